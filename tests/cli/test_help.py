@@ -91,6 +91,26 @@ def test_files_of_campaigns_are_offered_to_campaigns(tmp_path):
     ]
 
 
+def test_files_of_installed_programs_are_no_data(tmp_path):
+    for name in ("v/pyvenv.cfg", "v/data/a.qrels", ".hidden/a.qrels", "node_modules/a.qrels", "setup.cfg", "x.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("q1 0 d1 1\n" if name.endswith("qrels") else "home = /usr\n")
+    assert first_steps(tmp_path)[0] == "This folder holds no runs and no judgments."
+
+
+def test_an_archive_is_named_with_the_command_that_imports_it(qrowd, tmp_path):
+    (tmp_path / "pilot.archive").write_text('{"format":"qrowd campaign"}\n')
+    assert first_steps(tmp_path) == (
+        "This folder holds an archive of a campaign (pilot.archive).",
+        [("qrowd campaign import pilot.archive", "the campaign of the archive in a database again")],
+    )
+    outcome = qrowd("check", "pilot.archive")
+    assert outcome.status == 2
+    assert (
+        "pilot.archive: is an archive of a campaign; qrowd campaign import pilot.archive" in outcome.out + outcome.err
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "kind"),
     [

@@ -30,7 +30,13 @@ def test_the_leader_is_named_with_the_number_of_assessors():
 
 def test_unanimity_is_said():
     assert sentence({"a": (3, 2, 1), "b": (30, 20, 10)}) == (
-        "By AP, A leads for both assessors; no two of the first five change places."
+        "By AP, A leads for both assessors; no two of the three systems change places."
+    )
+    assert sentence({"a": (3, 2), "b": (30, 20)}, systems=("A", "B")).endswith(
+        "; the two systems do not change places."
+    )
+    assert sentence({"a": range(6, 0, -1), "b": range(6, 0, -1)}, systems=tuple("ABCDEF")).endswith(
+        "; no two of the first five change places."
     )
 
 

@@ -11,14 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-Kind = Literal["runs", "judgments", "preferences", "campaign", "database"]
+Kind = Literal["runs", "judgments", "preferences", "campaign", "database", "archive"]
 
 MOST_FILES, DEEPEST, HEAD = 2000, 2, 4096
 NOUNS: dict[Kind, str] = {"runs": "run file", "judgments": "judgment file", "preferences": "preference file"}
 _FIELDS: dict[int, Kind] = {3: "preferences", 4: "judgments", 6: "runs"}
 _NO_VOTES = ("gold", "magnitude")
 _COMPRESSED = b"\x1f\x8b"
-_NOT_DATA = (".md", ".toml", ".html", ".py", ".ipynb", ".tex", ".pdf", ".svg", ".png", ".log")
+_NOT_DATA = (
+    ".md", ".rst", ".toml", ".cfg", ".ini", ".yaml", ".yml", ".html", ".css", ".js", ".py", ".ipynb", ".sh", ".tex",
+    ".pdf", ".svg", ".png", ".log", ".lock",
+)  # fmt: skip
+_NOT_SEARCHED = ("node_modules", "__pycache__", "site-packages")
 
 
 def files_of_folder(folder: Path) -> dict[Kind, list[Path]]:
@@ -32,12 +36,19 @@ def files_of_folder(folder: Path) -> dict[Kind, list[Path]]:
 
 
 def _paths(folder: Path) -> Iterator[Path]:
-    """The files of a folder, and of those in it; hidden ones are left out, and a very large folder is cut off."""
+    """The files of a folder, and of those in it, except hidden ones and what programs are installed in.
+
+    A very large folder is cut off.
+    """
     n = 0
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
+        if "pyvenv.cfg" in names:  # a virtual environment
+            folders.clear()
+            continue
         depth = len(here.relative_to(folder).parts)
-        folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < DEEPEST else []
+        searched = [name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED]
+        folders[:] = sorted(searched) if depth < DEEPEST else []
         for name in sorted(names):
             if not name.startswith("."):
                 yield here / name
@@ -50,6 +61,8 @@ def kind_of(path: Path) -> Kind | None:
     """What a file is by its name and its first line; None where that is unclear."""
     if path.name == "campaign.toml":
         return "campaign"
+    if path.suffix == ".archive":
+        return "archive"
     if path.suffix in _NOT_DATA:
         return None
     try:
@@ -135,6 +148,7 @@ def first_steps(folder: Path) -> tuple[str, list[tuple[str, str]]]:
             parts.append(f"{count(len(kinds[kind]), noun)} (such as {largest[0]})")
     parts += [f"a folder of a campaign ({path.parent})" for path in kinds.get("campaign", [])[:1]]
     parts += [f"a database of campaigns ({path})" for path in kinds.get("database", [])[:1]]
+    parts += [f"an archive of a campaign ({path})" for path in kinds.get("archive", [])[:1]]
     commands = list(_commands(arguments, numbers, kinds))
     if commands:
         return f"This folder holds {listed(parts)}.", commands
@@ -178,3 +192,5 @@ def _commands(
         yield f"qrowd campaign create {shlex.quote(str(path.parent))} --check", "whether the campaign can be created"
     for path in kinds.get("database", [])[:1]:
         yield f"qrowd campaign list --database {shlex.quote(str(path))}", "its campaigns and their progress"
+    for path in kinds.get("archive", [])[:1]:
+        yield f"qrowd campaign import {shlex.quote(str(path))}", "the campaign of the archive in a database again"

@@ -240,7 +240,7 @@ def assessors_of(
     """One row per assessor. level, combine_scales, options : of `assessor_profiles`."""
     profiles = assessor_profiles(judgments, level=level, combine_scales=combine_scales, **options)
     unlike: dict[str, Combined] = {"severity and agreement": unlike_at(profiles.level if level else None)}
-    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
+    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike), gold=profiles.gold)
     return assessors_document(profiles, scale)
 
 
@@ -285,6 +285,8 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
     if outlying:
         verb = "stands" if len(outlying) == 1 else "stand"
         sentence = f"{len(outlying)} {of_all} {verb} out: {listed(list(outlying), 8)}."
+    if profiles.gold is not None and (most := int(profiles.n_gold.max(initial=0))) < profiles.min_documents:
+        sentence = f"{sentence[:-1]}; gold not tested: {most} of {profiles.min_documents} documents needed."
     compared = f"compared with the others on documents that both judged ({profiles.level}); above 0: lower grades"
     reasons = [Note(name, reasons) for name, reasons in outlying.items()]
     if outlying:

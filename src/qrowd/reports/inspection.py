@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -227,6 +228,9 @@ def _read(item: tuple[str, Path], *, settings: _Settings, words: Words) -> _File
     name, path = item
     kind: Kind = "judgments"
     try:
+        if path.suffix == ".archive":
+            command = f"qrowd campaign import {shlex.quote(shown(path))}"
+            raise FileError(shown(path), f"is an archive of a campaign; {command} brings the campaign into a database")
         text = files.read_bytes(path)
         if tables.is_table(text, shown(path)):
             outline = tables.outline_of(text, shown(path), settings.columns)

@@ -41,24 +41,29 @@ def scale_rules(scales: Sequence[Scale], combine_scales: CombineScales, unlike: 
     return "; ".join(f"{', '.join(statistics)}: {SCALE_RULES[rule]}" for rule, statistics in by_rule.items())
 
 
-def scale_note(judgments: Judgments, rules: str = "") -> Note:
+def scale_note(judgments: Judgments, rules: str = "", *, gold: str | None = None) -> Note:
     """The note for these judgments; see `scales_note`."""
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
-    return scales_note(scales, judgments.stopping_short(), rules)
+    return scales_note(scales, judgments.stopping_short(), rules, gold=gold)
 
 
-def scales_note(scales: Mapping[str, Scale], short: Mapping[str, Scale], rules: str = "") -> Note:
+def scales_note(
+    scales: Mapping[str, Scale], short: Mapping[str, Scale], rules: str = "", *, gold: str | None = None
+) -> Note:
     """On which scales the assessors judged.
 
     scales : by assessor; short : the own scale of those who stop short of the one inferred for their table; rules : how
-    values were brought together, where the caller changed them or where scales differ.
+    values were brought together, where the caller changed them or where scales differ; gold : the assessor, if any,
+    whose judgments the others are compared with.
 
     >>> scales = {"ann": Scale("graded", 3.0, False), "bob": Scale("binary", 1.0)}
     >>> print(scales_note(scales, {}, "votes count relevance"))
     scale: 0-3 (inferred): ann; binary: bob; votes count relevance; to declare: --scale 'ann=0-3'
+    >>> print(scales_note(dict.fromkeys(["ann", "bob", "gold"], Scale("binary", 1.0, False)), {}, gold="gold"))
+    scale: binary (inferred from the judgments of both assessors and gold); to declare: --scale '*=binary'
     """
     open_ones = {name: scale for name, scale in scales.items() if not scale.declared}
-    parts = [_shared(scales, open_ones) if alike(list(scales.values())) else "; ".join(_groups(scales))]
+    parts = [_shared(scales, open_ones, gold) if alike(list(scales.values())) else "; ".join(_groups(scales))]
     if short:
         widest = {name: scales[name] for name in short}
         parts.append(f"{'; '.join(_short(short))}, though others of the same table do")
@@ -79,14 +84,16 @@ def scales_note(scales: Mapping[str, Scale], short: Mapping[str, Scale], rules: 
     return Note("scale", "; ".join(parts))
 
 
-def _shared(scales: Mapping[str, Scale], open_ones: Mapping[str, Scale]) -> str:
+def _shared(scales: Mapping[str, Scale], open_ones: Mapping[str, Scale], gold: str | None) -> str:
     """The one scale of all, and whose it was inferred from."""
     scale = next(iter(scales.values()))
     if not open_ones:
         return f"{scale} (declared)"
     whose = listed(list(open_ones), NAMED)
     if len(open_ones) == len(scales) > 1:
-        whose = "both assessors" if len(scales) == 2 else f"all {len(scales)} assessors"
+        n = len(scales) - (gold in scales)
+        whose = {1: "the assessor", 2: "both assessors"}.get(n, f"all {n} assessors")
+        whose += " and gold" if gold in scales else ""
     return f"{scale} (inferred from the judgments of {whose})"
 
 

@@ -263,7 +263,7 @@ FAULTS = [
     ({"campaign.toml": MAGNITUDE.replace("seed = 3", "seed = 'x'")}, "line 3: campaign.seed: 'x' cannot be used"),
     (
         {"campaign.toml": MAGNITUDE + "[files]\ntopic = 'x'\n"},
-        "campaign.toml, line 8: files.topic: there is no such key; choose from topics, docume",
+        "campaign.toml, line 8: files.topic: there is no such key; did you mean topics? choose from topics, docume",
     ),
     ({"campaign.toml": MAGNITUDE + "[files]\ntopics = 3\n"}, "line 8: files.topics: 3 cannot be used; give a name"),
     ({"campaign.toml": MAGNITUDE + "[files]\ntopics = 'x'\n"}, "x: there is no such file"),
@@ -314,7 +314,15 @@ FAULTS = [
     ({"pool.txt": None}, "files: what is judged for each of 2 topics is missing; name runs or pool"),
     (
         {"pool.txt": SOUND["pool.txt"] + "t1 d9\n"},
-        "pool.txt, line 9: document 'd9' has no text; add it to the documents",
+        "pool.txt, line 9: document 'd9' in the pool of topic 't1' has no text; add it",
+    ),
+    (
+        {"campaign.toml": GRADES, "runs/c.run": "t1 Q0 d77 1 9.5 c\nt2 Q0 d4 1 9.5 c\n"},
+        "documents.jsonl: document 'd77' in the pool of topic 't1' has no text; add it",
+    ),
+    (
+        {"campaign.toml": GRADES + "redundacy = 2\n"},
+        "grades.redundacy: there is no such key; did you mean redundancy? choose from ",
     ),
     ({"pool.txt": "t1 d0\nt1 d0 1\n"}, "pool.txt, line 2: expected 'topic document' or 'topic iteration document gr"),
     ({"pool.txt": "t1 d0\nt3 d0\n"}, "pool.txt, line 2: there is no topic 't3'; add it to the topics"),

@@ -110,7 +110,7 @@ REFUSED = [
     ),
     (
         with_topic(pool=["d0", "d5", "d7", "d1", "d2"]),
-        "topics[0].pool[2]: document 'd7' has no text; add it to the documents",
+        "topics[0].pool[2]: document 'd7' in the pool of topic 't1' has no text; add it",
     ),
     (with_topic(pool=[*DOCUMENTS, "d1"]), "topics[0].pool[6]: document 'd1' is there twice; remove one"),
     (with_topic(pool=["d0", "d5", "d1"]), "topics[0].pool: 3 documents, but a unit needs 5; add documents or lower k"),

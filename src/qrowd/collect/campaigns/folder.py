@@ -22,18 +22,19 @@ from typing import Any
 
 from qrowd import tables, trec
 from qrowd.collect.campaigns.crowd import KEYS
-from qrowd.collect.campaigns.places import placed
+from qrowd.collect.campaigns.places import Place, placed
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
 from qrowd.collect.campaigns.web_pages import ENDINGS, image_of, image_to_text
 from qrowd.collect.protocols.presets import with_preset
-from qrowd.collect.protocols.schema import SchemaError, Where
+from qrowd.collect.protocols.schema import SchemaError, Where, no_such
 from qrowd.collect.protocols.settings import SETTINGS
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_bytes, without_endings
 from qrowd.model.judgments import concatenate_judgments
+from qrowd.model.labels import first_of
 from qrowd.model.runs import concatenate_runs
 from qrowd.readers import irds
 
@@ -216,7 +217,7 @@ class Reading:
     folder: Folder
     toml: str
     files: Mapping[str, Any]
-    places: dict[Where, tuple[str, int]] = field(default_factory=dict)
+    places: dict[Where, Place] = field(default_factory=dict)
 
     def names(self, key: str) -> list[str]:
         """The files for a key of [files]: those named, else the first usual one that exists."""
@@ -246,7 +247,7 @@ def _read(folder: Folder, toml: str) -> Plan:
     try:
         for key in table:
             if key not in allowed:
-                raise SchemaError((key,), f"there is no such table; choose from {', '.join(allowed)}")
+                raise SchemaError((key,), no_such("table", key, allowed))
         for key in allowed:
             if not isinstance(table.get(key, {}), dict):
                 raise SchemaError((key,), f"is a table; write [{key}]")
@@ -254,7 +255,7 @@ def _read(folder: Folder, toml: str) -> Plan:
         reading.files = table.pop("files", {})
         for key in reading.files:
             if key not in (*USUAL, "depth"):
-                raise SchemaError(("files", key), f"there is no such key; choose from {', '.join((*USUAL, 'depth'))}")
+                raise SchemaError(("files", key), no_such("key", key, (*USUAL, "depth")))
         return plan_from_table(table | _material(reading, table))
     except SchemaError as error:
         raise placed(error, reading.places, reading.toml, text.decode()) from None
@@ -283,6 +284,12 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
             if runs is not None and _compares(table):
                 topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
     documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
+    texts, names = {row["label"] for row in documents}, reading.names("documents")
+    files = first_of(names, 2)
+    for label, pool in (pools or {}).items():
+        for n, (document, origin) in enumerate(pool.items()):
+            if origin is None and document not in texts:  # a run ranks it, so no line of a pool file is to blame
+                reading.places[(*place[label], "pool", n)] = files, None
     if "magnitude" not in protocols:
         _refuse_checks(reading)
     elif head.get("checks", True) is not False:

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from qrowd.collect.protocols.schema import SchemaError, Where, path
 from qrowd.errors import FileError
 
+Place = tuple[str, int | None]  # a file and its line; None for the whole file
 
-def placed(error: SchemaError, places: Mapping[Where, tuple[str, int]], toml: str, text: str) -> FileError:
+
+def placed(error: SchemaError, places: Mapping[Where, Place], toml: str, text: str) -> FileError:
     """The error by file and line. places : of parts of the table; text : of the TOML file, for all others."""
     for n in range(len(error.where), 0, -1):
         if (place := places.get(error.where[:n])) is not None:

@@ -319,7 +319,7 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
     pool: set[str] = set()
     for n, document in enumerate(topic.pool):
         if document not in labels:
-            yield (*where, "pool", n), f"document {document!r} has no text; add it to the documents"
+            yield (*where, "pool", n), f"document {document!r} in the pool of topic {topic.label!r} has no text; add it"
         if document in pool:
             yield (*where, "pool", n), f"document {document!r} is there twice; remove one"
         pool.add(document)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
@@ -163,6 +163,19 @@ def _tidy(schema: Any, output: bool) -> Any:
 # ---- errors
 
 
+def no_such(noun: str, name: str, names: Sequence[str]) -> str:
+    """That there is no key or table of this name; the most similar one, and all there are.
+
+    >>> no_such("key", "redundacy", ("k", "redundancy"))
+    'there is no such key; did you mean redundancy? choose from k, redundancy'
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1, cutoff=0.7)
+    advice = f"did you mean {near[0]}? " if near else ""
+    return f"there is no such {noun}; {advice}choose from {', '.join(names)}"
+
+
 def _schema_error(kind: Any, error: Mapping[str, Any]) -> SchemaError:
     where: Where = tuple(error["loc"])
     schema = adapter(kind).json_schema()
@@ -175,8 +188,8 @@ def _schema_error(kind: Any, error: Mapping[str, Any]) -> SchemaError:
     if code == "missing":
         return SchemaError(where, "is missing", code)
     if code in ("unexpected_keyword_argument", "extra_forbidden"):
-        names = ", ".join(_schema_at(schema, where[:-1]).get("properties", {}))
-        return SchemaError(where, f"there is no such key; choose from {names}" if names else "no key is allowed", code)
+        names = tuple(_schema_at(schema, where[:-1]).get("properties", {}))
+        return SchemaError(where, no_such("key", str(where[-1]), names) if names else "no key is allowed", code)
     text = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
     return SchemaError(where, f"{text} cannot be used; {_advice(_schema_at(schema, where))}", code)
 

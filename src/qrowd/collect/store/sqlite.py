@@ -321,8 +321,8 @@ def _hold(path: Path) -> BinaryIO:
     except OSError:
         file.close()
         raise StoreError(
-            f"{path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, then start it "
-            "again; assessors' answers are kept on their pages meanwhile"
+            f"{path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, then start "
+            "it again; assessors' answers are kept on their pages meanwhile"
         ) from None
     os.set_inheritable(file.fileno(), False)
     return file

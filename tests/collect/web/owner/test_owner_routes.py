@@ -429,6 +429,15 @@ def test_a_payment_code_is_the_assessor_s_for_ever_and_nobody_else_s(made: Estat
 # ---- what leaves
 
 
+def test_the_export_page_names_a_reader_only_of_judgments_and_preferences(made: Estate) -> None:
+    page = made.owner().get("/owner/c/small/export").text
+    panels = {part.partition('-title"')[0]: part for part in page.split('aria-labelledby="')[1:]}
+    assert "one object a line; qrowd and its read_judgments read it" in panels["judgments"]
+    for kind in ("units", "codes", "revisions"):
+        assert "one object a line" in panels[kind]
+        assert "read it" not in panels[kind]
+
+
 def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Path) -> None:
     from qrowd.collect.campaigns.exports import FORMATS, export_rows, kinds_of
 

@@ -23,9 +23,13 @@ from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
 LONGEST_NAME = 100
+READ_BY = {
+    "judgments": dict.fromkeys(("jsonl", "csv", "parquet"), "; qrowd and its read_judgments read it"),
+    "preferences": dict.fromkeys(("jsonl", "csv", "parquet"), "; qrowd and its read_preferences read it"),
+}  # a table of another kind is for other programs
 FORMAT_TEXTS = {
-    "jsonl": ("JSON Lines", "one object a line; read_judgments and read_preferences read it"),
-    "csv": ("CSV", "as the library reads it"),
+    "jsonl": ("JSON Lines", "one object a line"),
+    "csv": ("CSV", "one row a line"),
     "spreadsheet": ("CSV for spreadsheets", "to look at: nothing in it can act as a formula"),
     "parquet": ("Parquet", "typed columns, compressed"),
     "qrels": ("qrels", "topic, assessor, document, value"),
@@ -37,9 +41,7 @@ async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
     arm = _arm(context)
     kinds = [kind for kind in _kinds(context, arm) if kind != ARCHIVE]
-    tables = [
-        (kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds
-    ]
+    tables = [(kind, [_described(name, kind) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds]
     return context.render("export", tab="export", tables=tables, whole=WHOLE, arm=arm)
 
 
@@ -55,6 +57,12 @@ async def export_file(context: OwnerContext) -> Response:
         return await download(context.server.store, name, what, format, everything=everything)
     except ArgumentError as error:
         return await exports(replace(context, problem=str(error)))
+
+
+def _described(form: str, kind: str) -> tuple[str, str, str]:
+    """A format with its name, and what a file of this kind is in it."""
+    words, hint = FORMAT_TEXTS[form]
+    return form, words, hint + READ_BY.get(kind, {}).get(form, "")
 
 
 def _arm(context: OwnerContext) -> str:
