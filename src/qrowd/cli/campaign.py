@@ -62,7 +62,7 @@ def create(
     if check:
         typer.echo(f"{summary} can be created")
         return
-    with open_campaigns(database, write=True, beside_server=not replace, create=True) as store:
+    with open_campaigns(database, write=True, beside_server=not replace) as store:
         if replace:
             store.write(lambda connection: replace_campaign(connection, plan, time.time()))
             typer.echo(f"{summary} replaces the former campaign in {database}")
@@ -216,7 +216,7 @@ def conflicts(
     with server_extra():
         from qrowd.collect.campaigns.coding import list_conflicts
     true = files.read_judgments([gold])
-    with open_campaigns(database, write=True, beside_server=True) as store:
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         listed = store.write(
             lambda connection: list_conflicts(
                 connection, name, true, time.time(), merge=MERGE[merge], min_distance=min_distance
@@ -234,7 +234,7 @@ def ratios(
     """List the documents with a large ratio of normalised magnitudes, for an owner to code in the browser."""
     with server_extra():
         from qrowd.collect.campaigns.coding import list_ratios
-    with open_campaigns(database, write=True, beside_server=True) as store:
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         n = store.write(lambda connection: list_ratios(connection, name, time.time(), min_ratio=min_ratio))
     typer.echo(f"{name}: {count(n, 'document')} listed; code them at /owner/c/{name.partition('/')[0]}/coding")
 
@@ -270,7 +270,7 @@ def owner(
     """Create an account that runs campaigns in the browser; it asks for the password."""
     with server_extra():
         from qrowd.collect.store.accounts import add_account, hash_password
-    with open_campaigns(database, write=True, beside_server=True, create=True) as store:
+    with open_campaigns(database, write=True, beside_server=True) as store:
         password = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
         store.write(lambda connection: add_account(connection, name, password, time.time()))
     typer.echo(f"{name} can log in at /owner/login")
@@ -297,7 +297,7 @@ def invite(
         from qrowd.collect.campaigns.state import find
         from qrowd.collect.store.accounts import BASE_URL, get_setting, invite_all
     remedy = "leave the name out, or make the former link useless with --renew"
-    with open_campaigns(database, write=True, beside_server=True) as store:
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         links = store.write(
             lambda connection: invite_all(
                 connection, find(connection, name).id, assessors, time.time(), renew=renew, remedy=remedy
@@ -318,7 +318,7 @@ def set_status(
 
     with server_extra():
         from qrowd.collect.campaigns.admin import CampaignAdmin
-    with open_campaigns(database, write=True, beside_server=True) as store:
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")
 
 

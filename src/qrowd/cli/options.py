@@ -482,15 +482,11 @@ class Sampling:
 # ---------------------------------------------------------------------- campaigns
 
 
-def open_campaigns(database: str, *, write: bool = False, beside_server: bool = False, create: bool = False) -> Store:
-    """The store; a server may write to it while it is read, and `beside_server` also while it is written to.
-
-    create : make the database where there is none, which writing without `beside_server` always does.
-    """
+def open_campaigns(database: str, *, write: bool = False, beside_server: bool = False, create: bool = True) -> Store:
+    """The store; a server may write to it while it is read, and `beside_server` also while it is written to."""
     with server_extra():
         from qrowd.collect.store.engine import open_store
-    create = create or (write and not beside_server)
-    return open_store(database, create=create, read_only=not write, beside_server=beside_server)
+    return open_store(database, create=create and write, read_only=not write, beside_server=beside_server)
 
 
 @contextmanager
