@@ -254,9 +254,8 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     if pair:
         parts.append(f"{pair} change places with the {noun}")
     elif n > 1 and int(first.ranking.leads()[leader]) == n:
-        n_systems = len(first.systems)
-        whom = {2: "the two systems do not", 3: "no two of the three systems", 4: "no two of the four systems"}
-        parts.append(f"{whom.get(n_systems, 'no two of the first five')} change places")
+        of_few = {2: "the two systems do not", 3: "no two of the three systems", 4: "no two of the four systems"}
+        parts.append(f"{of_few.get(len(first.systems), 'no two of the first five')} change places")
     others: dict[str, list[str]] = {}
     for summary in ranked[1:]:
         if summary.ranking.rank[leader] > 1:  # it does not share the lead either
