@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import inspect
 import os
 import platform
 import re
@@ -51,8 +50,7 @@ class Module:
 
     def key(self, level: str) -> str:
         """Changes whenever the compiled module has to."""
-        rules = inspect.getsource(run_pythran)
-        parts = (self.source, self.exports, rules, *FLAGS[:5], *LEVELS[level], sys.version, platform.machine())
+        parts = (self.source, self.exports, *FLAGS[:5], *LEVELS[level], sys.version, platform.machine())
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -196,50 +194,8 @@ def translate(module: Module) -> Path:
     source, target = WORK / f"{module.name}.py", WORK / f"{module.name}.cpp"
     source.write_text(module.source, "utf-8")
     source.with_suffix(".pythran").write_text(module.exports, "utf-8")
-    _run(Path(sys.executable).name, Path(__file__).resolve(), "--translate", "-E", source, "-o", target)
+    _run("pythran", "-E", source, "-o", target)
     return target
-
-
-def run_pythran() -> None:
-    """Pythran with no test of an index for being negative, save of negative literals: kernels count from the front.
-
-    Its analysis of ranges, which takes most of the time of a translation, is then of no use and left out.
-    """
-    import gast  # both come with Pythran, which only a build has
-    from pythran import run
-    from pythran.analyses.range_values import RangeValues
-    from pythran.backend import CxxFunction
-
-    tuple_subscript, slice_ = CxxFunction.visit_Subscript, CxxFunction.visit_Slice
-
-    def is_place(_: object, node: gast.AST | None) -> bool:
-        if isinstance(node, gast.Tuple):
-            return all(is_place(None, one) for one in node.elts)
-        if isinstance(node, gast.UnaryOp):
-            return not isinstance(node.op, gast.USub)
-        return node is not None and not isinstance(node, gast.Slice)
-
-    def visit_subscript(self: CxxFunction, node: gast.Subscript) -> str:
-        if not isinstance(node.slice, gast.Tuple) or not is_place(None, node.slice):
-            return str(tuple_subscript(self, node))
-        value = self.visit(node.value)
-        if self.stores_to(node):
-            value = f"pythonic::types::as_const({value})"
-        places = ", ".join(f"long({self.visit(one)})" for one in node.slice.elts)
-        return f"{value}.fast(pythonic::types::array_tuple<long, {len(node.slice.elts)}>{{{{{places}}}}})"
-
-    def visit_slice(self: CxxFunction, node: gast.Slice) -> str:
-        self.all_positive = lambda _: False  # bounds beyond the end are cut, as in Python
-        try:
-            return str(slice_(self, node))
-        finally:
-            del self.all_positive
-
-    RangeValues.run = lambda self, _: self.result
-    CxxFunction.all_positive = is_place
-    CxxFunction.visit_Subscript = visit_subscript
-    CxxFunction.visit_Slice = visit_slice
-    run.run()
 
 
 def compile_level(module: Module, level: str) -> None:
@@ -275,10 +231,6 @@ def build(names_only: Sequence[str] = ()) -> list[Path]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--translate"]:
-        del sys.argv[1]
-        run_pythran()
-        sys.exit()
     if sys.argv[1:] == ["--check"]:
         for module, level in outdated():
             print(f"src/qrowd/kernels/{module.name}.py is not compiled as it stands ({level}); run 'make kernels'")
