@@ -158,7 +158,7 @@ class AP(_Relevant):
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
         lists, relevant = part.lists, self.gains_of(measure, part).matrix
         kernels.precision_sums(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
-        kernels.divide(out, begin, recall_base(measure, part))
+        kernels.divide(out, begin, np.ascontiguousarray(recall_base(measure, part)))
 
 
 class Bpref(Scored):

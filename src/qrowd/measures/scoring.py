@@ -83,7 +83,7 @@ class Linear(ByGain):
         kernels.weighted_sums(lists.starts, ends, lists.row, weights, self.gains_of(measure, part).matrix, begin, out)
         normaliser = self.normaliser(measure, part)
         if normaliser is not None:
-            kernels.divide(out, begin, normaliser)
+            kernels.divide(out, begin, np.ascontiguousarray(normaliser, np.float64))
 
     def _weights(self, measure: Measure, lists: PooledLists) -> Floats:
         """(entries,) the coefficient of each rank; under ties, the mean of the ranks that share the score."""

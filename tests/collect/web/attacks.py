@@ -26,7 +26,7 @@ def count(place: Fort, table: Any) -> int:
 
 PARAMETERS = {
     "campaign": "sizes", "token": "none", "name": "icon.svg", "number": "1", "what": "judgments", "format": "csv",
-    "assessor": "1", "kind": "judgments",
+    "assessor": "1", "kind": "judgments", "protocol": "grades",
 }  # fmt: skip
 
 
