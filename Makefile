@@ -65,7 +65,7 @@ clean: ## remove what the other targets made
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # A stamp says what .venv holds; it is older than pyproject.toml when that is no longer true.
-.venv/.runtime: pyproject.toml $(KERNELS) | $(BIN)/pip
+.venv/.runtime: pyproject.toml $(KERNELS) | $(BIN)/pip .venv/.compiler
 	@echo "Installing qrowd into .venv and compiling its kernels ..."
 	@$(PIP) install --editable .
 	@touch $@
@@ -103,6 +103,21 @@ clean: ## remove what the other targets made
 			&& DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null; \
 		else \
 			echo "Without$$missing, tests that need it are skipped: sudo apt-get install -y$$missing"; exit 0; \
+		fi; \
+	fi; touch $@
+
+# The kernels need a C++ compiler and Python's headers, which Debian and Ubuntu ship apart from gcc and Python.
+.venv/.compiler: | $(BIN)/pip
+	@missing=; command -v g++ >/dev/null || command -v c++ >/dev/null || missing="$$missing g++"; \
+	$(BIN)/python -c 'import os, sys, sysconfig; \
+	sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))' || \
+		missing="$$missing $$($(BIN)/python -c 'import sys; print("python%d.%d-dev" % sys.version_info[:2])')"; \
+	if [ -n "$$missing" ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing$$missing ..."; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null; \
+		else \
+			echo "To compile qrowd's kernels, install$$missing, then run make again: sudo apt-get install -y$$missing" >&2; exit 1; \
 		fi; \
 	fi; touch $@
 
