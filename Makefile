@@ -61,7 +61,7 @@ soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times u
 	@$(BIN)/python benchmarks/bench_server.py load 900
 
 clean: ## remove what the other targets made
-	@rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv build dist src/qrowd/kernels/native .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # A stamp says what .venv holds; it is older than pyproject.toml when that is no longer true.

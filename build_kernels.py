@@ -29,8 +29,9 @@ WORK = ROOT / "build" / "kernels"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 # One rounding per operation as in Python: no fused multiply and add.
-GCC = ("-O3", "-ffp-contract=off", "-fno-trapping-math", "-w", "-g0", f"-ffile-prefix-map={WORK}=.")
-FLAGS = ("/O2", "/fp:precise") if os.name == "nt" else GCC
+WINDOWS = os.name == "nt"
+FLAGS = ("/O2", "/fp:precise") if WINDOWS else ("-O3", "-ffp-contract=off", "-fno-trapping-math", "-w", "-g0")
+PLACE = () if WINDOWS else (f"-ffile-prefix-map={WORK}=.",)  # equal builds wherever the clone stands
 LEVELS = {
     "baseline": (),
     "x86_64_v3": ("-march=x86-64-v3",),
@@ -50,7 +51,7 @@ class Module:
 
     def key(self, level: str) -> str:
         """Changes whenever the compiled module has to."""
-        parts = (self.source, self.exports, *FLAGS[:5], *LEVELS[level], sys.version, platform.machine())
+        parts = (self.source, self.exports, *FLAGS, *LEVELS[level], sys.version, platform.machine())
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -165,18 +166,19 @@ class _Plain(ast.NodeTransformer):
         return ast.parse(f"({high} << np.uint64(32)) | {low}", mode="eval").body
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign:
+        self.generic_visit(node)
         return ast.Assign([node.target], node.value)
 
 
 def levels_of(name: str) -> list[str]:
     """The levels that a module is compiled for on this kind of processor."""
-    wide = name in WIDE and os.name != "nt" and platform.machine().lower() in ("x86_64", "amd64")
+    wide = name in WIDE and not WINDOWS and platform.machine().lower() in ("x86_64", "amd64")
     return list(LEVELS) if wide else ["baseline"]
 
 
-def outdated() -> list[tuple[Module, str]]:
-    """Modules and levels that are not compiled as their sources stand."""
-    return [(m, level) for m in modules() for level in levels_of(m.name) if not _is_current(m, level)]
+def targets() -> list[tuple[Module, str]]:
+    """Each module at each of its levels."""
+    return [(module, level) for module in modules() for level in levels_of(module.name)]
 
 
 def _paths(module: Module, level: str) -> tuple[Path, Path]:
@@ -203,7 +205,7 @@ def compile_level(module: Module, level: str) -> None:
     binary.parent.mkdir(parents=True, exist_ok=True)
     made = WORK / level / binary.name
     made.parent.mkdir(exist_ok=True)
-    _run("pythran", WORK / f"{module.name}.cpp", "-o", made, *FLAGS, *LEVELS[level])
+    _run("pythran", WORK / f"{module.name}.cpp", "-o", made, *FLAGS, *PLACE, *LEVELS[level])
     shutil.move(made, binary)
     key.write_text(module.key(level))
 
@@ -216,14 +218,18 @@ def _run(*words: object) -> None:
         sys.exit(f"failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
 
 
-def build(names_only: Sequence[str] = ()) -> list[Path]:
-    """Compile what is outdated, several at once; all compiled modules."""
-    todo = [one for one in outdated() if not names_only or one[0].name in names_only]
-    names = {module.name: module for module, _ in todo}
+def build(names: Sequence[str] = ()) -> list[Path]:
+    """Compile what is outdated, several at once; all compiled modules.
+
+    names : of modules; default: all.
+    """
+    every = targets()
+    todo = [one for one in every if not _is_current(*one) and (not names or one[0].name in names)]
+    changed = {module.name: module for module, _ in todo}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        list(pool.map(translate, names.values()))
+        list(pool.map(translate, changed.values()))
         list(pool.map(lambda one: compile_level(*one), todo))
-    wanted = {_paths(module, level)[0] for module in modules() for level in levels_of(module.name)}
+    wanted = {_paths(module, level)[0] for module, level in every}
     for path in NATIVE.glob("*/*"):
         if path not in wanted and path.with_name(path.name.partition(".")[0] + SUFFIX) not in wanted:
             path.unlink()
@@ -232,8 +238,9 @@ def build(names_only: Sequence[str] = ()) -> list[Path]:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
-        for module, level in outdated():
+        outdated = [one for one in targets() if not _is_current(*one)]
+        for module, level in outdated:
             print(f"src/qrowd/kernels/{module.name}.py is not compiled as it stands ({level}); run 'make kernels'")
-        sys.exit(1 if outdated() else 0)
+        sys.exit(1 if outdated else 0)
     for path in build(sys.argv[1:]):
         print(path.relative_to(ROOT))

@@ -21,6 +21,13 @@ def test_the_compiled_modules_are_those_of_the_sources():
     assert (done.returncode, done.stdout) == (0, "")
 
 
+def test_the_levels_that_are_built_are_those_that_are_looked_for(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    import build_kernels
+
+    assert set(build_kernels.LEVELS) == {name for name, _ in compiled.LEVELS}
+
+
 def test_a_changed_source_is_noticed(monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
     import build_kernels

@@ -3,7 +3,7 @@
 A kernel is a Python function of arrays and numbers with the types of its arguments:
 
     @kernel("int32[:,:], float64[:,:], int, float64[:,:]")
-    def precision_sum(rows, relevant, cutoff, out): ...
+    def shared_precision_sum(rows, worth, cutoff, out): ...
 
 `build_kernels.py` collects the kernels of a module, compiles them for each level of vector units, and puts the results
 into `kernels/native`. Arrays must have the stated type and be contiguous; a kernel holds no lock of the interpreter.
