@@ -48,7 +48,7 @@ def peer(runs: qrowd.Runs, judgments: qrowd.Judgments, n: int) -> None:
 
 runs = qrowd.read_runs([str(data("dl21", "runs"))])
 judges = qrowd.read_judgments([str(data("dl21", "judges"))])
-similarity_to_random(runs, judges, list(MEASURES), n_resamples=2, rng=1)  # compiles
+similarity_to_random(runs, judges, list(MEASURES), n_resamples=2, rng=1)  # loads what the first call needs
 took = seconds(lambda: similarity_to_random(runs, judges, list(MEASURES), n_resamples=1000, rng=1))
 each = 3 * 1000 * len(judges.assessors)
 print(f"dl21: {len(judges.assessors)} judges, {len(LEVELS)} x 1,000 random assessors: {1e3 * took / each:.2f} ms each")

@@ -30,7 +30,7 @@ def ask(address: str, words: Sequence[str]) -> int:
 
 
 def serve(address: str) -> None:
-    """Run the first commands, which load and compile what later ones share; then listen."""
+    """Run the first commands, which load what later ones share; then listen."""
     with contextlib.redirect_stdout(io.StringIO()):
         for words in FIRST:
             assert outcome(words) == 0, words

@@ -13,7 +13,7 @@ from stores import address, empty, opened, postgres, shared, store
 
 __all__ = ["address", "browser", "empty", "opened", "postgres", "shared", "store"]  # fixtures
 
-# No deadline: the first example of a kernel pays for its compilation. A law without a number of its own is tried on 50
+# No deadline: the first example pays for what it imports. A law without a number of its own is tried on 50
 # examples, which differ from run to run except in CI; with `pytest --hypothesis-profile thorough` on 500.
 settings.register_profile("local", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=500)
