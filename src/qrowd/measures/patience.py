@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.errors import MeasureError
 from qrowd.kernels import gains as kernels
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import GAINS, mapped
@@ -43,14 +42,7 @@ class ERR(ByGain):
         def make() -> Floats:
             grades = mapped(view.values, measure["gains"])
             if measure["stop"] == "given":
-                highest = grades.max(axis=0, initial=0.0)
-                if (highest > 1).any():
-                    who = view.panel.assessors[int(highest.argmax())]
-                    raise MeasureError(
-                        f"{measure}: assessor {who} gives {highest.max():g}, which is no probability of stopping; "
-                        "recode it to 1 or below, or leave stop out"
-                    )
-                return grades
+                return view.checked_probabilities(measure, grades, of="stopping", option="stop")
             maximum = view.maximum(measure, grades)
             return np.exp2(grades - maximum) - np.exp2(-maximum)
 

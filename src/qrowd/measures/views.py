@@ -88,13 +88,19 @@ class TopicView:
 
     def probabilities(self, measure: Measure) -> Floats:
         """(documents, assessors) probability that a user finds the document relevant, the value; 0 where not judged."""
-        grades = self.grades()
+        return self.checked_probabilities(measure, self.grades(), of="relevance", option="relevance")
+
+    def checked_probabilities(self, measure: Measure, grades: Floats, *, of: str, option: str) -> Floats:
+        """The (documents, assessors) grades if none is above 1.
+
+        of, option : for the message, what they are probabilities of and the parameter that says so.
+        """
         highest = grades.max(axis=0, initial=0.0)
         if (highest > 1).any():
             who = self.panel.assessors[int(highest.argmax())]
             raise MeasureError(
-                f"{measure}: assessor {who} gives {highest.max():g}, which is no probability of relevance; recode it "
-                "to 1 or below, or leave relevance out"
+                f"{measure}: assessor {who} gives {highest.max():g}, which is no probability of {of}; recode it "
+                f"to 1 or below, or leave {option} out"
             )
         return grades
 

@@ -150,7 +150,7 @@ def _profiles(judgments: Judgments) -> dict[str, dict[str, Any]]:
 
 def _alike(preferences: Preferences) -> tuple[dict[str, float], float | None, str]:
     """By assessor the share of pairs ordered as another did, weighted by pairs; of all; and why there is none."""
-    from qrowd.preferences.agreement import pairwise_preferences  # loads compiled kernels
+    from qrowd.preferences.agreement import pairwise_preferences  # slow to import
 
     pairs, why_not = _or_reason(lambda: pairwise_preferences(preferences))
     if pairs is None:

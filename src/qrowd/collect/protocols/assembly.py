@@ -64,7 +64,7 @@ def _with_checks(
     documents: list[int], checks: tuple[int, ...], settings: MagnitudeSettings, chance: np.random.Generator
 ) -> list[set[int]]:
     """Deals the others out in random order, round after round, so that nobody is two units ahead of anybody."""
-    from qrowd.magnitude.planning import units_needed  # loads compiled kernels
+    from qrowd.magnitude.planning import units_needed  # slow to import
 
     others = [document for document in documents if document not in checks]
     if len(documents) <= settings.k:

@@ -197,7 +197,7 @@ class PreferenceSettings:
     def __post_init__(self) -> None:
         check(self)
         if self.order not in ("keep-preferred", "utility"):
-            from qrowd.preferences.scheduling import ORDERS  # loads compiled kernels
+            from qrowd.preferences.scheduling import ORDERS  # slow to import
 
             if self.order not in ORDERS:
                 choices = ", ".join(("keep-preferred", *ORDERS))
@@ -231,7 +231,7 @@ def _check_goal(settings: GradesSettings | PreferenceSettings) -> None:
 
 def _check_measure(text: str, scale: Scale) -> None:
     """An error unless grades on the scale decide a comparison by this measure."""
-    from qrowd.measures import DEFINITIONS  # loads compiled kernels
+    from qrowd.measures import DEFINITIONS  # slow to import
     from qrowd.measures.linear import linear_parts
     from qrowd.model.measure import parse_measure
 
