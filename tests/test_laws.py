@@ -1,4 +1,7 @@
-"""Laws that every measure obeys, found by the registry and tried on worlds drawn at random."""
+"""Laws that every measure obeys, found by the registry and tried on worlds drawn at random.
+
+Each world is scored by all measures at once: a call costs far more than one more measure in it.
+"""
 
 from dataclasses import astuple, replace
 from itertools import pairwise, product
@@ -18,9 +21,7 @@ from strategies import ANY, BOUNDED, PROBABILITIES, World, scores_of, worlds
 
 NAMES = [definition.name for definition in DEFINITIONS if not texts_of(definition.name, ON_SINGLE_LISTS)]
 LINEAR = [definition.name for definition in DEFINITIONS if definition.linear]
-of_every_measure = pytest.mark.parametrize("name", NAMES)
-of_every_linear_measure = pytest.mark.parametrize("name", LINEAR)
-briefly = settings(max_examples=settings.default.max_examples // 4)  # for each measure, of which there are many
+briefly = settings(max_examples=settings.default.max_examples // 2)  # there are many measures to every example
 
 conventions = st.fixed_dictionaries(
     {
@@ -33,12 +34,12 @@ conventions = st.fixed_dictionaries(
 
 
 @st.composite
-def worlds_for(draw, name, **size):
-    """A world, and texts of the measure that are fit for its scales."""
+def measured_worlds(draw, names=NAMES, **size):
+    """A world, and all texts of these measures that are fit for its scales."""
     scales, *tables = draw(
         st.sampled_from([(ANY, ON_ANY_SCALE), (BOUNDED, ON_ANY_SCALE, ON_A_BOUNDED_SCALE), (PROBABILITIES, MEANING)])
     )
-    return draw(worlds(scales, **size)), texts_of(name, *tables)
+    return draw(worlds(scales, **size)), [text for name in names for text in texts_of(name, *tables)]
 
 
 def without(texts, *words):
@@ -59,19 +60,18 @@ def assert_same(scores, expected):
 # --- What a score is --------------------------------------------------------------------------------------------------
 
 
-@of_every_measure
 @briefly
-@given(st.data())
-def test_a_score_is_within_the_bounds_of_its_measure_which_are_0_and_1_but_for_dcg(name, data):
-    world, texts = data.draw(worlds_for(name))
-    scores = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**data.draw(conventions))).to_xarray()
+@given(measured_worlds(), conventions)
+def test_a_score_is_within_the_bounds_of_its_measure_which_are_0_and_1_but_for_dcg(measured_world, options):
+    world, texts = measured_world
+    scores = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
     for text in texts:
         low, high = measure(text).bounds
-        assert (low, high) == (0, np.inf if name == "DCG" else 1) or "recall_base=" in text
+        assert (low, high) == (0, np.inf if text.startswith("DCG") else 1) or "recall_base=" in text, text
         known = scores.sel(measure=text).values
         known = known[~np.isnan(known)]
-        assert np.isfinite(known).all()
-        assert ((low <= known) & (known <= high + 1e-12)).all()
+        assert np.isfinite(known).all(), text
+        assert ((low <= known) & (known <= high + 1e-12)).all(), text
 
 
 @briefly
@@ -93,15 +93,17 @@ def worth(text, document, grades):
     return 1 if text.startswith("Judged") else oracle.gain_of(grades[document], gains)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("Q", "Twist")])
 @briefly
-@given(st.data())
-def test_exchanging_a_document_with_a_better_one_further_down_never_lowers_the_score(name, data):
+@given(
+    measured_worlds([name for name in NAMES if name not in ("Q", "Twist")], n_topics=1, n_systems=1),
+    st.data(),
+)
+def test_exchanging_a_document_with_a_better_one_further_down_never_lowers_the_score(measured_world, data):
     """For Bpref both must be judged; condensed lists and residuals, which unjudged documents shape, stay out.
 
     Q and Twist are not of this kind: a sum of distances that never recovers makes Twist's first part 0.
     """
-    world, texts = data.draw(worlds_for(name, n_topics=1, n_systems=1))
+    world, texts = measured_world
     ranking, texts = oracle.rank(world.scores("s1", "t1")), without(texts, "judged_only", "residual")
     assume(len(ranking) > 1)
     i, j = sorted(data.draw(st.lists(st.integers(0, len(ranking) - 1), min_size=2, max_size=2, unique=True)))
@@ -114,7 +116,7 @@ def test_exchanging_a_document_with_a_better_one_further_down_never_lowers_the_s
     for assessor in world.assessors:
         grades = world.opinions[assessor, "t1"].grades
         for text in texts:
-            comparable = name != "Bpref" or {upper, lower} <= set(grades)
+            comparable = not text.startswith("Bpref") or {upper, lower} <= set(grades)
             if grades and comparable and worth(text, lower, grades) > worth(text, upper, grades):
                 before, after = scores.sel(
                     measure=text, assessor=assessor, topic="t1", system=["before", "after"]
@@ -122,11 +124,10 @@ def test_exchanging_a_document_with_a_better_one_further_down_never_lowers_the_s
                 assert after >= before - 1e-12, (text, assessor)
 
 
-@of_every_linear_measure
 @briefly
-@given(st.data())
-def test_a_linear_measure_adds_up_what_each_document_scores_by_itself_at_its_rank(name, data):
-    world, texts = data.draw(worlds_for(name, n_topics=1, n_systems=1))
+@given(measured_worlds(LINEAR, n_topics=1, n_systems=1))
+def test_a_linear_measure_adds_up_what_each_document_scores_by_itself_at_its_rank(measured_world):
+    world, texts = measured_world
     ranking, texts = oracle.rank(world.scores("s1", "t1")), without(texts, "judged_only", "residual")
     lists = {"whole": {"t1": scores_of(ranking)}}
     for document in ranking:
@@ -137,12 +138,10 @@ def test_a_linear_measure_adds_up_what_each_document_scores_by_itself_at_its_ran
     np.testing.assert_allclose(parts, scores.sel(system="whole"), rtol=1e-12, atol=1e-14)
 
 
-@of_every_linear_measure
 @briefly
-@given(st.data())
-def test_an_expected_score_is_the_mean_over_all_orders_of_tied_documents(name, data):
-    world, texts = data.draw(worlds_for(name, n_assessors=2, n_topics=1, n_documents=5))
-    unjudged = data.draw(st.sampled_from(["nonrelevant", "condensed"]))
+@given(measured_worlds(LINEAR, n_assessors=2, n_topics=1, n_documents=5), st.sampled_from(["nonrelevant", "condensed"]))
+def test_an_expected_score_is_the_mean_over_all_orders_of_tied_documents(measured_world, unjudged):
+    world, texts = measured_world
     scores = evaluate(
         world.runs, world.judgments, texts, conventions=Conventions(ties="expected", unjudged=unjudged, min_coverage=0)
     ).to_xarray()
@@ -162,11 +161,10 @@ def test_an_expected_score_is_the_mean_over_all_orders_of_tied_documents(name, d
 # --- What makes no difference -----------------------------------------------------------------------------------------
 
 
-@of_every_measure
 @briefly
-@given(st.data(), conventions, st.randoms(use_true_random=False))
-def test_the_order_of_assessors_topics_systems_and_rows_makes_no_difference(name, data, options, random):
-    world, texts = data.draw(worlds_for(name))
+@given(measured_worlds(), conventions, st.randoms(use_true_random=False))
+def test_the_order_of_assessors_topics_systems_and_rows_makes_no_difference(measured_world, options, random):
+    world, texts = measured_world
     other = world.shuffled(random)
     expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
     assert_same(
@@ -201,11 +199,10 @@ def test_the_order_of_rows_makes_no_difference_to_repeats_that_have_an_order_or_
     assert_same(evaluate(other.runs, there, texts, conventions=Conventions(repeats=repeats)).to_xarray(), expected)
 
 
-@of_every_measure
 @briefly
-@given(st.data(), conventions)
-def test_names_make_no_difference_as_long_as_documents_keep_their_order(name, data, options):
-    world, texts = data.draw(worlds_for(name))
+@given(measured_worlds(), conventions)
+def test_names_make_no_difference_as_long_as_documents_keep_their_order(measured_world, options):
+    world, texts = measured_world
     listed = {d for topics in world.lists.values() for scores in topics.values() for d in scores}
     renamed = {d: f"{i:02}" for i, d in enumerate(sorted(listed | {d for _, d, _, _ in world.rows}))}
     rows = [(f"topic {t}", renamed[d], f"an {a}", value) for t, d, a, value in world.rows]
@@ -220,11 +217,10 @@ def test_names_make_no_difference_as_long_as_documents_keep_their_order(name, da
     )
 
 
-@of_every_measure
 @briefly
-@given(st.data(), st.sampled_from(["nonrelevant", "condensed"]))
-def test_a_tail_of_documents_that_an_assessor_has_not_judged_makes_no_difference(name, data, unjudged):
-    world, texts = data.draw(worlds_for(name))
+@given(measured_worlds(), st.data(), st.sampled_from(["nonrelevant", "condensed"]))
+def test_a_tail_of_documents_that_an_assessor_has_not_judged_makes_no_difference(measured_world, data, unjudged):
+    world, texts = measured_world
     tail = data.draw(st.lists(st.sampled_from(["nobody's 1", "nobody's 2", *sorted({d for _, d, _, _ in world.rows})])))
     lists = {
         system: {t: {**{d: -1.0 - i for i, d in enumerate(tail)}, **scores} for t, scores in topics.items()}
@@ -245,11 +241,10 @@ def test_a_tail_of_documents_that_an_assessor_has_not_judged_makes_no_difference
                 np.testing.assert_allclose(after[:, a, t], before[:, a, t], rtol=1e-13, atol=1e-14)
 
 
-@of_every_measure
 @briefly
-@given(st.data())
-def test_condensed_scores_are_those_of_lists_without_the_documents_the_assessor_has_not_judged(name, data):
-    world, texts = data.draw(worlds_for(name))
+@given(measured_worlds())
+def test_condensed_scores_are_those_of_lists_without_the_documents_the_assessor_has_not_judged(measured_world):
+    world, texts = measured_world
     scores = evaluate(
         world.runs, world.judgments, texts, conventions=Conventions(unjudged="condensed", min_coverage=0)
     ).to_xarray()
@@ -275,15 +270,18 @@ def test_condensed_scores_are_those_of_lists_without_the_documents_the_assessor_
 # --- However it is computed -------------------------------------------------------------------------------------------
 
 
-@of_every_measure
 @briefly
-@given(st.data(), conventions, st.integers(1, 3), st.integers(1, 3))
-def test_scoring_a_few_assessors_at_a_time_in_however_many_threads_makes_no_difference(
-    name, data, options, few, threads
-):
-    world, texts = data.draw(worlds_for(name))
-    if name in LINEAR:
-        options = options | {"ties": data.draw(st.sampled_from(["document", "expected"]))}
+@given(
+    st.sampled_from([(NAMES, "document"), (LINEAR, "expected")]).flatmap(
+        lambda case: st.tuples(measured_worlds(case[0]), st.just(case[1]))
+    ),
+    conventions,
+    st.integers(1, 3),
+    st.integers(1, 3),
+)
+def test_scoring_a_few_assessors_at_a_time_in_however_many_threads_makes_no_difference(case, options, few, threads):
+    (world, texts), ties = case
+    options = options | {"ties": ties}
     expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "ASSESSORS_AT_ONCE", few)
@@ -295,12 +293,11 @@ def test_scoring_a_few_assessors_at_a_time_in_however_many_threads_makes_no_diff
         )
 
 
-@of_every_measure
 @briefly
-@given(st.data(), st.sampled_from(["nonrelevant", "condensed"]))
-def test_scoring_assessors_together_is_scoring_them_one_by_one(name, data, unjudged):
+@given(measured_worlds(), st.sampled_from(["nonrelevant", "condensed"]))
+def test_scoring_assessors_together_is_scoring_them_one_by_one(measured_world, unjudged):
     """All but recall_base='union', which asks what the others found relevant."""
-    world, texts = data.draw(worlds_for(name))
+    world, texts = measured_world
     texts = without(texts, "union")
     together = evaluate(
         world.runs, world.judgments, texts, conventions=Conventions(unjudged=unjudged, min_coverage=0)
@@ -316,11 +313,10 @@ def test_scoring_assessors_together_is_scoring_them_one_by_one(name, data, unjud
             assert together[:, a].drop_isel(topic=there).isnull().all()
 
 
-@of_every_measure
 @briefly
-@given(st.data(), conventions)
-def test_judgments_a_panel_and_panels_in_blocks_are_scored_alike(name, data, options):
-    world, texts = data.draw(worlds_for(name))
+@given(measured_worlds(), st.data(), conventions)
+def test_judgments_a_panel_and_panels_in_blocks_are_scored_alike(measured_world, data, options):
+    world, texts = measured_world
     texts = without(texts, "union")
     panel = world.judgments.panel()
     cuts = sorted(data.draw(st.sets(st.integers(1, len(panel.assessors)))) | {0, len(panel.assessors)})
@@ -336,11 +332,10 @@ def test_judgments_a_panel_and_panels_in_blocks_are_scored_alike(name, data, opt
         assert_same(scores, expected.sel(assessor=scores["assessor"].values))
 
 
-@of_every_measure
 @briefly
-@given(st.data(), conventions)
-def test_what_is_handed_to_evaluate_stays_as_it_was(name, data, options):
-    world, texts = data.draw(worlds_for(name))
+@given(measured_worlds(), conventions)
+def test_what_is_handed_to_evaluate_stays_as_it_was(measured_world, options):
+    world, texts = measured_world
     given_in = (world.runs, world.judgments, world.judgments.panel(), list(texts))
     before = [copied(thing) for thing in given_in]
     runs, judgments, panel, listed = given_in
