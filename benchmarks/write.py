@@ -1,6 +1,9 @@
 """Run the benchmarks one after the other and write what they measured to docs/benchmarks.md.
 
 python benchmarks/write.py [NAME ...]      all of them by default; with names (evaluate, reading, ...) only theirs
+
+The page is written anew after each, so that Ctrl-C loses only the one that is running. The exit status is 1 if a promise
+was broken or a benchmark ended early.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from calibration import calibration
-from side_by_side import FIGURES, Figure
+from side_by_side import BROKEN, FIGURES, Figure
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
@@ -54,6 +58,26 @@ def title(script: Path) -> str:
     return script.read_text().split('"""')[1].strip().splitlines()[0].rstrip(".")
 
 
+def section(script: Path, log: Path) -> tuple[str, int]:
+    """The text of one benchmark, empty where it measured nothing, and its exit status."""
+    machine = calibration().sentence()
+    print(f"== {script.name}\n{machine}", flush=True)
+    started = time.perf_counter()
+    figures, status = measured(script, log)
+    took = f"The benchmark took {time.perf_counter() - started:.0f} s."
+    print(took, flush=True)
+    end = "" if status in (0, BROKEN) else f"\n\n**It ended early** (exit status {status})."
+    return (f"{machine} {took}\n\n{table(figures)}{end}" if figures else ""), status
+
+
+def write(texts: dict[str, str], titles: Sequence[str]) -> None:
+    """Replace the page by one with these sections, those without a benchmark left out."""
+    ordered = [f"## {one}\n\n{texts[one]}" for one in titles if one in texts]
+    made = PAGE.with_suffix(".new")
+    made.write_text("\n\n".join([INTRODUCTION, *ordered]) + "\n")
+    made.replace(PAGE)
+
+
 def main(names: Sequence[str]) -> int:
     scripts = sorted(HERE.glob("bench_*.py"))
     chosen = [one for one in scripts if not names or one.stem.removeprefix("bench_") in names]
@@ -61,19 +85,19 @@ def main(names: Sequence[str]) -> int:
         known = ", ".join(one.stem.removeprefix("bench_") for one in scripts)
         print(f"no such benchmark: {', '.join(names)}; there are {known}", file=sys.stderr)
         return 2
-    texts, broken = sections(), 0
+    texts, broken = sections(), []
     with tempfile.TemporaryDirectory() as folder:
         for script in chosen:
-            machine = calibration().sentence()
-            print(f"== {script.name}\n{machine}", flush=True)
-            figures, status = measured(script, Path(folder) / "figures")
-            broken += status != 0
-            if figures:
-                texts[title(script)] = f"{machine}\n\n{table(figures)}"
-    titles = [title(script) for script in scripts]
-    ordered = [f"## {one}\n\n{texts[one]}" for one in titles if one in texts]
-    PAGE.write_text("\n\n".join([INTRODUCTION, *ordered]) + "\n")
-    print(f"wrote {PAGE}")
+            try:
+                text, status = section(script, Path(folder) / "figures")
+            except KeyboardInterrupt:
+                print(f"\nstopped in {script.name}; {PAGE} has the benchmarks before it", file=sys.stderr)
+                return 130
+            broken += [script.name] if status else []
+            if text:
+                texts[title(script)] = text
+            write(texts, [title(one) for one in scripts])
+    print(f"wrote {PAGE}" + (f"; promises not kept, or ended early: {', '.join(broken)}" if broken else ""))
     return 1 if broken else 0
 
 
