@@ -74,22 +74,33 @@ class Collection:
 
 def first_grades(path):
     grades = {}
-    for topic, _, document, grade in fields_of(path):
+    for topic, document, grade in columns_of(path, 4, (0, 2, 3)):
         grades.setdefault(topic, {}).setdefault(document, float(grade))
     return grades
 
 
 def scores_of(path):
     scores = {}
-    for topic, _, document, _, score, _ in fields_of(path):
+    for topic, document, score in columns_of(path, 6, (0, 2, 4)):
         scores.setdefault(topic, {})[document] = float(score)
     return scores
 
 
 def fields_of(path):
     """The fields of every line; no line of these files is empty or a comment."""
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [line.split() for line in content.decode().splitlines()]
+    return [line.split() for line in text_of(path).splitlines()]
+
+
+def columns_of(path, n, columns):
+    """Some of the n fields of every line; to take all lines apart at once takes a third of the time."""
+    text = text_of(path)
+    words = text.split()
+    assert len(words) == n * len(text.splitlines())
+    return zip(*(words[column::n] for column in columns), strict=True)
+
+
+def text_of(path):
+    return (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
 
 
 def scale_of(topics):

@@ -266,12 +266,10 @@ def err_given(ranking, stop, k=None):
     Chapelle, Metzler, Zhang & Grinspan (2009), Expected Reciprocal Rank for Graded Relevance, CIKM, 621-630.
     `stop` maps document -> R; a document it does not name stops nobody.
     """
-    total = 0.0
+    total, reached = 0.0, 1.0
     for position, document in enumerate(ranking[:k], start=1):
-        reached = 1.0
-        for earlier in ranking[: position - 1]:
-            reached *= 1 - stop.get(earlier, 0.0)
         total += reached * stop.get(document, 0.0) / position
+        reached *= 1 - stop.get(document, 0.0)
     return total
 
 
@@ -373,17 +371,17 @@ def gap(ranking, grades, levels, k=None, weights=None):
     """
     if weights is None:
         weights = [1 / len(levels)] * len(levels)
+    belief = {document: sum(weights[: level_of(grade, levels)]) for document, grade in grades.items()}
     total = 0.0
     for n, document in enumerate(ranking[:k], start=1):
         if document not in grades:
             continue
         for other in ranking[:n]:
             if other in grades:
-                both = min(level_of(grades[document], levels), level_of(grades[other], levels))
-                total += sum(weights[:both]) / n
+                total += min(belief[document], belief[other]) / n
     best = 0.0
-    for grade in grades.values():
-        best += sum(weights[: level_of(grade, levels)])
+    for document in grades:
+        best += belief[document]
     return total / best if best > 0 else 0.0
 
 

@@ -53,8 +53,9 @@ class Opinion:
         """How many documents at least one assessor of the panel finds relevant."""
         found = set()
         for one in self.panel:
-            for document in one.grades:
-                if oracle.relevant(document, one.grades, one.lowest if rel is None else rel):
+            lowest = one.lowest if rel is None else rel
+            for document, grade in one.grades.items():
+                if grade >= lowest:
                     found.add(document)
         return len(found)
 
