@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from pyarrow import parquet
-from side_by_side import finish, promise
+from side_by_side import finish, promise, times
 
 import qrowd
 
@@ -71,26 +71,36 @@ for order in ("by assessor", "shuffled"):
     file = pa.BufferOutputStream()
     parquet.write_table(arrow, file)
     stored = file.getvalue()
-    peer = processor_seconds(partial(factorize, frame))
-    print(f"{n:,} rows {order}: pandas factorize of three columns of text {peer:.2f} s")
+    text = frame.astype(dict.fromkeys(LABELS, "str"))
+    objects, strings = (processor_seconds(partial(factorize, columns)) for columns in (frame, text))
+    print(f"{n:,} rows {order}: pandas factorize of three columns {objects:.2f} s (object), {strings:.2f} s (str)")
+    words = "bytes: a hash table of the texts is looked up for each row"
+    codes = "bytes: each column of codes is copied once, values are checked"
     kinds = {
-        "text (object)": (frame, 1.3),
-        "text (str)": (frame.astype(dict.fromkeys(LABELS, "str")), 1.3),
-        "pandas categories": (categories, 0.1),
-        "Arrow dictionaries": (arrow, 0.1),
-        "Polars categories": (polars, 0.1),
-        "Parquet dictionaries, once read": (parquet.read_table(stored), 0.1),
+        "text (object)": (frame, 1.3, objects, words),
+        "text (str)": (text, 1.3, strings, words),
+        "pandas categories": (categories, 0.1, objects, codes),
+        "Arrow dictionaries": (arrow, 0.1, objects, codes),
+        "Polars categories": (polars, 0.1, objects, codes),
+        "Parquet dictionaries, once read": (parquet.read_table(stored), 0.1, objects, codes),
     }
-    for kind, (columns, most) in kinds.items():
+    for kind, (columns, most, peer, limit) in kinds.items():
         own = processor_seconds(partial(qrowd.Judgments.from_frame, columns))
-        promise(f"from_frame, {order}, {kind}, {own:.2f} s, times pandas factorize", own / peer, at_most=most)
-    text = kinds["text (str)"][0]
-    print(f"     pandas factorize of three columns of str {processor_seconds(partial(factorize, text)):.2f} s")
+        promise(
+            f"from_frame, {order}, {kind}, times pandas factorize of {'its text' if most > 1 else 'text (object)'}",
+            own / peer,
+            at_most=most,
+            beside=times("pandas factorize", peer, own) + " of processor time",
+            limit=limit,
+        )
     del kinds, polars, arrow, text
 
 tracemalloc.start()
 judgments = qrowd.Judgments.from_frame(categories)
 _, peak = tracemalloc.get_traced_memory()
-promise("bytes a row of judgments, beyond labels", bytes_a_row(judgments), at_most=24)
-promise("bytes a row at the most while categories are read", peak / n, at_most=40)
+table_bytes = categories.memory_usage(index=False).sum() / n
+beside = f"{table_bytes:.0f} bytes in pandas, as categories and int64"
+limit = "bytes: three codes of 32 bits and a value of 64"
+promise("bytes a row of judgments, beyond labels", bytes_a_row(judgments), at_most=24, beside=beside, limit=limit)
+promise("bytes a row at the most while categories are read", peak / n, at_most=40, beside=beside, limit=limit)
 finish()

@@ -2,8 +2,8 @@
 
 python benchmarks/write.py [NAME ...]      all of them by default; with names (evaluate, reading, ...) only theirs
 
-The page is written anew after each, so that Ctrl-C loses only the one that is running. The exit status is 1 if a promise
-was broken or a benchmark ended early.
+The page is written anew after each, so that Ctrl-C loses only the one that is running. The exit status is 1 if a
+promise was broken or a benchmark ended early.
 """
 
 from __future__ import annotations
