@@ -108,9 +108,14 @@ def first_relevant(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
                 score[a] = max(score[a], gain[a] * w)
 
 
-@kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
-def cascade(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, begin: int, out: Floats) -> None:
-    """out[l, a] = sum over ranks r of gain[r] / r * product over earlier ranks of (1 - gain)."""
+@kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], float, int, float64[:,:]")
+def cascade(
+    starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, unit: float, begin: int, out: Floats
+) -> None:
+    """out[l, a] = sum over ranks r of gain[r] / r * product over earlier ranks of (1 - gain); gain = unit * gains.
+
+    unit : a power of two, so that every product with it is exact.
+    """
     n_assessors = gains.shape[1]
     going = np.empty(n_assessors)
     for k in range(ends.size):
@@ -119,23 +124,23 @@ def cascade(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, be
         going[:] = 1.0
         e, end = starts[k], ends[k]
         while e + 4 <= end:
-            w0, w1 = 1.0 / (rank[e] + 1), 1.0 / (rank[e + 1] + 1)
-            w2, w3 = 1.0 / (rank[e + 2] + 1), 1.0 / (rank[e + 3] + 1)
+            w0, w1 = unit / (rank[e] + 1), unit / (rank[e + 1] + 1)
+            w2, w3 = unit / (rank[e + 2] + 1), unit / (rank[e + 3] + 1)
             g0, g1, g2, g3 = gains[row[e]], gains[row[e + 1]], gains[row[e + 2]], gains[row[e + 3]]
             for a in range(n_assessors):
                 p0 = going[a]
-                p1 = p0 * (1.0 - g0[a])
-                p2 = p1 * (1.0 - g1[a])
-                p3 = p2 * (1.0 - g2[a])
+                p1 = p0 * (1.0 - unit * g0[a])
+                p2 = p1 * (1.0 - unit * g1[a])
+                p3 = p2 * (1.0 - unit * g2[a])
                 total = ((score[a] + p0 * g0[a] * w0) + p1 * g1[a] * w1) + p2 * g2[a] * w2
                 score[a] = total + p3 * g3[a] * w3
-                going[a] = p3 * (1.0 - g3[a])
+                going[a] = p3 * (1.0 - unit * g3[a])
             e += 4
         while e < end:
-            w, gain = 1.0 / (rank[e] + 1), gains[row[e]]
+            w, gain = unit / (rank[e] + 1), gains[row[e]]
             for a in range(n_assessors):
                 score[a] += going[a] * gain[a] * w
-                going[a] *= 1.0 - gain[a]
+                going[a] *= 1.0 - unit * gain[a]
             e += 1
 
 

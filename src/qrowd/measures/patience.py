@@ -33,8 +33,9 @@ class ERR(ByGain):
     )
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists, stopping = part.lists, self.gains_of(measure, part).matrix
-        kernels.cascade(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, stopping, begin, out)
+        lists, stopping = part.lists, self.gains_of(measure, part)
+        ends = lists.ends(measure.cutoff)
+        kernels.cascade(lists.starts, ends, lists.row, lists.rank, stopping.in_units, stopping.unit, begin, out)
 
     def gains(self, measure: Measure, view: TopicView) -> Floats:
         """(documents, assessors) probability that the user is satisfied and stops."""

@@ -78,9 +78,10 @@ class Linear(ByGain):
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
         lists = part.lists
-        weights = lists.remember(str(measure), lambda: self._weights(measure, lists))
+        gains = self.gains_of(measure, part)
+        weights = lists.remember((measure, gains.unit), lambda: gains.unit * self._weights(measure, lists))
         ends = lists.ends(None if lists.last is not None else measure.cutoff)
-        kernels.weighted_sums(lists.starts, ends, lists.row, weights, self.gains_of(measure, part).matrix, begin, out)
+        kernels.weighted_sums(lists.starts, ends, lists.row, weights, gains.in_units, begin, out)
         normaliser = self.normaliser(measure, part)
         if normaliser is not None:
             kernels.divide(out, begin, np.ascontiguousarray(normaliser, np.float64))

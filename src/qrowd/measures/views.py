@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import prod
+from math import frexp, prod
 from threading import local
 
 import numpy as np
@@ -221,6 +221,7 @@ class Part:
     reuses: bool = False
     _n_arrays: int = 0
     _memo: dict[object, Gains] = field(default_factory=dict)
+    _matrices: dict[bytes, Floats] = field(default_factory=dict)
 
     @classmethod
     def of_topic(cls, view: TopicView) -> Part:
@@ -267,6 +268,16 @@ class Part:
             self._memo[key] = Gains(self, values)
         return self._memo[key]
 
+    def matrix(self, table: Floats) -> Floats:
+        """(documents, assessors) what a table (levels, scales) makes of each code."""
+        assert self.levels is not None
+        assert self.codes is not None
+        key = table.tobytes()
+        if key not in self._matrices:
+            matrix = self._matrices[key] = self.memory(self.codes.shape)
+            kernels.look_up(self.codes, np.ascontiguousarray(table.T), self.levels.of_assessor, matrix)
+        return self._matrices[key]
+
     def coverage(self) -> Floats:
         """(topics, assessors) share of the documents of each topic that the assessor judged."""
         judged = self.gains(TopicView.judged).totals
@@ -293,15 +304,21 @@ class Gains:
     part: Part
     values: Floats
 
-    @cached_property
+    @property
     def matrix(self) -> Floats:
         """(documents, assessors)."""
-        levels, codes = self.part.levels, self.part.codes
-        if levels is None or codes is None:
-            return self.values
-        matrix = self.part.memory(codes.shape)
-        kernels.look_up(codes, np.ascontiguousarray(self.values.T), levels.of_assessor, matrix)
-        return matrix
+        return self.values if self.part.levels is None else self.part.matrix(self.values)
+
+    @cached_property
+    def unit(self) -> float:
+        """A power of two to divide gains by, so that yes and no gain 1 and 0 by every measure; 1 without levels."""
+        highest = 0.0 if self.part.levels is None else float(self.values.max(initial=0.0))
+        return 2.0 ** (frexp(highest)[1] - 1) if highest else 1.0
+
+    @property
+    def in_units(self) -> Floats:
+        """(documents, assessors) gains divided by `unit`, which is exact; measures share it more often than gains."""
+        return self.values if self.part.levels is None else self.part.matrix(self.values / self.unit)
 
     @cached_property
     def totals(self) -> Floats:

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import cleandoc
 from math import inf
 from sys import float_info
@@ -102,12 +103,16 @@ class Measure:
     def __getitem__(self, parameter: str) -> Value:
         return self.values[parameter]
 
-    def __str__(self) -> str:
+    @cached_property
+    def _text(self) -> str:
         arguments = [
             f"{p.name}={_written(self[p.name])}" for p in self.definition.parameters if self[p.name] != p.default
         ]
         inside = f"({','.join(arguments)})" if arguments else ""
         return f"{self.definition.name}{inside}" + ("" if self.cutoff is None else f"@{self.cutoff}")
+
+    def __str__(self) -> str:
+        return self._text
 
     def __repr__(self) -> str:
         return f"Measure({str(self)!r})"

@@ -17,8 +17,10 @@ from qrowd.model.chance import Chance, Rng
 from qrowd.model.panel import Coded, Panel, Pool
 from qrowd.model.scales import parse_scale
 from qrowd.simulation.arguments import count, share
+from qrowd.threads import in_threads
 
 STRAND = 64  # assessors that share a stream of chance
+FEW = 16  # grades that are compared one after the other, which is faster than looking them up
 
 
 class RandomAssessors:
@@ -33,6 +35,7 @@ class RandomAssessors:
     distribution : probabilities of grades 0, 1, 2 ... instead of p; or (n, grades), a row for each assessor.
     like : (pairs,) one assessor's column of a panel's values; the random ones judge what that one judged (not nan).
     block : assessors per panel; a multiple of 64 wastes nothing.
+    threads : number of threads that draw; default: all processors.
 
     >>> from qrowd.simulation import simulate_pool
     >>> [panel.values.shape for panel in RandomAssessors(simulate_pool(3, 20, rng=1).pool, 600, rng=1)]
@@ -49,8 +52,9 @@ class RandomAssessors:
         like: NDArray[np.float64] | None = None,
         block: int = 512,
         rng: Rng,
+        threads: int | None = None,
     ) -> None:
-        self.pool = pool
+        self.pool, self._threads = pool, threads
         self.block = count("block", block)
         self.assessors = tuple(f"random {i}" for i in range(1, count("n", n) + 1))
         shares = np.array([1 - share("p", p), p] if distribution is None else distribution, np.float64)
@@ -63,8 +67,8 @@ class RandomAssessors:
         if shares.ndim == 1:
             # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
             whole = np.floor(self._edges)
-            self._grade_of_byte = np.searchsorted(whole, np.arange(256), side="right")
-            self._undecided_byte = np.isin(np.arange(256), whole[whole != self._edges])
+            self._bytes = whole[whole < 256].astype(np.uint8)  # the lowest that is above grade 0, 1, ...
+            self._undecided = np.unique(whole[(whole != self._edges) & (whole < 256)]).astype(np.uint8)
         if like is not None and np.shape(like) != pool.document.shape:
             raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
         self._gaps = None if like is None else np.isnan(like)
@@ -82,10 +86,14 @@ class RandomAssessors:
 
     def _panel(self, begin: int, end: int) -> Panel:
         codes = np.empty((self.pool.document.size, end - begin), np.min_scalar_type(self._levels.size - 1))
-        for strand in range(begin // STRAND, -(-end // STRAND)):
+        draw = self._draw if self._edges.ndim == 1 else self._draw_own
+
+        def fill(strand: int) -> None:
             low, high = max(begin, strand * STRAND), min(end, (strand + 1) * STRAND)
-            draw = self._draw if self._edges.ndim == 1 else self._draw_own
             draw(strand, low % STRAND, codes[:, low - begin : high - begin])
+
+        for _ in in_threads(fill, range(begin // STRAND, -(-end // STRAND)), self._threads):
+            pass
         if self._gaps is not None:
             codes[self._gaps] = self._levels.size - 1
         stored = Coded(codes, self._levels) if codes.dtype == np.uint8 else self._levels[codes]
@@ -94,17 +102,16 @@ class RandomAssessors:
     def _draw(self, strand: int, first: int, out: NDArray[np.unsignedinteger]) -> None:
         """Fill (pairs, assessors) grades of the strand's assessors from number `first` on."""
         random = self._chance.stream("random assessors", strand)
-        size = self.pool.document.size * STRAND
-        drawn = random.bytes(size)
-        lots = np.frombuffer(drawn, np.uint8).reshape(-1, STRAND)
-        if out.dtype == np.uint8:
-            grades = drawn.translate(self._grade_of_byte.astype(np.uint8).tobytes())
-            out[...] = np.frombuffer(grades, np.uint8).reshape(lots.shape)[:, first : first + out.shape[1]]
-        else:
-            out[...] = self._grade_of_byte[lots[:, first : first + out.shape[1]]]
-        if self._undecided_byte.any():
-            close = np.flatnonzero(self._undecided_byte[lots])
-            exact = lots.ravel()[close] + random.random(close.size)
+        words = random.bit_generator.random_raw(self.pool.document.size * STRAND // 8)  # without the interpreter's lock
+        every = words.astype("<u8", copy=False).view(np.uint8).reshape(-1, STRAND)
+        lots = every[:, first : first + out.shape[1]]
+        _count_edges(lots, self._bytes, out)
+        if self._undecided.size:
+            is_close = every == self._undecided[0]
+            for byte in self._undecided[1:]:
+                is_close |= every == byte
+            close = np.flatnonzero(is_close)
+            exact = every.ravel()[close] + random.random(close.size)
             row, column = np.divmod(close, STRAND)
             mine = (column >= first) & (column < first + out.shape[1])
             grade = np.searchsorted(self._edges, exact[mine], side="right")
@@ -117,6 +124,19 @@ class RandomAssessors:
         out[...] = 0
         for edge in self._edges[strand * STRAND + first :][: out.shape[1]].T:
             out += lots >= edge
+
+
+def _count_edges(lots: NDArray[np.uint8], edges: NDArray[np.uint8], out: NDArray[np.unsignedinteger]) -> None:
+    """out = how many of the sorted edges each lot reaches."""
+    if edges.size > FEW or out.dtype != np.uint8:
+        out[...] = np.searchsorted(edges, np.arange(256), side="right").astype(out.dtype)[lots]
+        return
+    if edges.size:
+        np.greater_equal(lots, edges[0], out=out.view(bool))
+    else:
+        out[...] = 0
+    for edge in edges[1:]:
+        out += (lots >= edge).view(np.uint8)
 
 
 def _sum_to_one(shares: Floats) -> bool:
