@@ -1,19 +1,19 @@
 """The top set: the best system, and the systems that do not differ significantly from it over the topics.
 
-Wilcoxon (1945), Individual Comparisons by Ranking Methods. Biometrics Bulletin 1(6), 80-83; Pratt (1959), Remarks on
-Zeros and Ties in the Wilcoxon Signed Rank Procedures. JASA 54(287), 655-667.
+The test: `qrowd.comparison.signed_rank`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import holm
 from qrowd.comparison.interval_widths import check_confidence
+from qrowd.comparison.signed_rank import Zeros, signed_rank_p
 from qrowd.comparison.system_ranking import Correction, settled
 from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
@@ -23,11 +23,6 @@ from qrowd.model.scores import known_mean, one_table
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
-
-Zeros = Literal["wilcox", "pratt", "zsplit"]
-
-EXACT = 50  # topics up to which the distribution of the signed ranks is exact where no ranks are tied
-EXACT_TIED = 13  # the same where some are tied: all 2^13 signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,52 +136,3 @@ def top_set_overlap(first: TopSet, second: TopSet) -> TopSetOverlap:
     either = tuple(dict.fromkeys((*first.members, *second.members)))
     both = tuple(name for name in first.members if name in second.members)
     return TopSetOverlap(both, either, len(both) / len(either), first.best == second.best)
-
-
-def signed_rank_p(differences: Floats, zeros: Zeros = "wilcox", scale: float = 0.0) -> Floats:
-    """(columns,) two-sided p of Wilcoxon's signed-rank test of each column; nan without any known difference.
-
-    differences : (topics, columns). Those below 1e-12 of `scale`, and of each other, are equal.
-    """
-    from scipy.stats import wilcoxon
-
-    grain = 1e-12 * max(scale, float(np.nanmax(np.abs(differences), initial=0.0)))
-    rounded = np.round(differences / grain) if grain else differences
-    known = ~np.isnan(rounded)
-    n = known.sum(axis=0)
-    size = np.sort(np.abs(rounded), axis=0)
-    tied = (np.diff(size, axis=0) == 0).any(axis=0) | (size == 0).any(axis=0)
-    varied = (np.where(known, rounded, 0.0) != 0).any(axis=0)
-    p = np.where((n > 0) & ~varied, 1.0, np.nan)
-    # Columns go together where they have as many known topics and the same method; which topics makes no difference.
-    for many in np.unique(n[varied]):
-        for ties in (False, True):
-            columns = np.flatnonzero(varied & (n == many) & (tied == ties))
-            if columns.size:
-                closed = rounded.T[columns][known.T[columns]].reshape(columns.size, many)
-                if ties and many <= EXACT_TIED:
-                    p[columns] = _of_all_signs(closed, zeros)
-                else:
-                    method = "exact" if many <= EXACT and not ties else "approx"
-                    p[columns] = wilcoxon(closed, axis=1, zero_method=zeros, method=method).pvalue
-    return p
-
-
-def _of_all_signs(differences: Floats, zeros: Zeros) -> Floats:
-    """(rows,) exact p of (rows, topics) differences: every sign of every rank is as likely as the other.
-
-    What scipy.stats.wilcoxon gets from PermutationMethod, all rows and signs at once instead of one after the other.
-    """
-    from scipy.stats import rankdata
-
-    zero = differences == 0
-    ranks = rankdata(np.abs(differences), axis=1)
-    if zeros == "wilcox":
-        ranks -= zero.sum(axis=1, keepdims=True)
-    ranks[zero] = 0.0  # or half of theirs on either side, whatever the signs of the others
-    n = differences.shape[1]
-    signs = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    sums, rank_sums = signs @ ranks.T, np.where(differences > 0, ranks, 0.0).sum(axis=1)
-    # Sums are halves of whole numbers.
-    low, high = (sums <= rank_sums + 0.25).mean(axis=0), (sums >= rank_sums - 0.25).mean(axis=0)
-    return np.asarray(np.minimum(2 * np.minimum(low, high), 1.0))

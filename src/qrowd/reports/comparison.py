@@ -16,8 +16,9 @@ from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, sign_agreement
 from qrowd.comparison.rankings import Ties as SignTies
+from qrowd.comparison.signed_rank import Zeros
 from qrowd.comparison.system_ranking import Correction, rank_systems
-from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
+from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import evaluate
 from qrowd.model.arguments import converting

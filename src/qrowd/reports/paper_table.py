@@ -15,8 +15,8 @@ from qrowd.comparison.differences import ManyCorrections, all_differences
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import Over
+from qrowd.comparison.signed_rank import signed_rank_p
 from qrowd.comparison.system_ranking import rank_systems
-from qrowd.comparison.top_set import signed_rank_p
 from qrowd.display import Display
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
