@@ -13,7 +13,8 @@ out : (lists, columns) float64
 
 The innermost loop runs over assessors, contiguous in memory, so that one pass over a list serves the whole panel. It
 takes four documents at a time, so that what is added up passes through memory a quarter as often; additions keep their
-order, and sums are the same to the last bit. `documents` (topics + 1,) int64 says which rows of `gains` a topic has.
+order, and sums are the same to the last bit. Where fewer than four are left, the last is repeated with weight 0.
+`documents` (topics + 1,) int64 says which rows of `gains` a topic has.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def weighted_ranks(rows: Codes, weights: Floats, gains: Floats) -> Floats:
     return out
 
 
+@kernel()
+def reciprocal(rank: Codes, e: int, end: int) -> float:
+    """1 / rank of entry e; 0 at the end of the list and beyond."""
+    return 1.0 / (rank[e] + 1) if e < end else 0.0
+
+
 @kernel("int64[:], int64[:], int32[:], float64[:], float64[:,:], int, float64[:,:]")
 def weighted_sums(starts: Ints, ends: Ints, row: Codes, weight: Floats, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = sum over entries e of weight[e] * gains[row[e], a]."""
@@ -47,18 +54,14 @@ def weighted_sums(starts: Ints, ends: Ints, row: Codes, weight: Floats, gains: F
     for k in range(ends.size):
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
-        e, end = starts[k], ends[k]
-        while e + 4 <= end:
-            w0, w1, w2, w3 = weight[e], weight[e + 1], weight[e + 2], weight[e + 3]
-            g0, g1, g2, g3 = gains[row[e]], gains[row[e + 1]], gains[row[e + 2]], gains[row[e + 3]]
+        end, last = ends[k], ends[k] - 1
+        for e in range(starts[k], ends[k], 4):
+            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
+            w0, w1 = weight[e], weight[e1] if e + 1 < end else 0.0
+            w2, w3 = weight[e2] if e + 2 < end else 0.0, weight[e3] if e + 3 < end else 0.0
+            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
             for a in range(n_assessors):
                 score[a] = (((score[a] + w0 * g0[a]) + w1 * g1[a]) + w2 * g2[a]) + w3 * g3[a]
-            e += 4
-        while e < end:
-            w, gain = weight[e], gains[row[e]]
-            for a in range(n_assessors):
-                score[a] += w * gain[a]
-            e += 1
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
@@ -73,11 +76,12 @@ def precision_sums(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
         count[:] = 0.0
-        e, end = starts[k], ends[k]
-        while e + 4 <= end:
-            w0, w1 = 1.0 / (rank[e] + 1), 1.0 / (rank[e + 1] + 1)
-            w2, w3 = 1.0 / (rank[e + 2] + 1), 1.0 / (rank[e + 3] + 1)
-            g0, g1, g2, g3 = gains[row[e]], gains[row[e + 1]], gains[row[e + 2]], gains[row[e + 3]]
+        end, last = ends[k], ends[k] - 1
+        for e in range(starts[k], ends[k], 4):
+            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
+            w0, w1 = reciprocal(rank, e, end), reciprocal(rank, e + 1, end)
+            w2, w3 = reciprocal(rank, e + 2, end), reciprocal(rank, e + 3, end)
+            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
             for a in range(n_assessors):
                 c0 = count[a] + g0[a]
                 c1 = c0 + g1[a]
@@ -86,13 +90,6 @@ def precision_sums(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
                 total = ((score[a] + g0[a] * (c0 * w0)) + g1[a] * (c1 * w1)) + g2[a] * (c2 * w2)
                 score[a] = total + g3[a] * (c3 * w3)
                 count[a] = c3
-            e += 4
-        while e < end:
-            w, gain = 1.0 / (rank[e] + 1), gains[row[e]]
-            for a in range(n_assessors):
-                count[a] += gain[a]
-                score[a] += gain[a] * (count[a] * w)
-            e += 1
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
@@ -102,10 +99,15 @@ def first_relevant(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
     for k in range(ends.size):
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
-        for e in range(starts[k], ends[k]):
-            w, gain = 1.0 / (rank[e] + 1), gains[row[e]]
+        end, last = ends[k], ends[k] - 1
+        for e in range(starts[k], ends[k], 4):
+            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
+            w0, w1 = reciprocal(rank, e, end), reciprocal(rank, e + 1, end)
+            w2, w3 = reciprocal(rank, e + 2, end), reciprocal(rank, e + 3, end)
+            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
             for a in range(n_assessors):
-                score[a] = max(score[a], gain[a] * w)
+                best = max(max(g0[a] * w0, g1[a] * w1), max(g2[a] * w2, g3[a] * w3))
+                score[a] = max(score[a], best)
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], float, int, float64[:,:]")
@@ -122,11 +124,12 @@ def cascade(
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
         going[:] = 1.0
-        e, end = starts[k], ends[k]
-        while e + 4 <= end:
-            w0, w1 = unit / (rank[e] + 1), unit / (rank[e + 1] + 1)
-            w2, w3 = unit / (rank[e + 2] + 1), unit / (rank[e + 3] + 1)
-            g0, g1, g2, g3 = gains[row[e]], gains[row[e + 1]], gains[row[e + 2]], gains[row[e + 3]]
+        end, last = ends[k], ends[k] - 1
+        for e in range(starts[k], ends[k], 4):
+            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
+            w0, w1 = unit * reciprocal(rank, e, end), unit * reciprocal(rank, e + 1, end)
+            w2, w3 = unit * reciprocal(rank, e + 2, end), unit * reciprocal(rank, e + 3, end)
+            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
             for a in range(n_assessors):
                 p0 = going[a]
                 p1 = p0 * (1.0 - unit * g0[a])
@@ -135,13 +138,6 @@ def cascade(
                 total = ((score[a] + p0 * g0[a] * w0) + p1 * g1[a] * w1) + p2 * g2[a] * w2
                 score[a] = total + p3 * g3[a] * w3
                 going[a] = p3 * (1.0 - unit * g3[a])
-            e += 4
-        while e < end:
-            w, gain = unit / (rank[e] + 1), gains[row[e]]
-            for a in range(n_assessors):
-                score[a] += going[a] * gain[a] * w
-                going[a] *= 1.0 - unit * gain[a]
-            e += 1
 
 
 @kernel("float64[:,:], int, float64[:,:]")

@@ -91,8 +91,10 @@ class NDCG(DCG):
         return 1.0
 
     def normaliser(self, measure: Measure, part: Part) -> Floats:
-        most = int(np.diff(part.lists.documents).max(initial=0))
-        return self.gains_of(measure, part).ideal(self.coefficients(measure, most))
+        lists = part.lists
+        most = int(np.diff(lists.documents).max(initial=0))
+        coefficients = lists.remember(("ideal", measure), lambda: self.coefficients(measure, most))
+        return self.gains_of(measure, part).ideal(coefficients)
 
 
 class Q(Scored):

@@ -54,7 +54,7 @@ class ByGain(Scored):
 
     def gains_of(self, measure: Measure, part: Part) -> Gains:
         """`gains` of the documents of a part."""
-        return part.gains(lambda view: self.gains(measure, view))
+        return part.gains(lambda view: view.remember(measure, lambda: self.gains(measure, view)))
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         self.score_part(measure, view.part, out, 0)

@@ -106,10 +106,9 @@ class TopicView:
 
     def relevant(self, measure: Measure) -> Floats:
         """(documents, assessors) 1 where the value reaches the measure's `rel`, else 0."""
-        lowest = self.lowest_relevant(measure)
         return self.remember(
             ("relevant", measure["rel"]),
-            lambda: np.greater_equal(self.values, lowest, out=np.empty_like(self.values)),
+            lambda: np.greater_equal(self.values, self.lowest_relevant(measure), out=np.empty_like(self.values)),
         )
 
     def n_relevant(self, measure: Measure) -> Floats:
@@ -190,8 +189,10 @@ class Levels:
         """None for a panel without codes."""
         if panel.coded is None:
             return None
+        objects = {id(scale): scale for scale in panel.scales}  # most assessors share one, and comparing takes longer
         number: dict[object, int] = {}
-        of_assessor = np.array([number.setdefault(scale, len(number)) for scale in panel.scales], np.int64)
+        number_of = {key: number.setdefault(scale, len(number)) for key, scale in objects.items()}
+        of_assessor = np.array([number_of[id(scale)] for scale in panel.scales], np.int64)
         first = [int(np.argmax(of_assessor == k)) for k in range(len(number))]
         values = np.repeat(panel.coded.levels[:, None], len(first), axis=1)
         if len(first) > 1:
@@ -304,7 +305,7 @@ class Gains:
     part: Part
     values: Floats
 
-    @property
+    @cached_property
     def matrix(self) -> Floats:
         """(documents, assessors)."""
         return self.values if self.part.levels is None else self.part.matrix(self.values)
@@ -315,7 +316,7 @@ class Gains:
         highest = 0.0 if self.part.levels is None else float(self.values.max(initial=0.0))
         return 2.0 ** (frexp(highest)[1] - 1) if highest else 1.0
 
-    @property
+    @cached_property
     def in_units(self) -> Floats:
         """(documents, assessors) gains divided by `unit`, which is exact; measures share it more often than gains."""
         return self.values if self.part.levels is None else self.part.matrix(self.values / self.unit)
@@ -332,7 +333,7 @@ class Gains:
 
     def ideal(self, coefficients: Floats) -> Floats:
         """(topics, assessors) the weighted sum of gains sorted from the highest, for non-increasing coefficients."""
-        part, cumulated = self.part, np.append(0.0, np.cumsum(coefficients))
+        part, cumulated = self.part, np.concatenate([[0.0], np.cumsum(coefficients)])
         best = np.empty((part.lists.n_topics, part.n_assessors))
         if part.levels is not None:
             order = np.ascontiguousarray(np.argsort(-self.values, axis=0, kind="stable").T)
