@@ -23,10 +23,11 @@ from typer.main import get_command
 import commands
 import qrowd
 from qrowd.cli.main import app
-from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES
+from qrowd.evaluation import definitions
 from qrowd.measures.trec_eval import DEFINITIONS as TREC_EVAL_MEASURES
 from qrowd.model.conventions import Conventions
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
+from qrowd.preferences import DEFINITIONS as PREFERENCE_MEASURES
 from qrowd.reports.plots.registry import MAGNITUDES, PLOTS
 from qrowd.trec import PreferenceFormat
 from test_architecture import LAYER_OF
@@ -257,7 +258,7 @@ def test_every_command_and_option_is_on_the_page_of_the_command_line(environment
             assert re.search(entry, described, re.MULTILINE), (command, option)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
+@pytest.mark.parametrize("definition", definitions(), ids=lambda definition: definition.name)
 def test_a_measure_states_its_sentence_formula_parameters_and_source(definition):
     def section(heading):
         return PAGES["docs/measures.md"].split(f"\n## {heading}\n")[1].split("\n## ")[0]
@@ -357,7 +358,7 @@ def test_the_numbers_of_the_changelog_are_those_of_the_source():
     for text, n in (
         (
             "{} measures in the notation of ir_measures",
-            len(DEFINITIONS) - len(PREFERENCE_MEASURES) - len(TREC_EVAL_MEASURES),
+            len(definitions()) - len(PREFERENCE_MEASURES) - len(TREC_EVAL_MEASURES),
         ),
         ("{} measures of preferences", len(PREFERENCE_MEASURES)),
         ("{} methods of combining assessors", len(qrowd.methods.DEFINITIONS)),

@@ -13,7 +13,7 @@ from ir_measures import AP, RR, P, nDCG
 
 import qrowd
 from qrowd.errors import ArgumentError, MeasureError
-from qrowd.evaluation import DEFINITIONS
+from qrowd.evaluation import definitions
 from qrowd.ir_measures import SD, Assessor, Best, Method, Panel, Provider, Worst
 from qrowd.methods import evaluate_methods
 from qrowd.model.conventions import Conventions
@@ -122,7 +122,7 @@ def test_the_provider_scores_plain_measures_as_evaluate_does():
         assert computed[measure] == pytest.approx(by_qrowd(alone, run, measure).values.mean(), abs=1e-15)
 
 
-@pytest.mark.parametrize("name", [d.name for d in DEFINITIONS if hasattr(qrowd.ir_measures, d.name)])
+@pytest.mark.parametrize("name", [d.name for d in definitions() if hasattr(qrowd.ir_measures, d.name)])
 def test_each_measure_that_ir_measures_lacks_is_known_to_it_and_scored_by_qrowd(name):
     qrels, run = frames(3)
     alone = qrels[qrels.assessor == "bob"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, pairwise
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,14 @@ from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores, interpolated
 from qrowd.model.tabular import library_of
 from qrowd.plugins import instances
-from qrowd.preferences import DEFINITIONS as PREFERENCE_MEASURES
-from qrowd.preferences import PairView, PreferenceMeasure
 from qrowd.threads import in_threads
 
-#: Every measure, of judgments and of preferences, in the order tables list them.
-DEFINITIONS: tuple[Scored | PreferenceMeasure, ...] = (*JUDGMENT_MEASURES, *PREFERENCE_MEASURES)
+if TYPE_CHECKING:
+    from qrowd.preferences import PairView, PreferenceMeasure
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
+LINEAR_NAMES = ", ".join(definition.name for definition in JUDGMENT_MEASURES if definition.linear)
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
 CELLS_AT_ONCE = 1 << 17  # gains that stay in the second cache
 
@@ -58,7 +57,15 @@ def measure(text: object) -> Measure:
     MeasureError
         Saying what is wrong, and the nearest name.
     """
-    return parse_measure(text, DEFINITIONS, added=added_measures)
+    n = len(JUDGMENT_MEASURES)
+    return parse_measure(text, JUDGMENT_MEASURES, added=lambda: (*definitions()[n:], *added_measures()))
+
+
+def definitions() -> tuple[Scored | PreferenceMeasure, ...]:
+    """Every measure of qrowd, of judgments and of preferences, in the order tables list them."""
+    from qrowd.preferences import DEFINITIONS  # slow to import, and most evaluations do without
+
+    return *JUDGMENT_MEASURES, *DEFINITIONS
 
 
 @cache
@@ -101,7 +108,7 @@ def coefficients(linear: object, depth: int) -> Floats:
     """
     parsed = measure(linear)
     if not isinstance(parsed.definition, Linear):
-        raise MeasureError(f"{parsed} is not linear in gains; {_linear_names()} are")
+        raise MeasureError(f"{parsed} is not linear in gains; {LINEAR_NAMES} are")
     weights = parsed.definition.coefficients(parsed, depth)
     return np.append(weights, np.zeros(depth - weights.size))
 
@@ -153,8 +160,8 @@ def evaluate(
         return plan.gather(names, panels)
     scores = plan.gather(names, panels, judgments.n_repeats())
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))  # before `grades` divided anything
-    about = {**scores.attributes, "scales": scales, "stopping_short": judgments.stopping_short()}
-    return replace(scores, attributes=about)
+    short = judgments.stopping_short()
+    return replace(scores, attributes={**scores.attributes, "scales": scales, "stopping_short": short})
 
 
 def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Iterable[Panel]:
@@ -308,8 +315,8 @@ class _Plan:
     def refuse_grades(self) -> None:
         """Preferences have no grades, and no rule for repeats: every one of them counts."""
         for measure in self.measures:
-            if not isinstance(measure.definition, PreferenceMeasure):
-                names = ", ".join(definition.name for definition in PREFERENCE_MEASURES[:6])
+            if isinstance(measure.definition, Scored):
+                names = ", ".join([one.name for one in definitions() if not isinstance(one, Scored)][:6])
                 raise MeasureError(
                     f"{measure}: needs grades, and these are preferences; ask for a measure of preferences ({names}, "
                     "...) or make grades with qrowd.preferences.to_grades (its converse is from_grades)"
@@ -348,7 +355,9 @@ class _Plan:
                 coverage[job.columns, job.topics] = part.coverage().T
                 for m in job.together:
                     measure, lists = self.measures[m], scores[m, job.topics].reshape(-1, scores.shape[3])
-                    relevant[m, job.columns, job.topics] = _score_part(measure, part, lists, job.columns.start).T
+                    definition: Any = measure.definition
+                    definition.score_part(measure, part, lists, job.columns.start)
+                    relevant[m, job.columns, job.topics] = definition.rewarded(measure, part).T
             for topic in range(job.topics.start, job.topics.stop) if job.others else ():
                 view, pairs = self._views(alignment, job, topic)
                 coverage[job.columns, topic] = _coverage(view, pairs)
@@ -376,9 +385,9 @@ class _Plan:
             others = tuple(m for m in range(len(self.measures)) if m not in together)
             group = panel.pool.starts[:-1] * max(columns.stop - columns.start, 1) // CELLS_AT_ONCE
             bounds = [*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), group.size]
-            place = slice(begin + columns.start, begin + columns.stop)
+            at = slice(begin + columns.start, begin + columns.stop)
             for topics in pairwise(bounds):
-                yield _Job(slice(*topics), place, part, panel, levels, together, others)
+                yield _Job(slice(*topics), at, part, panel, levels, together, others)
 
     def _reads_gains(self, measure: Measure, levels: Levels | None) -> bool:
         """Whether the measure is scored for several topics at once."""
@@ -409,6 +418,8 @@ class _Plan:
 
     def _views(self, alignment: Alignment, job: _Job, topic: int) -> tuple[TopicView | None, PairView | None]:
         """One topic, as measures of grades and of preferences read it."""
+        from qrowd.preferences import PairView
+
         ranked, part, panel = alignment.topics[topic], job.part, job.panel
         if isinstance(part, Preferences):
             return None, PairView(ranked.rows, ranked.tied, ranked.lengths, part.topic_view(topic), part.pool, topic)
@@ -416,7 +427,7 @@ class _Plan:
         tied = ranked.tied if self.conventions.ties == "expected" else None
         everyone = None if part is panel else TopicView(ranked.rows, panel.topic(topic), panel)
         view = TopicView(ranked.rows, np.ascontiguousarray(part.topic(topic)), part, tied, everyone, ranked.lengths)
-        if not any(isinstance(measure.definition, PreferenceMeasure) for measure in self.measures):
+        if all(isinstance(measure.definition, Scored) for measure in self.measures):
             return view, None
         return view, PairView(ranked.rows, ranked.tied, ranked.lengths, view.values, part.pool, topic)
 
@@ -445,12 +456,8 @@ def _parsed(measures: object | Sequence[object], conventions: Conventions) -> tu
         raise ArgumentError("measures: none was given")
     for each in parsed:
         if conventions.ties == "expected" and not each.definition.linear:
-            raise MeasureError(f"{each}: ties='expected' needs a measure linear in gains ({_linear_names()})")
+            raise MeasureError(f"{each}: ties='expected' needs a measure linear in gains ({LINEAR_NAMES})")
     return parsed
-
-
-def _linear_names() -> str:
-    return ", ".join(d.name for d in DEFINITIONS if d.linear)
 
 
 def _panels(
@@ -474,20 +481,12 @@ def _coverage(view: TopicView | None, pairs: PairView | None) -> Floats:
     return np.asarray(judged.mean(axis=0)) if judged.shape[0] else np.ones(judged.shape[1])
 
 
-def _score_part(measure: Measure, part: Part, out: Floats, begin: int) -> Floats:
-    """Fill in (lists, assessors) scores from column `begin` on; (topics, assessors) numbers of relevant documents."""
-    assert isinstance(measure.definition, ByGain)
-    measure.definition.score_part(measure, part, out, begin)
-    return measure.definition.rewarded(measure, part)
-
-
 def _score_topic(
     measure: Measure, graded: TopicView | None, paired: PairView | None, conventions: Conventions
 ) -> tuple[Floats, Floats]:
     """(systems, assessors) scores and (assessors,) numbers of relevant documents of one topic."""
     definition: Any = measure.definition
-    view: Any = paired if isinstance(definition, PreferenceMeasure) else graded
-    assert isinstance(definition, Scored | PreferenceMeasure)
+    view: Any = graded if isinstance(definition, Scored) else paired
     out = np.empty((view.rows.shape[0], view.judged().shape[1]))
     if conventions.unjudged == "condensed" or measure.values.get("judged_only"):
         for a in range(out.shape[1]):

@@ -33,7 +33,7 @@ import numpy as np
 
 from qrowd.aware.estimators import NAMES as ESTIMATORS
 from qrowd.errors import ArgumentError, MeasureError, QrowdError
-from qrowd.evaluation import DEFINITIONS, evaluate, measure
+from qrowd.evaluation import definitions, evaluate, measure
 from qrowd.kernels.arrays import Floats
 from qrowd.methods import evaluate_methods, parse_method
 from qrowd.model.conventions import Conventions
@@ -171,7 +171,7 @@ def _own(definition: Definition) -> Any:
 
 _OWN = {
     definition.name: _own(definition)
-    for definition in DEFINITIONS
+    for definition in definitions()
     if definition.name.isidentifier() and definition.name not in registry
 }
 

@@ -5,10 +5,12 @@ A distribution declares them in its `pyproject.toml`, as in `[project.entry-poin
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 def load(group: str) -> dict[str, object]:
@@ -19,6 +21,8 @@ def load(group: str) -> dict[str, object]:
     ArgumentError
         An object that cannot be imported, or a name that two distributions declare; it names the distributions.
     """
+    from importlib.metadata import entry_points  # slow to import
+
     owners: dict[str, EntryPoint] = {}
     objects: dict[str, object] = {}
     for point in entry_points(group=group):

@@ -7,7 +7,7 @@ import pytest
 HEAVY = {
     *("jinja2", "matplotlib", "numba", "openpyxl", "pandas", "polars", "pyarrow", "pydantic", "rich", "sqlalchemy"),
     *("scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats", "xarray"),
-    *("qrowd.agreement", "qrowd.aware", "qrowd.magnitude", "qrowd.methods", "qrowd.simulation"),
+    *("qrowd.agreement", "qrowd.aware", "qrowd.magnitude", "qrowd.methods", "qrowd.preferences", "qrowd.simulation"),
 }
 FILES = "--runs panel/runs --judgments panel/judges -m AP"
 ALLOWED = {

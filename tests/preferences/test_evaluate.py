@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
-from qrowd.evaluation import DEFINITIONS, evaluate, measure
+from qrowd.evaluation import definitions, evaluate, measure
 from qrowd.files import read_preferences
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -112,7 +112,7 @@ def test_no_preferences_or_no_common_topic_are_refused():
         evaluate(RUNS, Preferences.from_rows([("z", "a", "b", "ann")]), "ppref")
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
+@pytest.mark.parametrize("definition", definitions(), ids=lambda definition: definition.name)
 def test_every_measure_is_found_by_its_name_and_says_what_it_is(definition):
     text = f"{definition.name}@10" if definition.cutoff == "required" else definition.name
     assert measure(text).definition is definition

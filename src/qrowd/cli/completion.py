@@ -15,10 +15,10 @@ ARGUMENTS = "qrowd.arguments"
 
 def measure_names() -> list[str]:
     """Each measure as one would first write it."""
-    from qrowd.evaluation import DEFINITIONS
+    from qrowd.evaluation import definitions
     from qrowd.reports.measure_reference import example
 
-    return [example(definition) for definition in DEFINITIONS]
+    return [example(definition) for definition in definitions()]
 
 
 def trec_eval_measures() -> list[str]:

@@ -15,10 +15,11 @@ def measures(
     ] = None,
 ) -> None:
     """List all measures with their parameters, formulas and sources."""
-    from qrowd.evaluation import DEFINITIONS, added_measures, measure
+    from qrowd.evaluation import added_measures, measure
+    from qrowd.evaluation import definitions as own_definitions
     from qrowd.reports.measure_reference import measure_entry, measure_page
 
-    every = (*DEFINITIONS, *added_measures())
+    every = (*own_definitions(), *added_measures())
     if name is None:
         typer.echo("\n\n".join(map(measure_entry, every)))
         typer.echo("\n`qrowd measures NAME` describes one measure in full.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from qrowd.evaluation import DEFINITIONS
+from qrowd.evaluation import definitions as all_definitions
 from qrowd.model.measure import Definition, Parameter
 
 
@@ -66,7 +66,7 @@ These parameters mean the same in each measure that lists them.
 """
 
 
-def measure_reference(definitions: Sequence[Definition] = DEFINITIONS) -> str:
+def measure_reference(definitions: Sequence[Definition] = all_definitions()) -> str:
     """All measures, as the page of the documentation."""
     shared = shared_parameters(definitions)
     parts = [HEAD.rstrip(), "\n".join(map(parameter_line, shared))]
