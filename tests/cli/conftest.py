@@ -29,6 +29,12 @@ def status_of(*arguments) -> int:
     return 0
 
 
+@pytest.fixture(scope="session")
+def exit_status():
+    """`status_of`, for fixtures that outlive a test."""
+    return status_of
+
+
 @pytest.fixture
 def qrowd(monkeypatch, capsys, tmp_path):
     """Run the command in an empty folder."""

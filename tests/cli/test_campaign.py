@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from random import Random
 
 import pandas as pd
@@ -23,22 +24,25 @@ consent = false
 """
 
 
-@pytest.fixture
-def pilot(qrowd, tmp_path):
-    """A campaign of two topics that ann and bob have judged."""
+@pytest.fixture(scope="module")
+def judged(exit_status, tmp_path_factory):
+    """The folder of a campaign of two topics that ann and bob have judged, in which no test runs."""
     from qrowd.collect.campaigns.judging import JudgingService
     from qrowd.collect.protocols.events import GoOn, Judge
     from qrowd.collect.protocols.views import DocumentView
     from qrowd.collect.store.engine import open_store
 
-    folder = tmp_path / "pilot"
+    place = tmp_path_factory.mktemp("judged")
+    folder = place / "pilot"
     folder.mkdir()
     (folder / "campaign.toml").write_text(CAMPAIGN)
     (folder / "topics.tsv").write_text("t1\tkeeping bees in a city\nt2\tbread that stays flat\n")
     (folder / "pool.qrels").write_text("".join(f"t{t} 0 d{i} 0\n" for t in (1, 2) for i in range(4)))
     documents = ({"docid": f"d{i}", "title": f"Document {i}", "text": f"Bread number {i}, and bees."} for i in range(4))
     (folder / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
-    assert qrowd("campaign", "create", "pilot").status == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        assert exit_status("campaign", "create", "pilot") == 0
 
     async def judge(service, name, grades):
         assessor = await service.arrive("pilot", "api", name)
@@ -48,9 +52,16 @@ def pilot(qrowd, tmp_path):
             action = Judge(page.view.position, grades[page.view.position % 2]) if seen else GoOn()
             page = (await service.act(assessor, action, shown=page.shown, key=page.key)).page
 
-    with open_store("judgments.db") as store:
+    with open_store(place / "judgments.db") as store:
         asyncio.run(judge(JudgingService(store), "ann", "21"))
         asyncio.run(judge(JudgingService(store), "bob", "12"))
+    return place
+
+
+@pytest.fixture
+def pilot(qrowd, tmp_path, judged):
+    """That campaign in the folder where commands run."""
+    shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
     return "pilot"
 
 

@@ -1,6 +1,7 @@
 """A campaign with several arms on the command line."""
 
 import asyncio
+import shutil
 from random import Random
 
 import pytest
@@ -20,10 +21,11 @@ definitely = true
 """
 
 
-@pytest.fixture
-def study(qrowd, tmp_path):
-    """Three arms that six assessors have judged."""
-    with open_store(tmp_path / "judgments.db") as store:
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The database of three arms that six assessors have judged."""
+    database = tmp_path_factory.mktemp("judged") / "judgments.db"
+    with open_store(database) as store:
         created(store, three_arms(documents=3, rating=True))
         service = seeded(store, Clock(step=1.0))
 
@@ -32,6 +34,13 @@ def study(qrowd, tmp_path):
                 await work(service, await service.arrive("study", "link", f"person-{i}"), Random(i))
 
         asyncio.run(judge())
+    return database
+
+
+@pytest.fixture
+def study(qrowd, tmp_path, judged):
+    """That study in the folder where commands run."""
+    shutil.copy(judged, tmp_path)
     return "study"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -44,14 +45,22 @@ def crowd():
     return library.Judgments.from_frame(simulate_magnitudes(TRUTH, 90, rng=3).to_frame())  # labels as in a file
 
 
-@pytest.fixture
-def mine(crowd, tmp_path):
+@pytest.fixture(scope="module")
+def files(crowd, tmp_path_factory):
     """A user's magnitudes, gold grades and runs, as files."""
-    crowd.to_frame().to_csv(tmp_path / "mine.csv", index=False)
-    GOLD.to_frame().to_csv(tmp_path / "levels.csv", index=False)
-    (tmp_path / "runs").mkdir()
+    folder = tmp_path_factory.mktemp("files")
+    crowd.to_frame().to_csv(folder / "mine.csv", index=False)
+    GOLD.to_frame().to_csv(folder / "levels.csv", index=False)
+    (folder / "runs").mkdir()
     for system in RUNS.systems:
-        (tmp_path / "runs" / f"{system}.run").write_text(trec.format_run(RUNS, system))
+        (folder / "runs" / f"{system}.run").write_text(trec.format_run(RUNS, system))
+    return folder
+
+
+@pytest.fixture
+def mine(files, tmp_path):
+    """Those files in the folder where commands run."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     return ["--judgments", "mine.csv"]
 
 

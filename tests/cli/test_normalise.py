@@ -1,5 +1,7 @@
 """`--normalise`: magnitudes of several assessors are brought onto one scale, or the output says that they were not."""
 
+import shutil
+
 import pandas as pd
 import pytest
 
@@ -20,13 +22,21 @@ def crowd():
     return simulate_magnitudes(TRUTH, 200, rng=1)
 
 
-@pytest.fixture
-def magnitudes(crowd, tmp_path):
+@pytest.fixture(scope="module")
+def files(crowd, tmp_path_factory):
     """The crowd's magnitudes and four runs, as files."""
-    crowd.to_frame().to_csv(tmp_path / "mine.csv", index=False)
-    (tmp_path / "runs").mkdir()
+    folder = tmp_path_factory.mktemp("files")
+    crowd.to_frame().to_csv(folder / "mine.csv", index=False)
+    (folder / "runs").mkdir()
     for system in RUNS.systems[:4]:
-        (tmp_path / "runs" / f"{system}.run").write_text(trec.format_run(RUNS, system))
+        (folder / "runs" / f"{system}.run").write_text(trec.format_run(RUNS, system))
+    return folder
+
+
+@pytest.fixture
+def magnitudes(files, tmp_path):
+    """Those files in the folder where commands run."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     return ["--judgments", tmp_path / "mine.csv"]
 
 
