@@ -37,8 +37,8 @@ def test_a_proven_stop_is_never_wrong_and_never_later(weight, seed, noise, bad, 
             found = replay(name, topic.answers, topic.systems, stop=stop, rng=seed)
             assert found.n_judged <= whole.n_judged
             assert np.array_equal(found.shown, whole.shown[: len(found.shown)])
-            assert found.regret == 0
-            assert found.error < 1e-12 or stop.goal == "top"  # the same sum in another order
+            assert found.regret < 1e-12  # the same sum in another order, here and below
+            assert found.error < 1e-12 or stop.goal == "top"
             assert found.stopped or found.n_judged == whole.n_judged
 
 
