@@ -328,6 +328,17 @@ def test_a_panel_holds_every_judgment_and_nan_where_there_is_none(rows, ordered)
             np.testing.assert_array_equal(values, [np.nan if value < 0 else value for value in expected])
 
 
+@pytest.mark.parametrize(
+    ("values", "has_codes"),
+    [([0, 1, -2], True), ([15, 2, 0], True), ([16, 2, 0], False), ([0, 0.5, 1], False), ([-1, -1, -2], True)],
+)
+def test_a_panel_of_a_few_whole_grades_takes_a_byte_for_each_and_has_the_values_of_any_other(values, has_codes):
+    panel = Judgments.from_rows([("t", "d", f"a{i}", value) for i, value in enumerate(values)]).panel()
+    assert (panel.coded is not None) == has_codes
+    np.testing.assert_array_equal(panel.values, [[np.nan if value < 0 else value for value in values]])
+    assert panel.coverage().tolist() == [[float(value >= 0)] for value in values]
+
+
 @given(worlds)
 def test_coverage_is_the_share_of_a_topics_pool_that_the_assessor_judged(rows):
     judgments = made(rows)

@@ -41,7 +41,7 @@ from qrowd.model.labels import (
     read_only,
     repeated_rows,
 )
-from qrowd.model.panel import Panel, Pool
+from qrowd.model.panel import Panel, Pool, panel_values
 from qrowd.model.previews import judgments_display, sizes
 from qrowd.model.scales import BINARY, Scale, infer_scale, parse_scale
 from qrowd.model.tabular import Nested, as_integers, nested_of, nested_rows
@@ -446,8 +446,7 @@ class Judgments(Displayed):
         """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""
         one = self.single(repeats=repeats)
         pairs, row = distinct_numbers(one.pair_numbers, len(one.topics) * len(one.documents))
-        values = np.full((pairs.size, len(one.assessors)), np.nan)
-        values[row, one.assessor] = np.where(one.value < 0, np.nan, one.value)
+        values = panel_values(one.value, row, one.assessor, (pairs.size, len(one.assessors)))
         width = max(len(one.documents), 1)
         starts = np.searchsorted(pairs, np.arange(len(one.topics) + 1, dtype=np.int64) * width)
         pool = Pool(one.topics, one.documents, starts.astype(np.int64), (pairs % width).astype(np.int32))
