@@ -9,6 +9,7 @@ python build_kernels.py --check        say which modules are not compiled as the
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 import os
 import platform
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 ROOT = Path(__file__).resolve().parent
 KERNELS = ROOT / "src" / "qrowd" / "kernels"
@@ -125,7 +127,11 @@ def _module(
         visit(one)
     lines = ["import numpy as np"]
     lines += [f"{key} = {value!r}" for key, value in used.items()]
-    lines += [ast.unparse(_bare(one.node)) for one in called.values()]
+    bodies = {one.node.name: _bare(one.node) for one in called.values()}
+    expressions = {key: node for key, node in bodies.items() if not called[key].types and _is_expression(node)}
+    for key, node in bodies.items():
+        bodies[key] = _Inlined(expressions).visit(node)
+    lines += [ast.unparse(node) for key, node in bodies.items() if key not in expressions]
     # Else Pythran compiles a variant for each table's order in memory, 16 for four tables.
     exports = [
         f"export {key}({types.replace('[:,:]', '[:,:] order(C)')})" for key, one in own.items() for types in one.types
@@ -152,6 +158,37 @@ def _bare(node: ast.FunctionDef) -> ast.FunctionDef:
     body = [_Plain().visit(statement) for statement in body]
     bare = ast.FunctionDef(node.name, arguments, body, [], None)
     return ast.fix_missing_locations(bare)
+
+
+def _is_expression(node: ast.FunctionDef) -> bool:
+    return len(node.body) == 1 and isinstance(node.body[0], ast.Return)
+
+
+class _Inlined(ast.NodeTransformer):
+    """Calls of functions that are one expression, replaced by it: in C++ each call counts references to its arrays."""
+
+    def __init__(self, expressions: dict[str, ast.FunctionDef]) -> None:
+        self.expressions = expressions
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name) or node.func.id not in self.expressions:
+            return node
+        function = self.expressions[node.func.id]
+        (body,) = function.body
+        values = dict(zip([one.arg for one in function.args.args], node.args, strict=True))
+        expression = cast(ast.Return, copy.deepcopy(body)).value
+        return self.visit(_Replaced(values).visit(expression))
+
+
+class _Replaced(ast.NodeTransformer):
+    """Names replaced by expressions."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return copy.deepcopy(self.values.get(node.id, node))
 
 
 class _Plain(ast.NodeTransformer):

@@ -60,7 +60,7 @@ print(len(runs), sum(column.nbytes for column in columns), status("VmHWM") - bef
 """
 
 unpacking = median_ratio(ours, lambda: [read_bytes(path) for path in paths], clock=cpu_seconds)[2]
-unpacker = "isal" if find_spec("isal") else "zlib"
+unpacker = "zlib-ng" if find_spec("zlib_ng") else "zlib"
 limit = (
     f"unpacking with {unpacker}: {100 / unpacking:.0f} % of the processor time; then memory, where words are looked up"
 )

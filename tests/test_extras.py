@@ -44,8 +44,8 @@ def test_the_recipe_for_conda_names_the_dependencies_and_the_version_of_the_proj
     recipe = (ROOT / "release" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
     run = recipe.split("  run:\n")[1].split("\ntests:")[0]
     names = {line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines()}
-    # conda-forge calls isal python-isal, and compiles it for every machine.
-    dependencies = {one.partition(";")[0].replace("isal>=", "python-isal>=") for one in PROJECT["dependencies"]}
+    # conda-forge calls zlib-ng python-zlib-ng, and compiles it for every machine.
+    dependencies = {one.partition(";")[0].replace("zlib-ng>=", "python-zlib-ng>=") for one in PROJECT["dependencies"]}
     assert names == {"python", *dependencies}
     assert f'version: "{PROJECT["version"]}"' in recipe
     assert f'version: "{PROJECT["version"]}"' in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

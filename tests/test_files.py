@@ -4,7 +4,6 @@ import gzip
 import os
 import sys
 import threading
-import zlib
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +14,7 @@ import pandas as pd
 import pytest
 
 from qrowd.errors import ArgumentError, FileError, QrowdError
-from qrowd.files import _decompress, find_files, read_bytes, read_judgments, read_recoding, read_runs, write_whole
+from qrowd.files import find_files, read_bytes, read_judgments, read_recoding, read_runs, write_whole
 
 QRELS = "t 0 d 1\nt 0 e 0\n"
 RUN = "t Q0 d 1 2.5 tag\nt Q0 e 2 1.5 tag\n"
@@ -270,39 +269,24 @@ def test_a_broken_file_is_refused_in_one_line_that_names_it_even_among_good_ones
         assert "\n" not in str(error.value)
 
 
-@pytest.fixture
-def isal(monkeypatch):
-    """A package as isal is, which refuses damaged files with an error of its own; and what it unpacked."""
-    unpacked = []
-
-    class IsalError(OSError):
-        pass
-
-    def decompress(content):
-        try:
-            unpacked.append(gzip.decompress(content))
-        except zlib.error:
-            raise IsalError("Error -1 Invalid deflate block found") from None
-        return unpacked[-1]
-
-    monkeypatch.setitem(sys.modules, "isal", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "isal.igzip", SimpleNamespace(decompress=decompress))
-    monkeypatch.setitem(sys.modules, "isal.isal_zlib", SimpleNamespace(error=IsalError))
-    _decompress.cache_clear()
-    yield unpacked
-    _decompress.cache_clear()
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("zeros", [0, 3])
+def test_members_of_a_gzip_file_are_read_one_after_the_other_with_and_without_zlib_ng(monkeypatch, installed, zeros):
+    if not installed:
+        monkeypatch.setitem(sys.modules, "zlib_ng.zlib_ng", None)
+    member = gzip.compress(RUN.encode())
+    write("three.run.gz", member + b"\0" * zeros + gzip.compress(b"") + member)
+    assert read_bytes(Path("three.run.gz")) == 2 * RUN.encode()
 
 
-def test_isal_unpacks_where_it_is_installed_and_damaged_files_are_refused_as_without_it(isal):
-    write("good.run.gz", PACKED)
-    assert read_bytes(Path("good.run.gz")) == RUN.encode()
-    assert isal == [RUN.encode()]
-    for name in ("truncated.run.gz", "corrupted.run.gz", "checksum.run.gz", "trailing.run.gz"):
-        content, message = BROKEN[name]
-        write(name, content)
-        with pytest.raises(FileError) as error:
-            read_bytes(Path(name))
-        assert str(error.value).startswith(name + message)
+@pytest.mark.parametrize("name", ["truncated.run.gz", "corrupted.run.gz", "checksum.run.gz", "trailing.run.gz"])
+def test_damaged_gzip_is_refused_in_the_same_words_without_zlib_ng(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, "zlib_ng.zlib_ng", None)
+    content, message = BROKEN[name]
+    write(name, content)
+    with pytest.raises(FileError) as error:
+        read_bytes(Path(name))
+    assert str(error.value).startswith(name + message)
 
 
 def test_a_run_given_as_judgments_is_recognised():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
+from qrowd.model.vocabulary import Words
 from qrowd.trec import QRELS, RUN, format_qrels, format_run, judgments_from, mistakes, parse, runs_from
 
 
@@ -116,12 +117,14 @@ def test_labels_that_are_no_utf8_survive_reading_and_writing():
 
 
 def test_several_files_are_one_assessor_or_system_each_over_the_same_labels():
+    words = Words()
     parsed = [
-        (name, parse(text, name, QRELS)) for name, text in (("ann", b"t 0 d 1\n"), ("bob", b"u 0 d 2\nt 0 e 0\n"))
+        (name, parse(text, name, QRELS, words))
+        for name, text in (("ann", b"t 0 d 1\n"), ("bob", b"u 0 d 2\nt 0 e 0\n"))
     ]
     assert judged(judgments_from(parsed)) == [("t", "d", "ann", 1), ("u", "d", "bob", 2), ("t", "e", "bob", 0)]
     assert judgments_from(parsed).documents == ("d", "e")
-    lists = [(name, parse(b"t Q0 d 1 2.5 tag\n", name, RUN)) for name in ("A", "B")]
+    lists = [(name, parse(b"t Q0 d 1 2.5 tag\n", name, RUN, words)) for name in ("A", "B")]
     assert retrieved(runs_from(lists)) == [("A", "t", "d", 2.5), ("B", "t", "d", 2.5)]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from itertools import islice
 from os import cpu_count
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Advance = Callable[[int, int], None]
+AHEAD = 4  # items begun for each thread
 _bar: ContextVar[Callable[[], AbstractContextManager[Advance]]] = ContextVar("bar")
 
 
@@ -31,13 +34,21 @@ def watched(bar: Callable[[], AbstractContextManager[Advance]]) -> Iterator[None
 def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None) -> Iterator[Result]:
     """work(item) for every item, in order, each as soon as it is there.
 
+    Only so many items are begun that the threads stay busy: results that nobody has taken yet need memory.
     Where something goes wrong, or on Ctrl-C, what has not begun is cancelled and what has is not waited for: a thread
     may be reading from a pipe that never ends.
     """
-    pool = ThreadPoolExecutor(max(1, min(threads or cpu_count() or 1, len(items))))
+    n_threads = max(1, min(threads or cpu_count() or 1, len(items)))
+    pool = ThreadPoolExecutor(n_threads)
+    todo = iter(items)
+    begun = deque(pool.submit(work, item) for item in islice(todo, AHEAD * n_threads))
     try:
         with _bar.get(_no_bar)() as advance:
-            for done, result in enumerate(pool.map(work, items), 1):
+            done = 0
+            while begun:
+                result = begun.popleft().result()
+                begun.extend(pool.submit(work, item) for item in islice(todo, 1))
+                done += 1
                 advance(done, len(items))
                 yield result
     except BaseException:

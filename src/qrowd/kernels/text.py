@@ -18,20 +18,45 @@ AHEAD = 64  # rows whose words are looked up together
 
 
 @kernel()
-def byte(text: Bytes, i: int) -> int:
-    """text[i] for i from 0: an unsigned place needs no test whether it counts from the end."""
-    character: int = text[np.uint64(i)]
-    return character
+def eight(text: Bytes, i: int) -> np.uint64:
+    """The eight bytes from i on as one number; compilers make one load of it."""
+    return (
+        np.uint64(text[i])
+        | np.uint64(text[i + 1]) << np.uint64(8)
+        | np.uint64(text[i + 2]) << np.uint64(16)
+        | np.uint64(text[i + 3]) << np.uint64(24)
+        | np.uint64(text[i + 4]) << np.uint64(32)
+        | np.uint64(text[i + 5]) << np.uint64(40)
+        | np.uint64(text[i + 6]) << np.uint64(48)
+        | np.uint64(text[i + 7]) << np.uint64(56)
+    )
 
 
 @kernel()
-def eight(text: Bytes, i: int) -> np.uint64:
-    """The eight bytes from i on as one number; compilers make one load of it."""
-    low = np.uint64(byte(text, i)) | np.uint64(byte(text, i + 1)) << np.uint64(8)
-    low |= np.uint64(byte(text, i + 2)) << np.uint64(16) | np.uint64(byte(text, i + 3)) << np.uint64(24)
-    high = np.uint64(byte(text, i + 4)) << np.uint64(32) | np.uint64(byte(text, i + 5)) << np.uint64(40)
-    high |= np.uint64(byte(text, i + 6)) << np.uint64(48) | np.uint64(byte(text, i + 7)) << np.uint64(56)
-    return low | high
+def below_33(eight_bytes: np.uint64) -> np.uint64:
+    """The highest bit of the first byte below 33, as blanks are, and of none before it; bits above it say nothing."""
+    return (eight_bytes - np.uint64(0x2121212121212121)) & ~eight_bytes & np.uint64(0x8080808080808080)
+
+
+@kernel()
+def first_byte(bits: np.uint64) -> int:
+    """Which byte the lowest bit of `bits` stands in, of bits that are the highest of their bytes."""
+    return int(((bits & (~bits + np.uint64(1))) >> np.uint64(7)) * np.uint64(0x0001020304050607) >> np.uint64(56))
+
+
+@kernel()
+def word_end(text: Bytes, start: int) -> int:
+    """Where the word that begins at `start` ends, looking at eight bytes at a time."""
+    bits = np.uint64(0)
+    at, last = start, text.size - 8
+    while bits == np.uint64(0) and 0 <= at <= last:
+        word = eight(text, at)
+        bits = below_33(word)
+        at += 8
+    i = at + first_byte(bits) - 8 if bits != np.uint64(0) else at
+    while text[i] > 32 or (text[i] != 32 and (text[i] < 9 or text[i] > 13)):
+        i += 1
+    return i
 
 
 @kernel("uint8[:], int, int64[:], int64[:,:], int64[:,:], float64[:,:]")
@@ -49,12 +74,12 @@ def split_fields(
     not as many fields (0 if all have).
     """
     n_rows, line, undecided, i = 0, 0, 0, first
-    n_fields = kinds.size
-    while i < text.size:
+    n_fields, size = kinds.size, text.size
+    while i < size:
         line += 1
-        character = byte(text, i)
+        character = text[i]
         if character == 35:
-            while byte(text, i) != 10:
+            while text[i] != 10:
                 i += 1
             i += 1
             continue
@@ -62,7 +87,7 @@ def split_fields(
         while True:
             while character == 32 or character == 9 or 11 <= character <= 13:
                 i += 1
-                character = byte(text, i)
+                character = text[i]
             if character == 10:
                 i += 1
                 break
@@ -72,11 +97,10 @@ def split_fields(
                 value, i = decimal(text, start)
                 numbers[-kind - 1, n_rows] = value
                 undecided += value != value
-                character = byte(text, i)
+                character = text[i]
             else:
-                while character > 32 or (character != 32 and (character < 9 or character > 13)):
-                    i += 1
-                    character = byte(text, i)
+                i = word_end(text, start)
+                character = text[i]
                 if kind > 0:
                     starts[kind - 1, n_rows] = start
                     ends[kind - 1, n_rows] = i
@@ -96,48 +120,48 @@ def decimal(text: Bytes, start: int) -> tuple[float, int]:
     number or not, is nan.
     """
     i = start
-    character = byte(text, i)
+    character = text[i]
     negative = character == 45
     if negative or character == 43:
         i += 1
-        character = byte(text, i)
+        character = text[i]
     first = i
     mantissa, scale = 0, 0
     while 48 <= character <= 57 and mantissa < 100_000_000_000_000_000:
         mantissa = mantissa * 10 + character - 48
         i += 1
-        character = byte(text, i)
+        character = text[i]
     digits = i - first
     if character == 46:
         i += 1
         point = i
-        character = byte(text, i)
+        character = text[i]
         while 48 <= character <= 57 and mantissa < 100_000_000_000_000_000:
             mantissa = mantissa * 10 + character - 48
             i += 1
-            character = byte(text, i)
+            character = text[i]
         scale = point - i
         digits -= scale
     if digits > 0 and (character == 101 or character == 69):
         i += 1
         sign = 1
-        if byte(text, i) == 45 or byte(text, i) == 43:
-            sign = -1 if byte(text, i) == 45 else 1
+        if text[i] == 45 or text[i] == 43:
+            sign = -1 if text[i] == 45 else 1
             i += 1
         exponent = 0
         digits = 0
-        while 48 <= byte(text, i) <= 57 and exponent < 1000:
-            exponent = exponent * 10 + byte(text, i) - 48
+        while 48 <= text[i] <= 57 and exponent < 1000:
+            exponent = exponent * 10 + text[i] - 48
             digits += 1
             i += 1
         scale += sign * exponent
-        character = byte(text, i)
+        character = text[i]
     if digits > 0 and (character == 32 or 9 <= character <= 13):
         value = scaled(mantissa, scale)
         return -value if negative else value, i
     while character > 32 or (character != 32 and (character < 9 or character > 13)):
         i += 1
-        character = byte(text, i)
+        character = text[i]
     return np.nan, i
 
 
@@ -190,33 +214,39 @@ def scaled(mantissa: int, scale: int) -> float:
 @kernel()
 def same_bytes(text: Bytes, i: int, other: Bytes, j: int, length: int) -> bool:
     """Whether text[i:i + length] and other[j:j + length] are the same; ends are compared first, they differ most."""
+    if i < 0 or j < 0:
+        return False
     k = 0
-    if length >= 8:
-        if eight(text, i + length - 8) != eight(other, j + length - 8):
-            return False
-        while k < length - 8 and eight(text, i + k) == eight(other, j + k):
-            k += 8
-        return k >= length - 8
-    while k < length and byte(text, i + k) == byte(other, j + k):
-        k += 1
-    return k == length
+    if length < 8:
+        while k < length and text[i + k] == other[j + k]:
+            k += 1
+        return k == length
+    if eight(text, i + length - 8) != eight(other, j + length - 8):
+        return False
+    while k < length - 8 and eight(text, i + k) == eight(other, j + k):
+        k += 8
+    return k >= length - 8
 
 
 @kernel()
 def hash_of(text: Bytes, start: int, length: int) -> np.int64:
     """A hash of text[start:start + length] in 63 bits: multiplied and folded eight bytes at a time."""
+    if start < 0:
+        return np.int64(0)
     factor = np.uint64(11400714819323198485)  # 2**64 over the golden ratio
     hashed = np.uint64(length) * factor
-    last = np.uint64(0)
-    if length >= 8:
-        for k in range(0, length - 8, 8):
-            hashed = (hashed ^ eight(text, start + k)) * factor
-            hashed ^= hashed >> np.uint64(32)
-        last = eight(text, start + length - 8)
-    else:
+    if length < 8:
+        last = np.uint64(0)
         for k in range(length):
-            last = last << np.uint64(8) | np.uint64(byte(text, start + k))
-    hashed = (hashed ^ last) * factor
+            last = last << np.uint64(8) | np.uint64(text[start + k])
+        hashed = (hashed ^ last) * factor
+    else:
+        k, end = start, start + length - 8
+        while k < end:
+            hashed = (hashed ^ eight(text, k)) * factor
+            hashed ^= hashed >> np.uint64(32)
+            k += 8
+        hashed = (hashed ^ eight(text, end)) * factor
     hashed = (hashed ^ (hashed >> np.uint64(32))) * factor
     return np.int64((hashed ^ (hashed >> np.uint64(32))) >> np.uint64(1))
 
@@ -235,98 +265,85 @@ def encode_words(
 ) -> tuple[int, int]:
     """Number the words text[starts[i]:ends[i]] from row `first` on, new ones in order of appearance.
 
-    slots : open-addressing table, its size a power of two: -1 where free, else the number of a word in the lower 32
-        bits and 31 bits of its hash above.
+    text : no word of it holds a newline.
+    slots : open-addressing table of a power of two of slots, two numbers each: -1 where free, else the number of a word
+        in the lower 32 bits and 31 bits of its hash above; and where the word begins in the pool.
     pool, pool_ends : the bytes of all words so far, a newline after each; word w is
         pool[pool_ends[w]:pool_ends[w + 1] - 1].
 
     Returns the number of words and the first row not done: fewer than all rows where slots, pool or pool_ends must
     grow first.
     """
-    mask = slots.size - 1
+    mask = slots.size // 2 - 1
     hashes, ahead = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
-    for begin in range(first, starts.size, AHEAD):
-        end_row = min(begin + AHEAD, starts.size)
-        # What a lookup will need is fetched for many rows at once: memory is slow, but not slower for several places.
-        for row in range(begin, end_row):
-            start, length = starts[row], ends[row] - starts[row]
-            hashes[row - begin] = -1  # the word of the row before
-            if (
-                row > 0
-                and length == ends[row - 1] - starts[row - 1]
-                and same_bytes(text, start, text, starts[row - 1], length)
-            ):
-                continue
-            hashed = hash_of(text, start, length)
-            hashes[row - begin] = hashed
-            entry = slots[np.uint64(hashed & mask)]
-            ahead[row - begin] = pool_ends[np.uint64(entry & 0x7FFFFFFF)] if entry >= 0 else 0
-        for row in range(begin, end_row):
-            if hashes[row - begin] >= 0:
-                ahead[row - begin] = pool[np.uint64(ahead[row - begin])]
+    n_rows, size = starts.size, pool.size
+    for begin in range(first, n_rows, AHEAD):
+        end_row = min(begin + AHEAD, n_rows)
+        # What a lookup needs is fetched for many rows at once, in loops so short that many loads run together.
+        n_ahead = end_row - begin
+        for k in range(n_ahead):
+            start = starts[begin + k]
+            hashes[k] = hash_of(text, start, ends[begin + k] - start)
+        for k in range(n_ahead):
+            ahead[k] = slots[(hashes[k] & mask) * 2 + 1]
+        for k in range(n_ahead):
+            ahead[k] = pool[max(ahead[k], 0)]
         for row in range(begin, end_row):
             hashed = hashes[row - begin]
-            if hashed < 0:
-                codes[row] = codes[row - 1]
-                continue
-            start, length = starts[row], ends[row] - starts[row]
+            start = starts[row]
+            length = ends[row] - start
             tag = hashed >> 32 << 32
             slot = hashed & mask
             word = -1
-            while slots[np.uint64(slot)] >= 0:
-                entry = slots[np.uint64(slot)]
+            while slots[2 * slot] >= 0:
+                entry = slots[2 * slot]
                 if entry >> 32 << 32 == tag:
-                    word = entry & 0x7FFFFFFF
-                    at = pool_ends[np.uint64(word)]
-                    if pool_ends[np.uint64(word + 1)] - at == length + 1 and same_bytes(text, start, pool, at, length):
+                    at = slots[2 * slot + 1]
+                    if at + length < size and pool[at + length] == 10 and same_bytes(text, start, pool, at, length):
+                        word = entry & 0x7FFFFFFF
                         break
-                    word = -1
                 slot = (slot + 1) & mask
             if word < 0:
                 end = pool_ends[n_words]
-                if 2 * (n_words + 1) > slots.size or n_words + 2 > pool_ends.size or end + length + 1 > pool.size:
+                if 4 * (n_words + 1) > slots.size or n_words + 2 > pool_ends.size or end + length + 1 > pool.size:
                     return n_words, row
                 for k in range(length):
                     pool[end + k] = text[start + k]
                 pool[end + length] = 10
                 pool_ends[n_words + 1] = end + length + 1
-                slots[slot] = tag | n_words
+                slots[2 * slot] = tag | n_words
+                slots[2 * slot + 1] = end
                 word = n_words
                 n_words += 1
             codes[row] = word
-    return n_words, starts.size
+    return n_words, n_rows
 
 
 @kernel("uint8[:], int64[:], int, int64[:]")
 def place_words(pool: Bytes, pool_ends: Offsets, n_words: int, slots: Offsets) -> None:
     """Enter the words of a pool into a larger table, as `encode_words` does. slots : -1."""
-    mask = slots.size - 1
+    mask = slots.size // 2 - 1
     for word in range(n_words):
         hashed = hash_of(pool, pool_ends[word], pool_ends[word + 1] - 1 - pool_ends[word])
         slot = hashed & mask
-        while slots[slot] >= 0:
+        while slots[2 * slot] >= 0:
             slot = (slot + 1) & mask
-        slots[slot] = hashed >> 32 << 32 | word
+        slots[2 * slot] = hashed >> 32 << 32 | word
+        slots[2 * slot + 1] = pool_ends[word]
 
 
-@kernel("int32[:], int32[:], int32[:], int32[:], int, int32[:]")
+@kernel("int32[:], int32[:], int32[:], int32[:]")
 def renumber_words(
-    codes: NDArray[np.int32],
-    merged: NDArray[np.int32],
-    numbers: NDArray[np.int32],
-    order: NDArray[np.int32],
-    n_words: int,
-    renumbered: NDArray[np.int32],
+    codes: NDArray[np.int32], numbers: NDArray[np.int32], order: NDArray[np.int32], renumbered: NDArray[np.int32]
 ) -> int:
     """Number words in order of appearance.
 
-    codes : of words, which have the number merged[code] in the merged vocabulary.
-    numbers : (merged words,) the new number of each, -1 where it has none so far; order : the reverse; n_words : how
-        many have one so far.
-    renumbered : (codes,) filled with the new numbers. Returns how many words have one now.
+    numbers : (words,) -1, filled with the new number of each that appears; order : (words,) filled with the reverse.
+    renumbered : (codes,) filled with the new numbers. Returns how many words appear.
     """
+    n_words = 0
     for row in range(codes.size):
-        word = merged[codes[row]]
+        word = codes[row]
         number = numbers[word]
         if number < 0:
             number = n_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from itertools import islice
@@ -163,7 +163,7 @@ class _File:
     kind: Kind
     format: str = ""
     columns: str = ""
-    part: trec.Parsed | Judgments | Preferences | Runs | None = None
+    part: trec.Fields | trec.Parsed | Judgments | Preferences | Runs | None = None
     mistakes: tuple[str, ...] = ()
 
 
@@ -204,9 +204,9 @@ def inspect(
     settings = _Settings(assessor, system, format, columns or {}, labels, incomplete_rows, identical_rows)
     listed = named_files(paths, "file", unique=False)
     read = []
-    load = partial(_read, settings=settings, words=Words())
-    for done, file in enumerate(in_threads(load, listed.named), start=1):
-        read.append(file)
+    words: dict[Kind, Words] = {kind: Words() for kind in get_args(Kind)}
+    for done, file in enumerate(in_threads(partial(_read, settings=settings), listed.named), start=1):
+        read.append(_numbered(file, words[file.kind]))
         if progress is not None:
             progress(done, len(listed.named))
     mistakes = [line for file in read for line in file.mistakes]
@@ -223,8 +223,8 @@ def inspect(
     return Inspection(tuple(mistakes), runs, judgments, preferences, tuple(_formats(read)), notes)
 
 
-def _read(item: tuple[str, Path], *, settings: _Settings, words: Words) -> _File:
-    """One file, by itself; a second, slower reading lists the mistakes of a text file that has some."""
+def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
+    """One file, by itself."""
     name, path = item
     kind: Kind = "judgments"
     try:
@@ -244,10 +244,25 @@ def _read(item: tuple[str, Path], *, settings: _Settings, words: Words) -> _File
     except InputError as error:
         return _File(name, path, kind, mistakes=(str(error),))
     try:
-        return _File(name, path, kind, "TREC's lines", form.line, trec.parse(text, shown(path), form, words))
+        return _File(name, path, kind, "TREC's lines", form.line, trec.split(text, shown(path), form))
     except FileError as error:
-        lines = list(islice(trec.mistakes(text, shown(path), form), MISTAKES_SHOWN + 1)) or [error]
-        return _File(name, path, kind, mistakes=tuple(_lines(shown(path), lines)))
+        return _mistaken(name, path, kind, text, form, error)
+
+
+def _numbered(file: _File, words: Words) -> _File:
+    """The file with its labels as numbers."""
+    if not isinstance(file.part, trec.Fields):
+        return file
+    try:
+        return replace(file, part=trec.number_labels(file.part, words))
+    except FileError as error:
+        return _mistaken(file.name, file.path, file.kind, file.part.text, file.part.format, error)
+
+
+def _mistaken(name: str, path: Path, kind: Kind, text: bytes, form: trec.Format, error: FileError) -> _File:
+    """A text file with all its mistakes, which a second, slower reading lists."""
+    lines = list(islice(trec.mistakes(text, shown(path), form), MISTAKES_SHOWN + 1)) or [error]
+    return _File(name, path, kind, mistakes=tuple(_lines(shown(path), lines)))
 
 
 def _table(text: bytes, name: str, label: str, kind: Kind, options: TableOptions) -> Judgments | Preferences | Runs:

@@ -9,10 +9,13 @@ from qrowd.trec.formats import mistakes as mistakes
 from qrowd.trec.preferences import PreferenceFormat as PreferenceFormat
 from qrowd.trec.preferences import preference_format as preference_format
 from qrowd.trec.preferences import preferences_from as preferences_from
+from qrowd.trec.reading import Fields as Fields
 from qrowd.trec.reading import Parsed as Parsed
 from qrowd.trec.reading import judgments_from as judgments_from
+from qrowd.trec.reading import number_labels as number_labels
 from qrowd.trec.reading import parse as parse
 from qrowd.trec.reading import runs_from as runs_from
+from qrowd.trec.reading import split as split
 from qrowd.trec.writing import checked_label as checked_label
 from qrowd.trec.writing import format_preferences as format_preferences
 from qrowd.trec.writing import format_qrels as format_qrels

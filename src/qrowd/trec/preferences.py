@@ -37,7 +37,10 @@ def preference_format(text: bytes, name: str, format: PreferenceFormat = "auto")
 
 
 def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column: bool = False) -> Preferences:
-    """One assessor per (name, file); or, where the format has judgment groups, one per group."""
+    """One assessor per (name, file); or, where the format has judgment groups, one per group.
+
+    The files share their vocabularies.
+    """
     names, files = (list(column) for column in zip(*parsed, strict=True))
     (topics, topic_of), (documents, documents_of), (groups, group_of) = (
         _codes_by_file(files, role) for role in ("topic", "document", "group")
@@ -88,9 +91,12 @@ def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column
 def _codes_by_file(files: Sequence[Parsed], role: str) -> tuple[tuple[str, ...], list[list[Codes]]]:
     """The labels that name this in all files, and for each file the codes of its fields."""
     fields = [[i for i, name in enumerate(file.format.roles) if name == role] for file in files]
-    columns = [(file.vocabularies[i], file.codes[i]) for file, own in zip(files, fields, strict=True) for i in own]
-    labels, joined = joined_codes(columns)
-    ends = np.cumsum([codes.size for _, codes in columns], dtype=np.int64)
+    columns = [file.codes[i] for file, own in zip(files, fields, strict=True) for i in own]
+    if not columns:
+        return (), [[] for _ in files]
+    vocabulary = next(file.vocabularies[own[0]] for file, own in zip(files, fields, strict=True) if own)
+    labels, joined = joined_codes(vocabulary, columns)
+    ends = np.cumsum([codes.size for codes in columns], dtype=np.int64)
     pieces = iter(np.split(joined, ends[:-1]))
     return labels, [[next(pieces) for _ in own] for own in fields]
 

@@ -24,6 +24,22 @@ from qrowd.trec.formats import BYTE_ORDER_MARK, TAGGED_RUN, Format, mistakes
 
 
 @dataclass(frozen=True, eq=False)
+class Fields:
+    """The fields of one file's lines: where its labels stand in the text, and its numbers.
+
+    starts, ends : (labels, rows). numbers : (numbers, rows), the format's number before its rank.
+    """
+
+    name: str
+    format: Format
+    text: bytes
+    characters: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class Parsed:
     """The fields of one file: codes of the labels, the numbers, and the ranks where the format has them.
 
@@ -45,14 +61,25 @@ class Parsed:
 
 
 def parse(text: bytes, name: str, format: Format, words: Words | None = None) -> Parsed:
-    """Split a file's text, number its labels and read its numbers. Safe to call for many files in threads.
+    """Split a file's text, number its labels and read its numbers.
 
-    words : the vocabularies that the labels go to; default: new ones.
+    words : as in `number_labels`; default: new ones.
 
     Raises
     ------
     FileError
         The first mistake of the file: what stands where, and what was expected.
+    """
+    return number_labels(split(text, name, format), Words() if words is None else words)
+
+
+def split(text: bytes, name: str, format: Format) -> Fields:
+    """The fields of a file's lines. Safe to call for many files in threads.
+
+    Raises
+    ------
+    FileError
+        As `parse`, but for what shows only once labels are numbered.
     """
     from qrowd.kernels.text import split_fields
 
@@ -64,36 +91,47 @@ def parse(text: bytes, name: str, format: Format, words: Words | None = None) ->
     kinds[list(format.labels)] = np.arange(1, len(format.labels) + 1)
     kinds[fields] = -np.arange(1, len(fields) + 1)
     room = len(lines) // (2 * format.n_fields) + 1  # a row has so many bytes at least; memory not written costs nothing
-    words = Words() if words is None else words
-    n_labels = len(format.labels)
-    cells = words.scratch(2 * n_labels + len(fields), room)
-    starts, ends = cells[:n_labels].view(np.int64), cells[n_labels : 2 * n_labels].view(np.int64)
-    numbers = cells[2 * n_labels :]
+    starts, ends = np.empty((2, len(format.labels), room), np.int64)
+    numbers = np.empty((len(fields), room))
     n_rows, undecided, bad_line = split_fields(characters, begin, kinds, starts, ends, numbers)
     if bad_line:
         raise next(mistakes(text, name, format))
     if n_rows == 0:
         raise FileError(name, f"holds no line of {format.noun}; expected {format.line!r}")
-    numbers = numbers[:, :n_rows]
+    starts, ends, numbers = starts[:, :n_rows], ends[:, :n_rows], numbers[:, :n_rows]
     if undecided:
         _decide(numbers, characters, begin, kinds)
-    number, rank = (None if field is None else numbers[fields.index(field)] for field in (format.number, format.rank))
-    if number is not None and not np.isfinite(number).all():
+    if format.number is not None and not np.isfinite(numbers[0]).all():
         raise next(mistakes(text, name, format))
+    return Fields(name, format, text, characters, starts, ends, numbers)
+
+
+def number_labels(fields: Fields, words: Words) -> Parsed:
+    """The fields with their labels as numbers.
+
+    words : the vocabularies that the labels go to, the same for all files that are put together; one thread at a time.
+
+    Raises
+    ------
+    FileError
+        A document twice in a list.
+    """
+    format = fields.format
     vocabularies = tuple(words[role] for role in format.roles)
     codes = tuple(
-        vocabulary.encode(characters, starts[i, :n_rows], ends[i, :n_rows]) for i, vocabulary in enumerate(vocabularies)
+        vocabulary.encode(fields.characters, fields.starts[i], fields.ends[i])
+        for i, vocabulary in enumerate(vocabularies)
     )
     if format.key and _repeats(vocabularies, codes):
-        raise next(mistakes(text, name, format))
+        raise next(mistakes(fields.text, fields.name, format))
     return Parsed(
-        name,
+        fields.name,
         format,
         vocabularies,
         codes,
-        np.empty(0) if number is None else number.copy(),  # not a part of something larger
-        None if rank is None else narrow(rank),
-        text if format.problem else b"",
+        np.empty(0) if format.number is None else fields.numbers[0].copy(),  # not a part of something larger
+        None if format.rank is None else narrow(fields.numbers[-1]),
+        fields.text if format.problem else b"",
     )
 
 
@@ -133,7 +171,7 @@ def narrow(rank: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def runs_from(parsed: Iterable[tuple[str, Parsed]]) -> Runs:
-    """One system per (name, file); or, where the tags were read, one per tag."""
+    """One system per (name, file); or, where the tags were read, one per tag. The files share their vocabularies."""
     parts = list(parsed)
     if parts and parts[0][1].format is TAGGED_RUN:
         systems, system = _column(parts, 2)
@@ -155,7 +193,7 @@ def judgments_from(
 ) -> Judgments:
     """One assessor per (name, file); or the assessors that column 2 names (trec_eval's judgment groups).
 
-    Each file has a scale of its own, which the assessors that its column 2 names share.
+    The files share their vocabularies. Each has a scale of its own, which the assessors that its column 2 names share.
     """
     parts = list(parsed)
     sources = None
@@ -176,4 +214,4 @@ def judgments_from(
 
 def _column(parts: Sequence[tuple[str, Parsed]], label: int) -> tuple[tuple[str, ...], Codes]:
     """The labels of one field of all files, and the codes into them."""
-    return joined_codes([(part.vocabularies[label], part.codes[label]) for _, part in parts])
+    return joined_codes(parts[0][1].vocabularies[label], [part.codes[label] for _, part in parts])
