@@ -20,7 +20,7 @@ from qrowd.simulation.arguments import count, share
 from qrowd.threads import in_threads
 
 STRAND = 64  # assessors that share a stream of chance
-FEW = 16  # grades that are compared one after the other, which is faster than looking them up
+FEW = 4  # edges that are compared one after the other, which is faster than a table
 
 
 class RandomAssessors:
@@ -104,13 +104,9 @@ class RandomAssessors:
         random = self._chance.stream("random assessors", strand)
         words = random.bit_generator.random_raw(self.pool.document.size * STRAND // 8)  # without the interpreter's lock
         every = words.astype("<u8", copy=False).view(np.uint8).reshape(-1, STRAND)
-        lots = every[:, first : first + out.shape[1]]
-        _count_edges(lots, self._bytes, out)
+        _count_edges(every, self._bytes, out, first)
         if self._undecided.size:
-            is_close = every == self._undecided[0]
-            for byte in self._undecided[1:]:
-                is_close |= every == byte
-            close = np.flatnonzero(is_close)
+            close = np.flatnonzero(_among(every, self._undecided))
             exact = every.ravel()[close] + random.random(close.size)
             row, column = np.divmod(close, STRAND)
             mine = (column >= first) & (column < first + out.shape[1])
@@ -126,17 +122,36 @@ class RandomAssessors:
             out += lots >= edge
 
 
-def _count_edges(lots: NDArray[np.uint8], edges: NDArray[np.uint8], out: NDArray[np.unsignedinteger]) -> None:
-    """out = how many of the sorted edges each lot reaches."""
-    if edges.size > FEW or out.dtype != np.uint8:
-        out[...] = np.searchsorted(edges, np.arange(256), side="right").astype(out.dtype)[lots]
-        return
-    if edges.size:
-        np.greater_equal(lots, edges[0], out=out.view(bool))
+def _count_edges(
+    lots: NDArray[np.uint8], edges: NDArray[np.uint8], out: NDArray[np.unsignedinteger], first: int
+) -> None:
+    """out = how many of the sorted edges each lot reaches, of lots from column `first` on."""
+    own = lots[:, first : first + out.shape[1]]
+    table = np.searchsorted(edges, np.arange(256), side="right")
+    if out.dtype != np.uint8:
+        out[...] = table[own]
+    elif not 0 < edges.size <= FEW:
+        out[...] = _looked_up(lots, table)[:, first : first + out.shape[1]]
     else:
-        out[...] = 0
-    for edge in edges[1:]:
-        out += (lots >= edge).view(np.uint8)
+        np.greater_equal(own, edges[0], out=out.view(bool))
+        for edge in edges[1:]:
+            out += (own >= edge).view(np.uint8)
+
+
+def _among(lots: NDArray[np.uint8], several: NDArray[np.uint8]) -> NDArray[np.uint8] | NDArray[np.bool_]:
+    """Whether each lot is one of several."""
+    if several.size > FEW:
+        return _looked_up(lots, np.isin(np.arange(256), several))
+    result = lots == several[0]
+    for lot in several[1:]:
+        result |= lots == lot
+    return result
+
+
+def _looked_up(lots: NDArray[np.uint8], table: NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """What a table of 256 says of each lot."""
+    words = lots.tobytes().translate(table.astype(np.uint8).tobytes())
+    return np.frombuffer(words, np.uint8).reshape(lots.shape)
 
 
 def _sum_to_one(shares: Floats) -> bool:
