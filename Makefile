@@ -50,7 +50,7 @@ site: .venv/.site ## the documentation as a site, in build/site
 release-check: .venv/.release ## build the release twice and use it in empty environments; needs the network
 	@$(BIN)/python release/check.py
 
-bench: .venv/.dev ## measure speed and memory beside the peers, into docs/benchmarks.md
+bench: .venv/.bench ## measure speed and memory beside the peers, into docs/benchmarks.md
 	@$(BIN)/python benchmarks/write.py
 
 soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times under load; nothing may be lost
@@ -84,8 +84,15 @@ clean: ## remove what the other targets made
 	@$(PIP) install --editable '.[site]'
 	@touch $@
 
-.venv/.release: .venv/.runtime
-	@$(PIP) install --editable '.[release]'
+.venv/.bench: .venv/.dev
+	@$(PIP) install --editable '.[bench]'
+	@touch $@
+
+# Without qrowd itself, which the check compiles in environments of its own.
+.venv/.release: pyproject.toml | $(BIN)/pip .venv/.compiler
+	@$(BIN)/python -c 'import tomllib; \
+	print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["release"], sep="\n")' \
+		| $(PIP) install --requirement /dev/stdin
 	@touch $@
 
 # Tests open real browsers and real databases, and compile tables with LaTeX. The headless build of Chromium needs a quarter

@@ -1,7 +1,8 @@
 """`make release-check`: build the release, and use it in empty environments. Everything it makes stands in dist/.
 
-Two builds, the second in another folder, are equal byte by byte. Each Python from 3.11 to 3.14 that is on this machine
-builds and installs its wheel alone, the oldest also each extra alone and the lowest versions of what the package needs.
+All is built from one copy of the working tree. Two sdists from two folders, and two wheels of the oldest Python, are
+equal byte by byte. Each Python from 3.11 to 3.14 that is on this machine builds its wheel from the sdist and installs
+it alone, the oldest also with each extra, with all, and with the lowest versions of what they need.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import tempfile
 import time
 import tomllib
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
+PROBE = ROOT / "release" / "probe.py"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = ("excel", "irds", "plots", "report", "server", "tables")
 BIN = Path(sys.executable).parent
@@ -32,7 +33,8 @@ print(json.dumps({d.metadata["Name"]: [d.version, d.metadata.get("License-Expres
     c.removeprefix("License :: ") for c in d.metadata.get_all("Classifier", []) if c.startswith("License ::"))
     or (d.metadata.get("License") or "not stated").splitlines()[0][:80]] for d in m.distributions()}))
 """
-QUICK = ("tests/kernels", "tests/test_tables.py", "tests/test_files.py")
+QUICK = ("tests/kernels", "tests/test_tables.py", "tests/test_files.py", "--ignore=tests/kernels/test_compiled.py")
+IGNORED = (".git", ".venv", ".*_cache", ".hypothesis", "dist", "build", "native", "__pycache__")
 
 
 def call(*words: object, folder: Path = ROOT, **variables: str) -> str:
@@ -45,25 +47,12 @@ def call(*words: object, folder: Path = ROOT, **variables: str) -> str:
     return done.stdout
 
 
-def build(source: Path, folder: Path, when: str) -> dict[str, bytes]:
-    """{file name: content} of sdist and wheel."""
-    call(BIN / "python", "-m", "build", "--outdir", folder, source, SOURCE_DATE_EPOCH=when)
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("qrowd-*"))}
-
-
-def check_contents(files: dict[str, bytes], folder: Path) -> None:
-    """The wheel holds the package, its compiled kernels and nothing else."""
-    (wheel,) = (name for name in files if name.endswith(".whl"))
-    if wheel.endswith("-any.whl"):
-        sys.exit(f"failed: {wheel} claims to be pure Python")
-    with zipfile.ZipFile(folder / wheel) as archive:
-        names = archive.namelist()
-    strange = [
-        n for n in names if not re.match(r"qrowd(-[\d.]+\.dist-info)?/", n) or re.search(r"__pycache__|\.key$", n)
-    ]
-    kernels = [n for n in names if n.startswith("qrowd/kernels/native/baseline/")]
-    if strange or not kernels or "qrowd/py.typed" not in names:
-        sys.exit(f"failed: {wheel} holds {strange} and {len(kernels)} compiled modules")
+def pythons() -> dict[str, Path]:
+    """The interpreters on this machine by version, oldest first."""
+    by_version = {version: python_of(version) for version in PYTHONS}
+    absent = [version for version, python in by_version.items() if python is None]
+    print("not on this machine:", ", ".join(absent) or "none")
+    return {version: python for version, python in by_version.items() if python}
 
 
 def python_of(version: str) -> Path | None:
@@ -74,6 +63,37 @@ def python_of(version: str) -> Path | None:
         if done.returncode == 0 and done.stdout.decode().strip() == version:
             return Path(program)
     return None
+
+
+def build(kind: str, source: Path, python: Path, folder: Path, when: str) -> Path:
+    """The sdist or wheel of a source tree or sdist, built in an environment of its own."""
+    start = time.perf_counter()
+    words = ("build", "--quiet", f"--{kind}", "--python", python, "--out-dir", folder, source)
+    call(BIN / "uv", *words, SOURCE_DATE_EPOCH=when)
+    (made,) = (*folder.glob("*.whl"), *folder.glob("*.tar.gz"))
+    print(f"{made.name}: built in {time.perf_counter() - start:.0f} s", flush=True)
+    return made
+
+
+def check_equal(first: Path, second: Path) -> None:
+    """Two builds are equal byte by byte."""
+    if first.read_bytes() != second.read_bytes():
+        sys.exit(f"failed: two builds of {first.name} differ")
+    print(f"{first.name}: two builds are equal", flush=True)
+
+
+def check_contents(wheel: Path) -> None:
+    """The wheel holds the package, its compiled kernels and nothing else."""
+    if wheel.name.endswith("-any.whl"):
+        sys.exit(f"failed: {wheel.name} claims to be pure Python")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    strange = [
+        n for n in names if not re.match(r"qrowd(-[\d.]+\.dist-info)?/", n) or re.search(r"__pycache__|\.key$", n)
+    ]
+    kernels = [n for n in names if n.startswith("qrowd/kernels/native/baseline/")]
+    if strange or not kernels or "qrowd/py.typed" not in names:
+        sys.exit(f"failed: {wheel.name} holds {strange} and {len(kernels)} compiled modules")
 
 
 def environment(folder: Path, python: Path, *words: object) -> tuple[Path, float]:
@@ -90,69 +110,72 @@ def size(folder: Path) -> int:
     return round(sum(p.stat().st_size for p in folder.rglob("*") if p.is_file() and not p.is_symlink()) / 1e6)
 
 
+def try_installed(wheel: Path, version: str, python: Path, extras: tuple[str, ...], work: Path) -> None:
+    """Install the wheel with these extras in an empty environment and use all that it promises there."""
+    folder = work / "environment"
+    inside, seconds = environment(folder, python, f"{wheel}[{','.join(extras)}]" if extras else wheel)
+    text = "all" if extras == EXTRAS else ", ".join(extras) or "none"
+    print(f"{version:7} {text:9} {size(folder):5} {seconds:8.1f}", flush=True)
+    call(inside, "-P", PROBE, *extras, folder=work)
+    if extras == EXTRAS:
+        write_dependencies(inside)
+    shutil.rmtree(folder)
+
+
+def write_dependencies(inside: Path) -> None:
+    """Licences and bill of materials of what an environment holds."""
+    licences = json.loads(call(inside, "-c", LICENCES))
+    lines = [f"{name}\t{version}\t{licence}" for name, (version, licence) in sorted(licences.items())]
+    (DIST / "licences.tsv").write_text("package\tversion\tlicence\n" + "\n".join(lines) + "\n")
+    call(BIN / "cyclonedx-py", "environment", inside, "--pyproject", ROOT / "pyproject.toml",
+         "--of", "JSON", "-o", DIST / "sbom.cdx.json")  # fmt: skip
+
+
+def try_lowest(wheel: Path, python: Path, sdist: Path, work: Path) -> None:
+    """Use the wheel, and run quick tests of the sdist, with the lowest versions of what it needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    optional = [one for extra in EXTRAS for one in project["optional-dependencies"][extra]]
+    # What the wheel needs is named anew, since only what is named is taken at its lowest version.
+    needs = [*project["dependencies"], *optional]
+    inside, _ = environment(work / "low", python, "--resolution", "lowest-direct", wheel, *needs)
+    call(inside, "-P", PROBE, *EXTRAS, folder=work)
+    call(BIN / "uv", "pip", "install", "--quiet", "--python", inside, "pytest", "hypothesis", "polars")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(work / "unpacked", filter="data")
+    (source,) = (work / "unpacked").iterdir()
+    shutil.rmtree(source / "src")  # the tests import what is installed
+    lines = call(inside, "-m", "pytest", "-q", "--quick", "-o", "filterwarnings=", *QUICK, folder=source).splitlines()
+    print("lowest versions:", lines[-1])
+
+
 def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir()
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         when = call("git", "log", "-1", "--format=%ct").strip()
-        files = build(ROOT, DIST, when)
-        (sdist,) = DIST.glob("*.tar.gz")
-        with tarfile.open(sdist) as archive:
-            archive.extractall(work / "unpacked", filter="data")
-        shutil.copytree(
-            ROOT, work / "copy", ignore=shutil.ignore_patterns(".git", ".venv", "dist", "build", "__pycache__")
-        )
-        again = build(work / "copy", work / "again", when)
-        if files != again:
-            sys.exit(f"failed: two builds differ: {[name for name in files if files[name] != again.get(name)]}")
-        for file, content in files.items():
-            print(f"{hashlib.sha256(content).hexdigest()}  {file}  {len(content) / 1e6:.1f} MB, two builds equal")
-        check_contents(files, DIST)
-        print(call(BIN / "twine", "check", "--strict", *DIST.glob("qrowd-*")).strip())
-        found: Sequence[tuple[str, Path]] = [(v, p) for v in PYTHONS if (p := python_of(v))]
-        print("not on this machine:", ", ".join(v for v in PYTHONS if v not in dict(found)) or "none")
-        oldest = found[0][1]
-        wheels = {}
-        for version, python in found:
-            start = time.perf_counter()
-            call(BIN / "uv", "build", "--quiet", "--wheel", "--python", python, "--out-dir", work / version, sdist)
-            (wheels[version],) = (work / version).glob("*.whl")
-            print(f"wheel for Python {version}: built in {time.perf_counter() - start:.0f} s from the sdist")
-        wheel = wheels[found[0][0]]
+        by_version = pythons()
+        (oldest, python), *_ = by_version.items()
+        shutil.copytree(ROOT, work / "source", ignore=shutil.ignore_patterns(*IGNORED))
+        shutil.copytree(work / "source", work / "copy" / "elsewhere")
+        sdist = build("sdist", work / "source", python, DIST, when)
+        check_equal(sdist, build("sdist", work / "copy" / "elsewhere", python, work / "sdist", when))
+        wheels = {version: build("wheel", sdist, one, work / version, when) for version, one in by_version.items()}
+        check_equal(wheels[oldest], build("wheel", sdist, python, work / "again", when))
+        for wheel in wheels.values():
+            check_contents(wheel)
+            shutil.copy(wheel, DIST)
+        for path in sorted(DIST.iterdir()):
+            print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}  {path.stat().st_size / 1e6:.1f} MB")
+        print(call(BIN / "twine", "check", "--strict", *DIST.iterdir()).strip())
         print("python  extras      MB  seconds")
-        cases = (
-            [(v, p, ()) for v, p in found]
-            + [(found[0][0], oldest, (e,)) for e in EXTRAS]
-            + [(found[0][0], oldest, EXTRAS)]
-        )
-        for version, python, extras in cases:
-            folder = work / f"{version}{'-'.join(extras)}"
-            wanted = f"{wheels[version]}[{','.join(extras)}]" if extras else wheels[version]
-            inside, seconds = environment(folder, python, wanted)
-            text = "all" if extras == EXTRAS else ", ".join(extras) or "none"
-            print(f"{version:7} {text:9} {size(folder):5} {seconds:8.1f}", flush=True)
-            call(inside, "-P", ROOT / "release" / "probe.py", *extras, folder=work)
-            if extras == EXTRAS:
-                licences = json.loads(call(inside, "-c", LICENCES))
-                lines = [f"{one}\t{version}\t{licence}" for one, (version, licence) in sorted(licences.items())]
-                (DIST / "licences.tsv").write_text("package\tversion\tlicence\n" + "\n".join(lines) + "\n")
-                call(BIN / "cyclonedx-py", "environment", inside, "--pyproject", ROOT / "pyproject.toml",
-                     "--of", "JSON", "-o", DIST / "sbom.cdx.json")  # fmt: skip
-            shutil.rmtree(folder)
-        text = call(BIN / "uvx", "--python", oldest, "--from", wheel, "qrowd", "demo", folder=work)
+        for version, one in by_version.items():
+            try_installed(wheels[version], version, one, (), work)
+        for extras in (*((extra,) for extra in EXTRAS), EXTRAS):
+            try_installed(wheels[oldest], oldest, python, extras, work)
+        text = call(BIN / "uvx", "--python", python, "--from", wheels[oldest], "qrowd", "demo", folder=work)
         print("uvx qrowd demo:", next(line for line in text.splitlines() if line.startswith("By "))[:80])
-        low = work / "low"
-        wanted = f"{wheel}[{','.join(EXTRAS)}]"
-        inside, _ = environment(low, oldest, "--resolution", "lowest-direct", wanted)
-        call(inside, "-P", ROOT / "release" / "probe.py", *EXTRAS, folder=work)
-        call(BIN / "uv", "pip", "install", "--quiet", "--python", inside, "pytest", "hypothesis", "polars")
-        tests = next((work / "unpacked").iterdir())
-        shutil.rmtree(tests / "src")  # the tests import what is installed
-        warn = ("-o", "filterwarnings=")
-        print(
-            "lowest versions:",
-            call(inside, "-m", "pytest", "-q", "--quick", *warn, *QUICK, folder=tests).splitlines()[-1],
-        )
+        try_lowest(wheels[oldest], python, sdist, work)
     print("release", tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"], "is ready in dist/")
 
 

@@ -37,7 +37,7 @@ def test_every_extra_for_users_is_probed():
     sys.path.insert(0, str(ROOT / "release"))
     from probe import FEATURES
 
-    assert set(FEATURES) == set(PROJECT["optional-dependencies"]) - {"dev", "release", "site", "test"}
+    assert set(FEATURES) == set(PROJECT["optional-dependencies"]) - {"bench", "dev", "release", "site", "test"}
 
 
 def test_the_recipe_for_conda_names_the_dependencies_and_the_version_of_the_project():
