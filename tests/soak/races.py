@@ -10,7 +10,9 @@ import random
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
+from typing import TypeVar
 
 from sqlalchemy import text
 
@@ -39,11 +41,12 @@ from qrowd.collect.protocols.views import (
     RevisionView,
     View,
 )  # fmt: skip
-from qrowd.collect.store.base import Store, StoreError
+from qrowd.collect.store.base import Store, StoreBusyError, StoreError
 from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, made
 
+T = TypeVar("T")
 LEASE = 3600.0
 NAMES = ("grades", "magnitude", "own", "shared", "doubled")
 
@@ -127,6 +130,15 @@ async def _interfere(
     """After every so many actions: time passes, so that leases end; assessors are excluded, reinstated and reset."""
     n, known = 0, set[tuple[str, str]]()
     out: list[tuple[str, str]] = []
+
+    async def patiently(what: Callable[..., Awaitable[T]], *arguments: str) -> T:
+        """Done, after as many refusals as there are while others are in the way."""
+        while True:
+            try:
+                return await what(*arguments)
+            except StoreBusyError:
+                seen["the owner tried again"] += 1
+
     while True:
         name = await done.get()
         if not name:
@@ -138,16 +150,16 @@ async def _interfere(
             clock.now += rng.choice((30.0, LEASE / 2, LEASE + 1))
         if n % 25 == 0:
             out.append(rng.choice(sorted(known)))
-            await admin.exclude(*out[-1], "a bad day")
+            await patiently(admin.exclude, *out[-1], "a bad day")
             seen["excluded"] += 1
         if n % 60 == 0:
-            seen["lost by others meanwhile"] += await admin.reinstate(*out.pop(rng.randrange(len(out))))
+            seen["lost by others meanwhile"] += await patiently(admin.reinstate, *out.pop(rng.randrange(len(out))))
             seen["reinstated"] += 1
         if n % 90 == 0:
-            await admin.reset(*rng.choice(sorted(known)))
+            await patiently(admin.reset, *rng.choice(sorted(known)))
         if n % 150 == 0:
-            await admin.set_status(campaign, "paused")
-            await admin.set_status(campaign, "running")
+            for status in ("paused", "running"):
+                await patiently(admin.set_status, campaign, status)
 
 
 async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
