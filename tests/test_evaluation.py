@@ -492,6 +492,15 @@ def test_no_measures_and_no_judgments_are_refused():
         evaluate(runs_of(s="a"), [])
 
 
+def test_yes_and_no_stored_as_codes_score_as_the_values_themselves_though_measures_share_their_gains():
+    runs = runs_of(s="a b c d e", t="d c a")
+    panel = judged(ann="a:1 b:0 c:1 d:0 e:1", bob="a:0 b:1 d:1").panel()
+    assert panel.coded is not None
+    measures = ["nDCG@2", "AP", "P@2", "ERR", "ERR(max_rel=4)", "RBP", "RBP(max_rel=3)", "DCG(gains={1:3})", "RR"]
+    expected, scores = (evaluate(runs, each, measures) for each in (replace(panel, stored=panel.values), panel))
+    np.testing.assert_array_equal(scores.values, expected.values)
+
+
 def test_values_stored_as_codes_score_as_the_values_themselves():
     runs = runs_of(s="a b c d", t="d c a")
     judgments = judged(ann="a:3 b:0 c:1", bob="a:0 b:2 d:1", cy="b:1 c:1 d:3")

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-FEW = 6  # levels
+FEW = 6  # levels that are compared one after the other to look up their gain
+IN_PASSES = 4  # levels that are counted one after the other
 PASSES = 32  # over the documents, to count the distinct gains of an assessor
 
 
@@ -171,20 +172,25 @@ def topic_sums(documents: Ints, gains: Floats) -> Floats:
 def level_counts(codes: NDArray[np.uint8], documents: Ints, counts: Codes) -> None:
     """Count the documents of each topic by code, into counts (topics, levels, assessors), zeros.
 
-    Each pass counts one level, so that it needs no gathering; the last level is what remains.
+    Where levels are few, each pass counts one, which needs no gathering; the last level is what remains.
     """
     n_levels, n_assessors = counts.shape[1], counts.shape[2]
     for t in range(documents.size - 1):
-        counts[t, n_levels - 1] = documents[t + 1] - documents[t]
-        rest = counts[t, n_levels - 1]
-        for k in range(n_levels - 1):
-            count = counts[t, k]
+        if n_levels > IN_PASSES:
             for i in range(documents[t], documents[t + 1]):
-                code = codes[i]
                 for a in range(n_assessors):
-                    count[a] += 1 if code[a] == k else 0
-            for a in range(n_assessors):
-                rest[a] -= count[a]
+                    counts[t, codes[i, a], a] += 1
+        else:
+            counts[t, n_levels - 1] = documents[t + 1] - documents[t]
+            rest = counts[t, n_levels - 1]
+            for k in range(n_levels - 1):
+                count = counts[t, k]
+                for i in range(documents[t], documents[t + 1]):
+                    code = codes[i]
+                    for a in range(n_assessors):
+                        count[a] += 1 if code[a] == k else 0
+                for a in range(n_assessors):
+                    rest[a] -= count[a]
 
 
 @kernel("uint8[:,:], float64[:,:], int64[:], float64[:,:]")
