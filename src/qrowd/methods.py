@@ -396,10 +396,9 @@ def evaluate_methods(
             how = combined_how(judgments.scales, combine_scales, definition.unlike)
             if how != "as-is" or not alike(judgments.scales):
                 combined[name] = how
-        with catch_warnings(record=True) as caught:
-            simplefilter("always")
-            parts.append(definition.scores(dict(one.values), task))
-        warnings += [f"{name}: {warning.message}" for warning in caught]
+        part, messages = scores_by_method(one, task)
+        parts.append(part)
+        warnings += messages
         advance(1, 1)
     names = tuple(map(str, parsed))
     disagreement = {
@@ -416,6 +415,16 @@ def evaluate_methods(
         "warnings": tuple(warnings),
     }
     return _side_by_side(names, parts, about)
+
+
+def scores_by_method(method: Measure, task: Task) -> tuple[Scores, list[str]]:
+    """The scores of one method, which `parse_method` gave, and its warnings."""
+    definition = method.definition
+    assert isinstance(definition, Method)
+    with catch_warnings(record=True) as caught:
+        simplefilter("always")
+        scores = definition.scores(dict(method.values), task)
+    return scores, [f"{method}: {warning.message}" for warning in caught]
 
 
 def _side_by_side(names: tuple[str, ...], parts: Sequence[Scores], about: Mapping[str, Any]) -> Scores:

@@ -6,9 +6,9 @@ sections 4.2-4.4; equations are numbered as there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice, product
 from math import isfinite
 from typing import Any
 
@@ -33,6 +33,7 @@ from qrowd.threads import in_threads
 LEVELS: Mapping[str, float] = {"under": 0.05, "even": 0.5, "over": 0.95}
 """The probability that each of the paper's kinds of random assessors calls a document relevant."""
 CONVENTIONS = Conventions(empty="nan")
+BLOCK = 512  # random assessors who are scored at a time
 Draw = Callable[[float, Scale], Sequence[float] | Floats]
 """The probability of each of a scale's grades 0, 1, 2 ..., given the probability of calling a document relevant."""
 
@@ -104,20 +105,25 @@ def similarity_to_random(
     n_measures, n_topics, n_assessors = len(scores.measures), len(scores.topics), len(scores.assessors)
     single = np.full((len(options.gaps), n_measures, len(levels), n_assessors), np.nan)
     by_topic = np.full((*single.shape, n_topics), np.nan)
-    groups = list(_groups(panel, scores))
-    chance, done = Chance.of(seed), 0
-    for group in groups:
-        random = [
-            _RandomAssessors(
-                group, _probabilities(n_resamples, p, level_sd, chance.stream(f"{name}, p")), draw, chance.stream(name)
-            )  # whoever else is in the panel
-            for name, p in levels.items()
-        ]
-        for at, similarity in _similarities(runs, scores, group, random, options, conventions, threads):
-            single[:, :, at, group.assessors], by_topic[:, :, at, group.assessors] = similarity
-            done += 1
-            if progress:
-                progress(done, len(groups) * len(levels))
+    groups = sorted(_groups(panel, scores), key=lambda group: group.pool.topics)  # those of the same pool in a row
+    chance = Chance.of(seed)
+
+    def random_panels() -> Iterator[Panel]:
+        for group in groups:
+            for name, p in levels.items():
+                random = chance.stream(f"{name}, p"), chance.stream(name)  # whoever else is in the panel
+                yield from _RandomAssessors(group, _probabilities(n_resamples, p, level_sd, random[0]), draw, random[1])
+
+    # A random assessor who finds nothing relevant scores every system 0.
+    zeros = replace(conventions, empty="zero")
+    # One call for all, which aligns the runs with each pool once.
+    blocks = evaluate_blocks(runs, random_panels(), scores.measures, conventions=zeros, threads=threads)
+    for done, (group, at) in enumerate(product(groups, range(len(levels))), start=1):
+        of_level = islice(blocks, -(-n_resamples // BLOCK))
+        similarity = _similarities(of_level, n_resamples, scores, group, options, threads)
+        single[:, :, at, group.assessors], by_topic[:, :, at, group.assessors] = similarity
+        if progress:
+            progress(done, len(groups) * len(levels))
     attributes = {
         "n_resamples": n_resamples,
         "levels": dict(levels),
@@ -160,6 +166,7 @@ def _groups(panel: Panel, scores: Scores) -> Iterator[_Group]:
     rank = np.empty(len(labels), np.int64)
     rank[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
     members: dict[tuple[object, ...], list[int]] = {}
+    pools: dict[tuple[int, ...], tuple[NDArray[np.int64], Pool]] = {}
     unjudged = np.isnan(panel.values)
     for a in range(len(panel.assessors)):
         if known[:, a].any():
@@ -177,25 +184,26 @@ def _groups(panel: Panel, scores: Scores) -> Iterator[_Group]:
             )
         scored = np.flatnonzero(known[:, first].any(axis=0)).tolist()
         topics = np.array(sorted(scored, key=panel.pool.topics.__getitem__), np.intp)
-        rows = np.concatenate(
-            [
-                panel.pool.starts[t] + np.argsort(rank[panel.pool.document[panel.pool.rows(t)]], kind="stable")
-                for t in topics.tolist()
-            ]
-        )
-        pool = Pool(
-            tuple(panel.pool.topics[t] for t in topics),
-            panel.pool.documents,
-            np.concatenate([[0], np.cumsum(np.diff(panel.pool.starts)[topics])]),
-            panel.pool.document[rows],
-        )
+        if tuple(topics) not in pools:
+            pools[tuple(topics)] = _sorted_pool(panel.pool, topics, rank)
+        rows, pool = pools[tuple(topics)]
         grades = panel.values[:, first]
         values = np.unique(grades[~np.isnan(grades)]) if scale.kind == "fractions" else None
         yield _Group(np.array(assessors), topics, pool, grades[rows], scale, known[:, first][:, topics], values)
 
 
+def _sorted_pool(pool: Pool, topics: NDArray[np.intp], rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], Pool]:
+    """The rows of these topics, documents by their rank among all, and the pool that they are."""
+    rows = np.concatenate(
+        [pool.starts[t] + np.argsort(rank[pool.document[pool.rows(t)]], kind="stable") for t in topics.tolist()]
+    )
+    names = tuple(pool.topics[t] for t in topics)
+    starts = np.concatenate([[0], np.cumsum(np.diff(pool.starts)[topics])])
+    return rows, Pool(names, pool.documents, starts, pool.document[rows])
+
+
 class _RandomAssessors:
-    """Random assessors for a group, one for each probability; a `Blocks` (qrowd.model.panel)."""
+    """Random assessors for a group, one for each probability, in panels of `BLOCK`."""
 
     def __init__(self, group: _Group, probabilities: Floats, draw: Draw, rng: np.random.Generator) -> None:
         self._values, self._scale = group.values, group.scale
@@ -205,10 +213,13 @@ class _RandomAssessors:
             shares = np.column_stack([shares, np.zeros(len(shares))])
             self._values = np.repeat(group.values if group.values is not None else [0.0], 2)
         self._drawn = RandomAssessors(
-            group.pool, probabilities.size, distribution=shares[0] if same else shares, like=group.like, rng=rng
+            group.pool,
+            probabilities.size,
+            distribution=shares[0] if same else shares,
+            like=group.like,
+            block=BLOCK,
+            rng=rng,
         )
-        self.assessors = self._drawn.assessors
-        self.n_blocks = -(-len(self.assessors) // self._drawn.block)
 
     def __iter__(self) -> Iterator[Panel]:
         for panel in self._drawn:
@@ -243,46 +254,43 @@ def _probabilities(n: int, p: float, sd: float, rng: np.random.Generator) -> Flo
 
 
 def _similarities(
-    runs: Runs,
+    blocks: Iterable[Scores],
+    n: int,
     scores: Scores,
     group: _Group,
-    random: Sequence[_RandomAssessors],
     options: SimilarityOptions,
-    conventions: Conventions,
     threads: int | None,
-) -> Iterator[tuple[int, tuple[Floats, Floats]]]:
-    """Of each level: (gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, topics)."""
+) -> tuple[Floats, Floats]:
+    """(gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, topics).
+
+    blocks : scores of the n random assessors of one level.
+    """
     n_measures, n_assessors = len(scores.measures), group.assessors.size
     jobs = [(m, t) for m in range(n_measures) for t in np.flatnonzero(group.known[m]).tolist()]
-    zeros = replace(conventions, empty="zero")  # a random assessor who finds nothing relevant scores every system 0
     unknown = np.ones((n_measures, len(scores.topics)), bool)
     unknown[:, group.topics] = ~group.known
-    # One call for all levels, whose pool is the same: the runs are aligned with it once.
-    blocks = evaluate_blocks(runs, chain.from_iterable(random), scores.measures, conventions=zeros, threads=threads)
-    for at, level in enumerate(random):
-        single = np.zeros((len(options.gaps), n_measures, n_assessors))
-        by_topic = np.zeros((*single.shape, len(scores.topics)))
-        n = len(level.assessors)
-        for block in islice(blocks, level.n_blocks):
-            refuse_high(block)
-            others = np.moveaxis(block.values, 1, 3)  # (measures, topics, systems, random assessors), contiguous
+    single = np.zeros((len(options.gaps), n_measures, n_assessors))
+    by_topic = np.zeros((*single.shape, len(scores.topics)))
+    for block in blocks:
+        refuse_high(block)
+        others = np.moveaxis(block.values, 1, 3)  # (measures, topics, systems, random assessors), contiguous
 
-            def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats, Any]:
-                m, t = job
-                own = scores.values[m, group.assessors, group.topics[t]]
-                return options.on_topic(own, np.ascontiguousarray(others[m, t]))
+        def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats, Any]:
+            m, t = job
+            own = scores.values[m, group.assessors, group.topics[t]]
+            return options.on_topic(own, np.ascontiguousarray(others[m, t]))
 
-            sums: dict[int, Any] = {}
-            for (m, t), (similarity, parts) in zip(jobs, in_threads(compare, jobs, threads), strict=True):
-                by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
-                sums[m] = parts if m not in sums else sums[m] + parts
-            for m, parts in sums.items():
-                topics = np.flatnonzero(group.known[m])
-                own = scores.values[m][np.ix_(group.assessors, group.topics[topics])]
-                single[:, m] += options.overall(own, others[m, topics].mean(axis=0), parts).sum(axis=2) / n
-        by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
-        single[:, unknown.all(axis=1)] = np.nan
-        yield at, (single, by_topic)
+        sums: dict[int, Any] = {}
+        for (m, t), (similarity, parts) in zip(jobs, in_threads(compare, jobs, threads), strict=True):
+            by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
+            sums[m] = parts if m not in sums else sums[m] + parts
+        for m, parts in sums.items():
+            topics = np.flatnonzero(group.known[m])
+            own = scores.values[m][np.ix_(group.assessors, group.topics[topics])]
+            single[:, m] += options.overall(own, others[m, topics].mean(axis=0), parts).sum(axis=2) / n
+    by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
+    single[:, unknown.all(axis=1)] = np.nan
+    return single, by_topic
 
 
 def _panel(judgments: Judgments, conventions: Conventions) -> Panel:

@@ -357,7 +357,8 @@ class _Spread:
         both, _ = TwoWay(squares.mean[:1], ms, squares.df, squares.weights, squares.per).variance()
         assessors = nan
         if panel.components_known:
-            assessors = float(_squares(panel, centred).ms[1].sum() / (n_systems - 1) / panel.known.sum())
+            of_both = _squares(panel, centred) if method == "topics" else squares
+            assessors = float(of_both.ms[1].sum() / (n_systems - 1) / panel.known.sum())
         return cls(panel.by_topic(panel.values).mean(axis=0), float(both[0]), assessors)
 
     def factor(self, error: float, panel: Panel, first: Ints, second: Ints) -> Floats:

@@ -52,7 +52,7 @@ class Panel:
             return "one assessor"
         if self.known.all():
             return "crossed"
-        if two_way_with_holes(self.values[:, :, :1], self.known) is not None:
+        if self._squares_of_one is not None:
             return "partly crossed"
         return "nested" if (self.known.sum(axis=0) == 1).all() else "mostly nested"
 
@@ -64,7 +64,14 @@ class Panel:
     @cached_property
     def assessor_df(self) -> int:
         """Degrees of freedom between assessors: their number less one, or less one for each connected group of them."""
-        return int(self.squares(self.values[:, :, :1]).df[1]) if self.components_known else 0
+        if self.design == "partly crossed" and self._squares_of_one is not None:
+            return int(self._squares_of_one.df[1])
+        return len(self.assessors) - 1 if self.design == "crossed" else 0
+
+    @cached_property
+    def _squares_of_one(self) -> TwoWay | None:
+        """Mean squares of the first system in a table with holes; None where they cannot be separated."""
+        return two_way_with_holes(self.values[:, :, :1], self.known)
 
     def by_topic(self, values: Floats) -> Floats:
         """(topics, columns) means over the assessors of (topics, assessors, columns) values, 0 where not known."""

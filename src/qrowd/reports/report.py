@@ -32,7 +32,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.document import Note
-from qrowd.reports.report_assessors import assessors_of, topics_of
+from qrowd.reports.report_assessors import Topics, assessors_of, topics_of
 from qrowd.reports.report_content import InputFile, Provenance, ReportContent
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
 from qrowd.reports.report_page import report_page
@@ -116,7 +116,9 @@ def report(
     comparison = compare_scores(scores, baseline=baseline, systems=pair, choices=choices)
     part = comparison.measures[0]
     gold_scores = None if gold is None else evaluate(runs, gold, [name], conventions=conventions)
-    similarities, aware = similarities_of(runs, panel, name, conventions, random_assessors, choices.seed, progress)
+    once = panel.single(repeats=conventions.repeats)  # for what does not count repeats: they are left out once
+    similarities, aware = similarities_of(runs, once, name, conventions, random_assessors, choices.seed, progress)
+    topics = topics_of(runs, once, scores, conventions)
     return Report(
         title=title or "Which search system is better?",
         measure=name,
@@ -137,11 +139,11 @@ def report(
             n_resamples=min(n_resamples, 1000),
             seed=choices.seed,
         ),
-        topics=topics_of(runs, panel, scores, conventions),
+        topics=topics,
         methods=methods_of(
             runs, panel, scores, conventions, similarities, aware, reference=gold_scores, seed=choices.seed
         ),
-        facts=_facts(runs, panel, scores),
+        facts=_facts(runs, panel, scores, topics),
         notes=(
             *(note for note in comparison.notes if note.kind not in OF_OTHER_TABLES),
             *(Note(READING, text) for text in dict.fromkeys((*runs.notes, *judgments.notes))),
@@ -204,7 +206,7 @@ def _tau_with(scores: Scores, gold: Scores) -> dict[str, float]:
     return dict(zip(scores.assessors, correlations(table, reference=names[0]).tau_b[1:].tolist(), strict=True))
 
 
-def _facts(runs: Runs, judgments: Judgments, scores: Scores) -> dict[str, Any]:
+def _facts(runs: Runs, judgments: Judgments, scores: Scores, topics: Topics) -> dict[str, Any]:
     about = scores.attributes
     ((cutoff, share),) = about["unjudged_shares"].items()
     return {
@@ -212,7 +214,7 @@ def _facts(runs: Runs, judgments: Judgments, scores: Scores) -> dict[str, Any]:
         "topics": int((~np.isnan(scores.values[0])).any(axis=(0, 2)).sum()),
         "assessors": len(scores.assessors),
         "judgments": int((judgments.value >= 0).sum()),
-        "documents": int(judgments.panel().pool.document.size),
+        "documents": sum(row.n_documents for row in topics.rows),
         "repeated": int(about["repeated_judgments"]),
         "retrieved": len(runs),
         "unjudged_cutoff": cutoff,

@@ -21,7 +21,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import on_one_scale
-from qrowd.model.panel import Pool
+from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.aware import weight_notes
@@ -224,12 +224,11 @@ def topics_of(runs: Runs, judgments: Judgments, scores: Scores, conventions: Con
         )
         for t, topic in enumerate(panel.pool.topics)
     )
-    return Topics(rows, correlation, p, n, _splits(runs, judgments, conventions))
+    return Topics(rows, correlation, p, n, _splits(runs, panel, conventions))
 
 
-def _splits(runs: Runs, judgments: Judgments, conventions: Conventions) -> tuple[SplitRow, ...]:
+def _splits(runs: Runs, panel: Panel, conventions: Conventions) -> tuple[SplitRow, ...]:
     """The retrieved documents that several assessors judged most differently; of equal ones, those of most systems."""
-    panel = judgments.panel(repeats=conventions.repeats)
     magnitudes = np.isinf(panel.maximum)
     maximum = np.where(magnitudes, nan, panel.maximum)
     with np.errstate(divide="ignore", invalid="ignore"):

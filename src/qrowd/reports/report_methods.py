@@ -13,8 +13,9 @@ from qrowd.aware import DEFAULT, ESTIMATORS, NAMES, Similarities, similarity_to_
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems, ranks
 from qrowd.errors import QrowdError, ScaleError
+from qrowd.evaluation import measure
 from qrowd.kernels.arrays import Floats
-from qrowd.methods import evaluate_methods
+from qrowd.methods import Task, parse_method, scores_by_method
 from qrowd.model.chance import Seed
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
@@ -103,22 +104,21 @@ def methods_of(
     scores : of the one measure, by the assessors. aware : how `similarities` were computed, or why not. reference : the
     scores of the assessor who is left out of the panel.
     """
-    measure, systems = scores.measures[0], scores.systems
-    panel = _means(scores)
+    systems, panel = scores.systems, _means(scores)
     methods: list[tuple[str, str, Floats]] = [(PANEL, "equal weights of all assessors", panel)]
     skipped: list[tuple[str, str]] = []
     labels, rel, note = _labels(judgments, conventions)
     notes = [note] if note else []
-    as_given = replace(conventions, grades="as-is")
+    task = Task(runs, labels, (measure(scores.measures[0]),), replace(conventions, grades="as-is"), seed)
     for name, method in _methods(labels, rel):
         try:
-            merged = evaluate_methods(runs, labels, [measure], methods=[method], conventions=as_given, rng=seed)
+            merged, warnings = scores_by_method(parse_method(method), task)
             means = _checked(merged)
         except QrowdError as error:
             skipped.append((name, str(error)))
             continue
         methods.append((name, method, means))
-        notes += [str(warning) for warning in merged.attributes["warnings"]]
+        notes += warnings
     if similarities is None:
         skipped.append(("AWARE", aware))
     else:
