@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.kernels.lists import find_labels, sort_ties
+from qrowd.kernels.lists import find_labels, has_repeats, sort_ties
 from qrowd.model.runs import label_text
 
 labels = st.text(st.sampled_from("abé𝄞\udc80"), max_size=12)
@@ -30,3 +30,12 @@ def test_each_label_is_found_where_it_stands_among_others_or_not_at_all(own, oth
     places = np.empty(len(own), np.int32)
     find_labels(*label_text(own), *label_text(others), np.full(128, -1, np.int64), places)
     assert places.tolist() == [others.index(label) if label in others else -1 for label in own]
+
+
+def test_documents_twice_in_a_list_are_found_among_lists_that_are_numbered_on_from_call_to_call():
+    last_list = np.full(3, -1, np.int64)
+    starts, lengths = np.array([0, 2]), np.array([2, 1])
+    assert not has_repeats(starts, lengths, np.array([0, 1, 0], np.int32), 0, last_list)
+    assert not has_repeats(starts, lengths, np.array([0, 2, 1], np.int32), 2, last_list)
+    assert last_list.tolist() == [2, 3, 2]
+    assert has_repeats(starts, lengths, np.array([1, 1, 0], np.int32), 4, last_list)

@@ -34,17 +34,18 @@ def list_bounds(system: Codes, topic: Codes, n_topics: int, starts: Ints, length
     return True
 
 
-@kernel("int64[:], int64[:], int32[:], int64[:]")
-def has_repeats(starts: Ints, lengths: Ints, document: Codes, last_list: Ints) -> bool:
+@kernel("int64[:], int64[:], int32[:], int, int64[:]")
+def has_repeats(starts: Ints, lengths: Ints, document: Codes, first: int, last_list: Ints) -> bool:
     """Whether any list holds a document twice.
 
-    last_list : (documents,) -1; overwritten.
+    first : the number of the first list. last_list : (documents,) numbers below that; overwritten by the number of the
+        last list that holds each.
     """
     for number in range(starts.size):
         for i in range(starts[number], starts[number] + lengths[number]):
-            if last_list[document[i]] == number:
+            if last_list[document[i]] == first + number:
                 return True
-            last_list[document[i]] = number
+            last_list[document[i]] = first + number
     return False
 
 

@@ -250,7 +250,7 @@ class Runs(Displayed):
         from qrowd.kernels.lists import has_repeats
 
         return self._bounds is None or has_repeats(
-            *self._bounds, self.document, np.full(len(self.documents), -1, np.int64)
+            *self._bounds, self.document, 0, np.full(len(self.documents), -1, np.int64)
         )
 
     @cached_property
