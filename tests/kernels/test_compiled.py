@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,6 +47,26 @@ def test_a_kernel_of_another_module_is_compiled_into_the_one_that_calls_it(monke
     assert "def bits(word):" in closure.source
     assert "def group_members(" in closure.source
     assert "export bits" not in closure.exports
+
+
+def test_an_interrupted_compilation_leaves_the_compiled_module_as_it_was(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT)
+    import build_kernels
+
+    def interrupted(name, source, made, **flags):
+        Path(made).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build_kernels, "NATIVE", tmp_path / "native")
+    monkeypatch.setattr(build_kernels, "WORK", tmp_path)
+    monkeypatch.setitem(sys.modules, "pythran", SimpleNamespace(compile_cxxfile=interrupted))
+    binary = tmp_path / "native" / "baseline" / f"pairs{build_kernels.SUFFIX}"
+    binary.parent.mkdir(parents=True)
+    binary.write_bytes(b"whole")
+    with pytest.raises(KeyboardInterrupt):
+        build_kernels.compile_level(build_kernels.Module("pairs", "", ""), "baseline")
+    assert binary.read_bytes() == b"whole"
+    assert list(binary.parent.iterdir()) == [binary]
 
 
 def test_the_compiled_kernel_gives_the_numbers_of_its_python_source():

@@ -289,7 +289,7 @@ def _differentiate(
 
 @kernel(
     "int32[:,:], float64[:], float64[:,:], float64[:], float64[:], bool[:], float64[:], float64[:], float64[:], float,"
-    "float64[:]"
+    "float64[:], float64[:], float64[:], float64[:], float64[:]"
 )
 def _solve(
     codes: Codes,
@@ -303,13 +303,16 @@ def _solve(
     diagonal: Floats,
     accuracy: float,
     step: Floats,
+    residual: Floats,
+    scaled: Floats,
+    direction: Floats,
+    product: Floats,
 ) -> None:
-    """Conjugate gradients for second derivatives * step = -gradient, up to where the objective bends downward."""
+    """Conjugate gradients for second derivatives * step = -gradient, up to where the objective bends downward.
+
+    residual, scaled, direction, product : room for as many numbers as the step has.
+    """
     size = step.size
-    residual = np.empty(size)
-    scaled = np.empty(size)
-    direction = np.empty(size)
-    product = np.empty(size)
     for i in range(size):
         diagonal[i] = diagonal[i] if diagonal[i] > 0.0 else 1.0
         step[i] = 0.0
@@ -419,7 +422,7 @@ def fit(
     codes, numbers, x = _tables(rows, parameters)
     n, n_assessors = parameters.log_worth.size, times.size
     weights = x[n : n + n_assessors]
-    gradient, diagonal, fixed, step = np.empty((4, x.size))
+    gradient, diagonal, fixed, step, *work = np.empty((8, x.size))
     normal, derivatives = np.zeros(n_assessors), np.zeros((5, rows.first.size))
     penalty = ridge, shrinkage, times
     objective, steepest, iteration = _objective(codes, numbers, x, n, *penalty), np.inf, 0
@@ -430,7 +433,9 @@ def fit(
         if steepest <= tol or iteration == max_iterations:
             break
         accuracy = min(1e-2, steepest)
-        _solve(codes, numbers[0], derivatives, weights, fixed, moving, normal, gradient, diagonal, accuracy, step)
+        _solve(
+            codes, numbers[0], derivatives, weights, fixed, moving, normal, gradient, diagonal, accuracy, step, *work
+        )
         objective = _descend(codes, numbers, x, n, *penalty, moving, gradient, step, objective)
     ends = np.cumsum([column.size for column in parameters])
     for column, part in zip(parameters, np.split(x, ends[:-1]), strict=True):

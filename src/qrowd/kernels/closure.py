@@ -24,6 +24,36 @@ Words = NDArray[np.uint64]
 CHAINS, KEPT, TRIPLES, CYCLIC = 0, 1, 2, 3
 
 
+@kernel()
+def _count_triples(above: Words, below: Words, counts: Ints) -> None:
+    """Counts of one group as of `triples`; row i of bits holds whom document i is preferred to; who is, to i."""
+    size, words = above.shape
+    one = np.uint64(1)
+    for i in range(size):
+        for j in range(size):
+            word = j >> 6
+            bit = one << np.uint64(j & 63)
+            over = (above[i, word] & bit) != 0
+            under = (below[i, word] & bit) != 0
+            if over:
+                for w in range(words):
+                    counts[CHAINS] += np.int64(bits(above[j, w] & (above[i, w] | below[i, w])))
+                    counts[KEPT] += np.int64(bits(above[j, w] & above[i, w]))
+            if j > i and (over or under):
+                for w in range(word, words):
+                    later = ~np.uint64(0)
+                    if w == word:  # only k > j
+                        later = ~((bit << one) - one) if (j & 63) < 63 else np.uint64(0)
+                    both = (above[i, w] | below[i, w]) & (above[j, w] | below[j, w]) & later
+                    round_ = np.uint64(0)
+                    if over:
+                        round_ |= above[j, w] & below[i, w]
+                    if under:
+                        round_ |= below[j, w] & above[i, w]
+                    counts[TRIPLES] += np.int64(bits(both))
+                    counts[CYCLIC] += np.int64(bits(round_ & later))
+
+
 @kernel("int, int64[:], int32[:,:]")
 def triples(n: int, starts: Ints, pairs: Pairs) -> Ints:
     """(groups, 4) chains of three documents i > j > k of which i and k were compared, those of them with i > k; triples
@@ -33,6 +63,7 @@ def triples(n: int, starts: Ints, pairs: Pairs) -> Ints:
     """
     n_groups = starts.size - 1
     out = np.zeros((n_groups, 4), np.int64)
+    counts = np.empty(4, np.int64)
     number = np.full(n, -1, np.int64)
     members = np.empty(n, np.int32)
     one = np.uint64(1)
@@ -42,30 +73,14 @@ def triples(n: int, starts: Ints, pairs: Pairs) -> Ints:
         above = np.zeros((size, words), np.uint64)  # whom i is preferred to
         below = np.zeros((size, words), np.uint64)  # who is preferred to i
         for row in range(starts[g], starts[g + 1]):
-            i, j = number[pairs[row, 0]], number[pairs[row, 1]]
+            i = number[pairs[row, 0]]
+            j = number[pairs[row, 1]]
             above[i, j >> 6] |= one << np.uint64(j & 63)
             below[j, i >> 6] |= one << np.uint64(i & 63)
-        for i in range(size):
-            for j in range(size):
-                word, bit = j >> 6, one << np.uint64(j & 63)
-                over, under = (above[i, word] & bit) != 0, (below[i, word] & bit) != 0
-                if over:
-                    for w in range(words):
-                        out[g, 0] += np.int64(bits(above[j, w] & (above[i, w] | below[i, w])))
-                        out[g, 1] += np.int64(bits(above[j, w] & above[i, w]))
-                if j > i and (over or under):
-                    for w in range(word, words):
-                        later = ~np.uint64(0)
-                        if w == word:  # only k > j
-                            later = ~((bit << one) - one) if (j & 63) < 63 else np.uint64(0)
-                        both = (above[i, w] | below[i, w]) & (above[j, w] | below[j, w]) & later
-                        round_ = np.uint64(0)
-                        if over:
-                            round_ |= above[j, w] & below[i, w]
-                        if under:
-                            round_ |= below[j, w] & above[i, w]
-                        out[g, 2] += np.int64(bits(both))
-                        out[g, 3] += np.int64(bits(round_ & later))
+        counts[:] = 0
+        _count_triples(above, below, counts)
+        for k in range(4):
+            out[g, k] = counts[k]
         for m in range(size):
             number[members[m]] = -1
     return out

@@ -136,21 +136,38 @@ def bounds_of(
     if dropping:
         large = _largest_ratio(first, second, ends, ranges, e, f)
         small = 1.0 / _largest_ratio(first, second, ends, ranges, f, e)
+    low, high = _numerator_bounds(right, total, first, second, ends, e, f, small, large)
+    return (
+        max(-1.0, low / (ranges[0, e] if low < 0.0 else ranges[1, e])),
+        min(1.0, high / (ranges[0, e] if high > 0.0 else ranges[1, e])),
+    )
+
+
+@kernel()
+def _numerator_bounds(
+    right: Floats,
+    total: Floats,
+    first: Floats,
+    second: Floats,
+    ends: Ints,
+    e: int,
+    f: int,
+    small: float,
+    large: float,
+) -> tuple[float, float]:
+    """Of the numerator at the ends of r's range, which are equal if no pair can be dropped."""
     top = np.inf
     bottom = -np.inf
-    for k in range(3 if dropping else 1):
-        c = 0.5 * k
-        over, under = _numerator_range(right, total, first, second, ends, e, f, small, c)
-        if dropping:
-            more, less = _numerator_range(right, total, first, second, ends, e, f, large, c)
+    for k in range(3 if small < large else 1):
+        over, under = _numerator_range(right, total, first, second, ends, e, f, small, 0.5 * k)
+        if small < large:
+            more, less = _numerator_range(right, total, first, second, ends, e, f, large, 0.5 * k)
             top = min(top, max(over, more))
             bottom = max(bottom, min(under, less))
         else:
             top = min(top, over)
             bottom = max(bottom, under)
-    high = min(1.0, top / (ranges[0, e] if top > 0.0 else ranges[1, e]))
-    low = max(-1.0, bottom / (ranges[0, e] if bottom < 0.0 else ranges[1, e]))
-    return low, high
+    return bottom, top
 
 
 @kernel(PAIRS)
@@ -215,31 +232,54 @@ def _numerator_range(
     Conditional expressions instead of min and max: no branch, which the processor would guess wrongly half the time.
     """
     over = (right[e] - c * total[e]) - r * (right[f] - c * total[f])
-    under = over
-    for p in range(ends[0]):
-        one, two = _shifted(first[e, p] - r * first[f, p], second[e, p] - r * second[f, p], c)
-        over += one if one > two else two
-        under += two if one > two else one
-    for p in range(ends[0], ends[1]):
-        one, _ = _shifted(first[e, p] - r * first[f, p], second[e, p] - r * second[f, p], c)
-        over += one if one > 0.0 else 0.0
-        under += 0.0 if one > 0.0 else one
-    for p in range(ends[1], ends[2]):
-        one, two = _shifted(first[e, p] - r * first[f, p], second[e, p] - r * second[f, p], c)
-        more = one if one > two else two
-        less = two if one > two else one
-        over += more if more > 0.0 else 0.0
-        under += 0.0 if less > 0.0 else less
+    under = (right[e] - c * total[e]) - r * (right[f] - c * total[f])
+    for kind in range(3):
+        reversible = kind != 1
+        droppable = kind > 0
+        for p in range(ends[kind - 1] if droppable else 0, ends[kind]):
+            one = first[e, p] - r * first[f, p]
+            two = second[e, p] - r * second[f, p]
+            shift = c * (one + two)
+            more = (one if one > two or not reversible else two) - shift
+            less = (two if one > two and reversible else one) - shift
+            over += more if more > 0.0 or not droppable else 0.0
+            under += less if less < 0.0 or not droppable else 0.0
     return over, under
 
 
-@kernel()
-def _shifted(one: float, two: float, c: float) -> tuple[float, float]:
-    shift = c * (one + two)
-    return one - shift, two - shift
-
-
 # ---------------------------------------------------------------------- sampled completions
+
+
+@kernel()
+def _drawn_place(
+    new: int, row: Ints, size: int, closed: Bools, probability: Floats, luck: float, chances: Floats
+) -> int:
+    """Where a document goes among the first `size` of the row. luck : from 0 to 1; chances : overwritten."""
+    first = 0
+    last = size
+    for k in range(size):
+        if closed[row[k], new] and not closed[new, row[k]]:
+            first = k + 1
+    for k in range(size - 1, first - 1, -1):
+        if closed[new, row[k]]:
+            last = k
+    # chances[k] relative to the lowest place, in logarithms: each step up puts one more document below.
+    chances[last] = 0.0
+    top = 0.0
+    for k in range(last - 1, first - 1, -1):
+        p = min(max(probability[new, row[k]], 1e-12), 1 - 1e-12)
+        chances[k] = chances[k + 1] + np.log(p) - np.log1p(-p)
+        top = max(top, chances[k])
+    whole = 0.0
+    for k in range(first, last + 1):
+        chances[k] = np.exp(chances[k] - top)
+        whole += chances[k]
+    left = luck * whole
+    at = first
+    while at < last and left >= chances[at]:
+        left -= chances[at]
+        at += 1
+    return at
 
 
 @kernel("bool[:,:], bool[:], float64[:], float64[:,:], float64[:,:,:], float64[:,:,:], float64[:,:]")
@@ -297,30 +337,7 @@ def sampled_scores(
             new = order[t]
             if is_bad[new]:
                 continue
-            first = 0
-            last = size
-            for k in range(size):
-                if closed[row[k], new] and not closed[new, row[k]]:
-                    first = k + 1
-            for k in range(size - 1, first - 1, -1):
-                if closed[new, row[k]]:
-                    last = k
-            # chances[k] relative to the lowest place, in logarithms: each step up puts one more document below.
-            chances[last] = 0.0
-            top = 0.0
-            for k in range(last - 1, first - 1, -1):
-                p = min(max(probability[new, row[k]], 1e-12), 1 - 1e-12)
-                chances[k] = chances[k + 1] + np.log(p) - np.log1p(-p)
-                top = max(top, chances[k])
-            whole = 0.0
-            for k in range(first, last + 1):
-                chances[k] = np.exp(chances[k] - top)
-                whole += chances[k]
-            left = uniform[d, 2, new] * whole
-            at = first
-            while at < last and left >= chances[at]:
-                left -= chances[at]
-                at += 1
+            at = _drawn_place(new, row, size, closed, probability, uniform[d, 2, new], chances)
             for k in range(size, at, -1):
                 row[k] = row[k - 1]
             row[at] = new

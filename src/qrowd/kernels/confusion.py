@@ -28,17 +28,16 @@ ROWS = "(int64[:], int32[:], int32[:])"
 
 
 @kernel()
-def count_confusions(rows: RowArrays, posterior: Floats, out: Floats) -> None:
+def count_confusions(starts: Ints, assessor: Codes, said: Codes, posterior: Floats, out: Floats) -> None:
     """out[a, h, g] = sum over the pairs that assessor a gave grade h of their probability of grade g."""
-    starts, assessor, said = rows
     out[:] = 0.0
     n_grades = posterior.shape[1]
     for d in range(posterior.shape[0]):
-        likely = posterior[d]
         for row in range(starts[d], starts[d + 1]):
-            cell = out[assessor[row]][said[row]]
+            a = int(assessor[row])
+            h = int(said[row])
             for g in range(n_grades):
-                cell[g] += likely[g]
+                out[a, h, g] += posterior[d, g]
 
 
 @kernel()
@@ -76,44 +75,91 @@ def maximise(
 
 
 @kernel()
-def _normalise(logs: Floats, posterior: Floats) -> tuple[float, float, float]:
-    """posterior[g] ~ exp(logs[g]), summing to 1; two parts of the logarithm of the sum, and the largest change."""
-    highest, total, change = logs.max(), 0.0, 0.0
+def _normalise(logs: Floats, d: int, posterior: Floats) -> tuple[float, float, float]:
+    """posterior[d, g] ~ exp(logs[g]), summing to 1; two parts of the logarithm of the sum, and the largest change."""
+    highest = -np.inf
+    for g in range(logs.size):
+        highest = max(highest, logs[g])
+    total = 0.0
     for g in range(logs.size):
         logs[g] = np.exp(logs[g] - highest)
         total += logs[g]
+    change = 0.0
     for g in range(logs.size):
         likely = logs[g] / total
-        change = max(change, abs(likely - posterior[g]))
-        posterior[g] = likely
+        change = max(change, abs(likely - posterior[d, g]))
+        posterior[d, g] = likely
     return highest, np.log(total), change
 
 
 @kernel()
-def expect(rows: RowArrays, log_prior: Floats, log_confusion: Floats, posterior: Floats) -> tuple[float, float]:
+def expect(
+    starts: Ints, assessor: Codes, said: Codes, prior: Floats, log_confusion: Floats, posterior: Floats
+) -> tuple[float, float]:
     """posterior[d, g] ~ prior[g] * product over the judgments of d of confusion[assessor, said, g]; overwritten.
 
     Returns the log-likelihood of all judgments and the largest change of any probability.
     """
-    starts, assessor, said = rows
-    new = np.empty(posterior.shape[1])
-    log_likelihood, change = 0.0, 0.0
+    n_grades = prior.size
+    log_prior = np.empty(n_grades)
+    for g in range(n_grades):
+        log_prior[g] = np.log(prior[g])
+    new = np.empty(n_grades)
+    log_likelihood = 0.0
+    change = 0.0
     for d in range(posterior.shape[0]):
-        for g in range(new.size):
+        for g in range(n_grades):
             new[g] = log_prior[g]
         for row in range(starts[d], starts[d + 1]):
-            cell = log_confusion[assessor[row]][said[row]]
-            for g in range(new.size):
-                new[g] += cell[g]
-        highest, log_total, largest = _normalise(new, posterior[d])
+            a = int(assessor[row])
+            h = int(said[row])
+            for g in range(n_grades):
+                new[g] += log_confusion[a, h, g]
+        highest, log_total, largest = _normalise(new, d, posterior)
         log_likelihood += highest + log_total
         change = max(change, largest)
     return log_likelihood, change
 
 
-@kernel(ROWS + ", int, float, float, float, float, int, float64[:,:]")
+@kernel()
+def _logs(values: Floats, out: Floats) -> float:
+    """Fill in the logarithms; their sum."""
+    total = 0.0
+    for a in range(values.shape[0]):
+        for h in range(values.shape[1]):
+            for g in range(values.shape[2]):
+                out[a, h, g] = np.log(values[a, h, g])
+                total += out[a, h, g]
+    return total
+
+
+@kernel(
+    "int64[:], int32[:], int32[:], float, float, float, float64[:,:], float64[:,:,:], float64[:,:,:], float64[:],"
+    "float64[:,:,:]"
+)
+def _iterate(
+    starts: Ints,
+    assessor: Codes,
+    said: Codes,
+    smoothing: float,
+    unsupported: float,
+    floor: float,
+    posterior: Floats,
+    counts: Floats,
+    confusion: Floats,
+    prior: Floats,
+    log_confusion: Floats,
+) -> tuple[float, float, float]:
+    """Maximise, then expect: the log-likelihood, the sum of log confusion, and the largest change of a probability."""
+    count_confusions(starts, assessor, said, posterior, counts)
+    maximise(counts, posterior, smoothing, unsupported, floor, confusion, prior)
+    log_sum = _logs(confusion, log_confusion)
+    log_likelihood, change = expect(starts, assessor, said, prior, log_confusion, posterior)
+    return log_likelihood, log_sum, change
+
+
 def alternate(
-    rows: RowArrays,
+    rows: Rows,
     n_assessors: int,
     smoothing: float,
     unsupported: float,
@@ -128,18 +174,15 @@ def alternate(
     objective adds smoothing * sum of log confusion, the penalty under which smoothed counts are best.
     """
     n_grades = posterior.shape[1]
-    counts, confusion = np.empty((n_assessors, n_grades, n_grades)), np.empty((n_assessors, n_grades, n_grades))
-    prior, objective = np.empty(n_grades), np.empty(max_iterations)
-    log_likelihood, change = 0.0, np.inf
-    done = 0
-    while done < max_iterations and not change < tol:
-        count_confusions(rows, posterior, counts)
-        maximise(counts, posterior, smoothing, unsupported, floor, confusion, prior)
-        log_confusion = np.log(confusion)
-        log_likelihood, change = expect(rows, np.log(prior), log_confusion, posterior)
-        objective[done] = log_likelihood + (smoothing * log_confusion.sum() if smoothing > 0 else 0.0)
-        done += 1
-    return confusion, prior, log_likelihood, objective[:done].copy(), change
+    counts, confusion, log_confusion = np.empty((3, n_assessors, n_grades, n_grades))
+    prior, log_likelihood, change = np.empty(n_grades), 0.0, np.inf
+    objectives: list[float] = []
+    while len(objectives) < max_iterations and not change < tol:
+        log_likelihood, log_sum, change = _iterate(
+            *rows, smoothing, unsupported, floor, posterior, counts, confusion, prior, log_confusion
+        )
+        objectives.append(log_likelihood + (smoothing * log_sum if smoothing > 0 else 0.0))
+    return confusion, prior, log_likelihood, np.array(objectives), change
 
 
 @kernel(ROWS + ", float64[:], float64[:], float64[:,:], float64[:,:], float64[:,:]")
@@ -176,7 +219,7 @@ def expect_knowing(
         for row in range(starts[d], starts[d + 1]):
             base += log_guess[assessor[row], said[row]]
             new[said[row]] += gain[assessor[row], said[row]]
-        highest, log_total, largest = _normalise(new, posterior[d])
+        highest, log_total, largest = _normalise(new, d, posterior)
         log_likelihood += base + highest + log_total
         change = max(change, largest)
         for row in range(starts[d], starts[d + 1]):

@@ -18,6 +18,28 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
 
 
+@kernel()
+def _add_pairs(a: Floats, b: Floats, i: int, sums: Ints) -> None:
+    """Pairs of system i and one before it: same less opposite order; untied in a; untied in b; untied in both."""
+    u = a[i]
+    v = b[i]
+    score = 0
+    untied_a = 0
+    untied_b = 0
+    untied = 0
+    for j in range(i):
+        p = int(u > a[j]) - int(u < a[j])
+        q = int(v > b[j]) - int(v < b[j])
+        score += p * q
+        untied_a += p * p
+        untied_b += q * q
+        untied += p * p * q * q
+    sums[0] += score
+    sums[1] += untied_a
+    sums[2] += untied_b
+    sums[3] += untied
+
+
 @kernel("float64[:,:], float64[:,:]")
 def pair_counts(x: Floats, y: Floats) -> Ints:
     """(rows, 6) pairs of systems: same order in both, opposite order, tied in x, tied in y, tied in both, all pairs.
@@ -27,7 +49,9 @@ def pair_counts(x: Floats, y: Floats) -> Ints:
     """
     counts = np.zeros((x.shape[0], 6), np.int64)
     n = x.shape[1]
-    a, b = np.empty(n), np.empty(n)
+    a = np.empty(n)
+    b = np.empty(n)
+    sums = np.empty(4, np.int64)
     for r in range(x.shape[0]):
         s = r if y.shape[0] > 1 else 0
         n_known = 0
@@ -35,22 +59,15 @@ def pair_counts(x: Floats, y: Floats) -> Ints:
             if x[r, i] == x[r, i] and y[s, i] == y[s, i]:
                 a[n_known], b[n_known] = x[r, i], y[s, i]
                 n_known += 1
-        score, untied_x, untied_y, untied = 0, 0, 0, 0
+        sums[:] = 0
         for i in range(n_known):
-            u, v = a[i], b[i]
-            for j in range(i):
-                p = int(u > a[j]) - int(u < a[j])
-                q = int(v > b[j]) - int(v < b[j])
-                score += p * q
-                untied_x += p * p
-                untied_y += q * q
-                untied += p * p * q * q
+            _add_pairs(a, b, i, sums)
         pairs = n_known * (n_known - 1) // 2
-        counts[r, 0] = (untied + score) // 2
-        counts[r, 1] = (untied - score) // 2
-        counts[r, 2] = pairs - untied_x
-        counts[r, 3] = pairs - untied_y
-        counts[r, 4] = pairs - untied_x - untied_y + untied
+        counts[r, 0] = (sums[3] + sums[0]) // 2
+        counts[r, 1] = (sums[3] - sums[0]) // 2
+        counts[r, 2] = pairs - sums[1]
+        counts[r, 3] = pairs - sums[2]
+        counts[r, 4] = pairs - sums[1] - sums[2] + sums[3]
         counts[r, 5] = pairs
     return counts
 
@@ -68,6 +85,22 @@ def tau_b(x: Floats, y: Floats) -> Floats:
     untied = np.sqrt((pairs - tied_x).astype(np.float64) * (pairs - tied_y))
     with np.errstate(invalid="ignore"):
         return np.asarray((same - opposite) / untied)
+
+
+@kernel()
+def _systems_above(x: Floats, r: int, y: Floats, s: int, i: int) -> tuple[int, int, int]:
+    """How many systems x puts above i, and level with it; of the former, twice those above in y, a tie counting 1."""
+    u = x[r, i]
+    v = y[s, i]
+    p = 0
+    t = 0
+    twice = 0
+    for j in range(x.shape[1]):
+        above = int(x[r, j] > u)
+        p += above
+        t += int(x[r, j] == u)
+        twice += above * (1 + int(y[s, j] > v) - int(y[s, j] < v))
+    return p, t, twice
 
 
 @kernel("float64[:,:], float64[:,:]")
@@ -93,14 +126,8 @@ def ap_correlation(x: Floats, y: Floats) -> Floats:
         total = 0.0
         nans = 0
         for i in range(n):
-            u, v = x[r, i], y[s, i]
-            nans += int(u != u) + int(v != v)
-            p, t, twice = 0, 0, 0
-            for j in range(n):
-                above = int(x[r, j] > u)
-                p += above
-                t += int(x[r, j] == u)
-                twice += above * (1 + int(y[s, j] > v) - int(y[s, j] < v))
+            nans += 1 if np.isnan(x[r, i]) or np.isnan(y[s, i]) else 0
+            p, t, twice = _systems_above(x, r, y, s, i)
             if p > 0:
                 d = harmonic[p + t - 1] - harmonic[p - 1] if t > 1 else 1.0 / p
                 total += (0.5 * twice * d + 0.5 * (t - p * d)) / t

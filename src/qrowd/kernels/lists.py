@@ -105,38 +105,57 @@ def is_after(text: Bytes, ends: Ints, first: int, second: int) -> bool:
     return bool(ends[first + 1] - a > ends[second + 1] - b)
 
 
+@kernel()
+def sort_few(rows: Ints, first: int, last: int, document: Codes, text: Bytes, ends: Ints) -> None:
+    """`sort_ties` of rows[first:last], by insertion."""
+    for k in range(first + 1, last):
+        row = rows[k]
+        place = k
+        while place > first and is_after(text, ends, document[row], document[rows[place - 1]]):
+            rows[place] = rows[place - 1]
+            place -= 1
+        rows[place] = row
+
+
+@kernel()
+def merge_runs(
+    rows: Ints, first: int, middle: int, last: int, document: Codes, text: Bytes, ends: Ints, merged: Ints
+) -> None:
+    """`sort_ties` of rows[first:last], whose parts up to `middle` and from there on are sorted."""
+    left = first
+    right = middle
+    for k in range(first, last):
+        from_right = left == middle
+        if not from_right and right < last:
+            from_right = is_after(text, ends, document[rows[right]], document[rows[left]])
+        if from_right:
+            merged[k] = rows[right]
+            right += 1
+        else:
+            merged[k] = rows[left]
+            left += 1
+    for k in range(first, last):
+        rows[k] = merged[k]
+
+
 @kernel("int64[:], bool[:], int32[:], uint8[:], int64[:]")
 def sort_ties(rows: Ints, tied: Bools, document: Codes, text: Bytes, ends: Ints) -> None:
     """Put each group of tied rows into descending order of the document's label, in place.
 
     rows : (n,) row at each place; tied : (n,) a place shares the score of the one before. document : (rows,).
     """
-    begin, n = 0, rows.size
+    n = rows.size
     merged = np.empty(n, np.int64)
-    while begin < n:
-        end = begin + 1
-        while end < n and tied[end]:
-            end += 1
+    begin = 0
+    for end in range(1, n + 1):
+        if end < n and tied[end]:
+            continue
         for first in range(begin, end, FEW):  # few by insertion, and then twice as many by merging
-            for k in range(first + 1, min(first + FEW, end)):
-                row, place = rows[k], k
-                while place > first and is_after(text, ends, document[row], document[rows[place - 1]]):
-                    rows[place] = rows[place - 1]
-                    place -= 1
-                rows[place] = row
+            sort_few(rows, first, min(first + FEW, end), document, text, ends)
         width = FEW
         while width < end - begin:
-            for first in range(begin, end, 2 * width):
-                middle, last = min(first + width, end), min(first + 2 * width, end)
-                left, right = first, middle
-                for k in range(first, last):
-                    from_right = left == middle or (
-                        right < last and is_after(text, ends, document[rows[right]], document[rows[left]])
-                    )
-                    merged[k] = rows[right] if from_right else rows[left]
-                    right += from_right
-                    left += not from_right
-            rows[begin:end] = merged[begin:end]
+            for first in range(begin, end - width, 2 * width):
+                merge_runs(rows, first, first + width, min(first + 2 * width, end), document, text, ends, merged)
             width *= 2
         begin = end
 

@@ -60,8 +60,25 @@ def one_more(
         d[i] = covariance[i, preferred] - covariance[i, other]
     spread = d[preferred] - d[other]
     gap = log_worth[preferred] - log_worth[other]
-    t, bend, move = 0.0, 0.0, np.inf
-    least, most = min(0.0, weight * scale), max(0.0, weight * scale)
+    t, bend = _solution(spread, gap, scale, shift, weight, nu)
+    factor = bend / (1.0 + bend * spread)
+    new = np.empty((n, n))
+    moved = np.empty(n)
+    for i in range(n):
+        moved[i] = log_worth[i] + t * d[i]
+        for j in range(n):
+            new[i, j] = covariance[i, j] - factor * d[i] * d[j]
+    return moved, new
+
+
+@kernel()
+def _solution(spread: float, gap: float, scale: float, shift: float, weight: float, nu: float) -> tuple[float, float]:
+    """t of `one_more`, and the objective's second derivative by the gap there."""
+    t = 0.0
+    bend = 0.0
+    move = np.inf
+    least = min(0.0, weight * scale)
+    most = max(0.0, weight * scale)
     for _ in range(200):
         p, q, _, _ = outcome(scale * (gap + t * spread) + shift, nu)
         slope = 0.5 * weight * scale * (1.0 - p + q)
@@ -73,16 +90,11 @@ def one_more(
         new_t = t + (slope - t) / (1.0 + bend * spread)
         if not least <= new_t <= most or abs(new_t - t) > 0.5 * abs(move):  # does not close in: halve what is left
             new_t = 0.5 * (least + most)
-        move, t = new_t - t, new_t
+        move = new_t - t
+        t = new_t
         if abs(move) < 1e-13:
             break
-    factor = bend / (1.0 + bend * spread)
-    new, moved = np.empty((n, n)), np.empty(n)
-    for i in range(n):
-        moved[i] = log_worth[i] + t * d[i]
-        for j in range(n):
-            new[i, j] = covariance[i, j] - factor * d[i] * d[j]
-    return moved, new
+    return t, bend
 
 
 @kernel(ROWS + ", float64[:], float64[:], float, float, float64[:]")

@@ -307,52 +307,80 @@ def group_counts(
     out = np.zeros((ranks.shape[0], starts.size - 1, COUNTS))
     position = np.empty(n, np.int64)
     bad_above = np.empty(n, np.int64)
-    places = np.empty(n, np.int64)
     for s in range(ranks.shape[0]):
-        rank = ranks[s]
-        limit = limits[s]
+        limit = int(limits[s])
         for d in range(n):
-            position[d] = int(rank[d]) if rank[d] < limit else int(limit) + int(label_order[d])
+            position[d] = int(ranks[s, d]) if ranks[s, d] < limit else limit + int(label_order[d])
         for g in range(starts.size - 1):
-            count = out[s, g]
-            for m in range(level_starts[g], level_starts[g + 1]):
-                kind = 7 if is_bad[m] else 5
-                count[kind] += 1.0
-                count[kind + 1] += 1.0 if rank[member[m]] < limit else 0.0
-            n_bad = 0
-            for m in range(level_starts[g], level_starts[g + 1]):
-                bad_above[member[m]] = -1
-                if is_bad[m]:
-                    places[n_bad] = position[member[m]]
-                    n_bad += 1
-            in_order = np.sort(places[:n_bad])
-            for m in range(level_starts[g], level_starts[g + 1]):
-                if is_bad[m]:
-                    bad_above[member[m]] = np.searchsorted(in_order, position[member[m]])
-            for row in range(starts[g], starts[g + 1]):
-                i, j = pairs[row, 0], pairs[row, 1]
-                first, second = rank[i] < limit, rank[j] < limit
-                fulfilled = first and position[i] < position[j]
-                both = first and second
-                if both:
-                    count[0] += fulfilled
-                    count[1] += 1.0
-                elif first or second:
-                    count[2] += fulfilled
-                    count[3] += 1.0
-                else:
-                    count[4] += 1.0
-                deepest = max(bad_above[i], bad_above[j])
-                if deepest < count[5]:
-                    count[9] += fulfilled
-                    count[10] += 1.0
-                    if both:
-                        count[11] += fulfilled
-                        count[12] += 1.0
-                if both and deepest < count[6]:
-                    count[13] += fulfilled
-                    count[14] += 1.0
+            _count_documents(
+                position, limit, level_starts[g], level_starts[g + 1], member, is_bad, bad_above, out, s, g
+            )
+            _count_pairs(position, limit, starts[g], starts[g + 1], pairs, bad_above, out, s, g)
     return out
+
+
+@kernel()
+def _count_documents(
+    position: Ints,
+    limit: int,
+    begin: int,
+    end: int,
+    member: Pairs,
+    is_bad: Bools,
+    bad_above: Ints,
+    out: Floats,
+    s: int,
+    g: int,
+) -> None:
+    """Columns 5 to 8 of `group_counts`. bad_above : how many Bad members stand above each, -1 if it is not Bad."""
+    n_bad = 0
+    places = np.empty(end - begin, np.int64)
+    for m in range(begin, end):
+        kind = 7 if is_bad[m] else 5
+        out[s, g, kind] += 1.0
+        out[s, g, kind + 1] += 1.0 if position[member[m]] < limit else 0.0
+        bad_above[member[m]] = -1
+        if is_bad[m]:
+            places[n_bad] = position[member[m]]
+            n_bad += 1
+    in_order = np.sort(places[:n_bad])
+    for m in range(begin, end):
+        if is_bad[m]:
+            bad_above[member[m]] = np.searchsorted(in_order, position[member[m]])
+
+
+@kernel()
+def _count_pairs(
+    position: Ints, limit: int, begin: int, end: int, pairs: Pairs, bad_above: Ints, out: Floats, s: int, g: int
+) -> None:
+    """Columns 0 to 4 and 9 to 14 of `group_counts`."""
+    for row in range(begin, end):
+        i = pairs[row, 0]
+        j = pairs[row, 1]
+        first = position[i] < limit
+        second = position[j] < limit
+        fulfilled = 0.0
+        if first and position[i] < position[j]:
+            fulfilled = 1.0
+        both = first and second
+        if both:
+            out[s, g, 0] += fulfilled
+            out[s, g, 1] += 1.0
+        elif first or second:
+            out[s, g, 2] += fulfilled
+            out[s, g, 3] += 1.0
+        else:
+            out[s, g, 4] += 1.0
+        deepest = max(bad_above[i], bad_above[j])
+        if deepest < out[s, g, 5]:
+            out[s, g, 9] += fulfilled
+            out[s, g, 10] += 1.0
+            if both:
+                out[s, g, 11] += fulfilled
+                out[s, g, 12] += 1.0
+        if both and deepest < out[s, g, 6]:
+            out[s, g, 13] += fulfilled
+            out[s, g, 14] += 1.0
 
 
 @kernel("int32[:,:], int32[:], int32[:,:], float64[:], float64[:]")

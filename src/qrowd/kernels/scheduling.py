@@ -51,6 +51,62 @@ def pair_weights(ranks: Codes, limits: Codes, discount: Floats, upper: bool, out
 # ---------------------------------------------------------------------- orders that sort
 
 
+@kernel()
+def _start_of_part(part: int, n_parts: int, n: int) -> int:
+    """Where a part of n things starts, halved as the recursive sort halves them; n_parts is a power of 2."""
+    if part == n_parts:
+        return n
+    low = 0
+    high = n
+    half = n_parts // 2
+    while half > 0:
+        middle = (low + high) // 2
+        if (part // half) % 2 == 1:
+            low = middle
+        else:
+            high = middle
+        half //= 2
+    return low
+
+
+@kernel()
+def _merge(row: Ints, low: int, high: int, known: Bools, tied: Bools, merged: Ints) -> tuple[int, int]:
+    """Merge the halves of row[low:high] up to the first pair that is not known; (-1, -1) if all are."""
+    middle = (low + high) // 2
+    i = low
+    j = middle
+    for at in range(low, high):
+        first = j == high
+        if i < middle and j < high:
+            one = row[i]
+            two = row[j]
+            first = known[one, two] or (tied[one] and tied[two])
+            if not first and not known[two, one]:
+                return one, two
+        if first:
+            merged[at] = row[i]
+            i += 1
+        else:
+            merged[at] = row[j]
+            j += 1
+    for at in range(low, high):
+        row[at] = merged[at]
+    return -1, -1
+
+
+@kernel()
+def _merge_parts(row: Ints, n_parts: int, known: Bools, tied: Bools, merged: Ints) -> tuple[int, int]:
+    """`_merge` the halves of each part of the row."""
+    n = row.size
+    for part in range(n_parts):
+        low = _start_of_part(part, n_parts, n)
+        high = _start_of_part(part + 1, n_parts, n)
+        one, two = _merge(row, low, high, known, tied, merged)
+        if one >= 0:
+            return one, two
+    return -1, -1
+
+
 @kernel("int64[:], bool[:,:], bool[:]")
 def next_of_merge(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
     """The first pair that a merge sort of `order` cannot answer from what is known; (-1, -1) if it gets through.
@@ -60,49 +116,15 @@ def next_of_merge(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
     n = order.size
     row = order.copy()
     merged = np.empty(n, np.int64)
-    ends = np.empty(2, np.int64)  # of the part; numbers assigned in turn would take the compiler 11 s to type
     # Halves as in the recursive sort, which needs fewer comparisons than runs of 1, 2, 4 ...: smallest parts first.
     n_parts = 1
     while n_parts < n:
         n_parts *= 2
     while n_parts > 1:
         n_parts //= 2
-        for part in range(n_parts):
-            ends[0] = 0
-            ends[1] = n
-            half = n_parts // 2
-            while half > 0:
-                ends[1 - (part // half) % 2] = (ends[0] + ends[1]) // 2
-                half //= 2
-            low = ends[0]
-            high = ends[1]
-            middle = (low + high) // 2
-            i = low
-            j = middle
-            at = low
-            while i < middle and j < high:
-                one = row[i]
-                two = row[j]
-                first = known[one, two] or (tied[one] and tied[two])
-                if not first and not known[two, one]:
-                    return one, two
-                if first:
-                    merged[at] = one
-                    i += 1
-                else:
-                    merged[at] = two
-                    j += 1
-                at += 1
-            while i < middle:
-                merged[at] = row[i]
-                i += 1
-                at += 1
-            while j < high:
-                merged[at] = row[j]
-                j += 1
-                at += 1
-            for at in range(low, high):
-                row[at] = merged[at]
+        one, two = _merge_parts(row, n_parts, known, tied, merged)
+        if one >= 0:
+            return one, two
     return -1, -1
 
 
@@ -292,13 +314,7 @@ def change_of_differences(closed: Bools, bad: Bools, above: Floats, scale: Float
                 i = uppers[k]
                 if not done[i]:
                     done[i] = True
-                    for s in range(n_systems):
-                        below[i, s] = 0.0
-                    for m in range(n_lowers):
-                        j = lowers[m]
-                        if not closed[i, j] and not closed[j, i] and i != j:
-                            for s in range(n_systems):
-                                below[i, s] += above[i, j, s]
+                    _gain(i, lowers, n_lowers, closed, above, below)
                 for s in range(n_systems):
                     line[s] += below[i, s]
             for s in range(n_systems):
@@ -308,6 +324,19 @@ def change_of_differences(closed: Bools, bad: Bools, above: Floats, scale: Float
         _apart_in_columns(lines, n_columns, total)
         for k in range(n_columns):
             forward[columns[k], b] = total[k]
+
+
+@kernel()
+def _gain(i: int, lowers: Ints, n_lowers: int, closed: Bools, above: Floats, out: Floats) -> None:
+    """out[i] = sum of above[i, j] over those of the first j of `lowers` whose pair with i is undecided."""
+    n_systems = above.shape[2]
+    for s in range(n_systems):
+        out[i, s] = 0.0
+    for m in range(n_lowers):
+        j = lowers[m]
+        if not closed[i, j] and not closed[j, i] and i != j:
+            for s in range(n_systems):
+                out[i, s] += above[i, j, s]
 
 
 @kernel()
