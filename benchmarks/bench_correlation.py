@@ -6,8 +6,8 @@ import statistics
 
 import numpy as np
 from calibration import loop_seconds
-from scipy.stats import kendalltau, pearsonr
-from side_by_side import finish, median_ratio, promise, seconds
+from scipy.stats import kendalltau, pearsonr, studentized_range, wilcoxon
+from side_by_side import finish, median_ratio, promise, seconds, times
 
 from qrowd.comparison.correlation import row_correlations
 from qrowd.comparison.top_set import top_set
@@ -19,6 +19,8 @@ SYSTEMS = 129  # as in TREC-8
 ROWS = 100_000
 PEERS = 200  # pairs that the peer computes in each round
 
+LIMITS = dict.fromkeys(("tau_a", "tau_b", "ap"), "instructions: some comparisons for each pair of systems")
+LIMITS |= dict.fromkeys(("pearson", "rmse"), "bytes: both tables come from memory")
 rng = np.random.default_rng(1)
 x, y = rng.random((2, ROWS, SYSTEMS))
 few = rng.integers(0, 40, (2, ROWS, SYSTEMS)) / 40  # with ties, as scores of a single topic have
@@ -26,32 +28,67 @@ print(f"{ROWS:,} pairs of rankings of {SYSTEMS} systems, 2 threads:")
 for kind, peer in (("tau_a", kendalltau), ("tau_b", kendalltau), ("ap", None), ("pearson", pearsonr), ("rmse", None)):
     for what, (a, b) in (("", (x, y)), (", ties", few)):
         row_correlations(a[:10], b[:10], kind=kind)
-        taken = statistics.median(seconds(lambda: row_correlations(a, b, kind=kind, threads=2)) for _ in range(5))  # noqa: B023
+        taken = statistics.median(seconds(lambda: row_correlations(a, b, kind=kind, threads=2)) for _ in range(3))  # noqa: B023
         promise(
             f"{kind}{what}, pairs in the time of a calibration loop",
             ROWS / taken * LOOP,
             at_least=60_000,
             beside=f"{ROWS / taken:,.0f} pairs a second",
-            limit="instructions",
+            limit=LIMITS[kind],
         )
         if peer is not None:
-            _, _, ratio = median_ratio(
+            theirs, own, ratio = median_ratio(
                 lambda: [peer(a[r], b[r]) for r in range(PEERS)],  # noqa: B023
                 lambda: row_correlations(a[: 50 * PEERS], b[: 50 * PEERS], kind=kind, threads=2),  # noqa: B023
             )
-            promise(f"{kind}{what}, times as fast as scipy.stats.{peer.__name__}", 50 * ratio, at_least=10)
+            promise(
+                f"{kind}{what}, times as fast as scipy.stats.{peer.__name__}",
+                50 * ratio,
+                at_least=10,
+                beside=times("SciPy", theirs / PEERS, own / (50 * PEERS)) + " a pair",
+                limit=f"SciPy is called for each pair; ours: {LIMITS[kind]}",
+            )
 
 table = rng.random((50, 1)) + np.linspace(0, 0.5, SYSTEMS) + rng.normal(0, 0.1, (50, SYSTEMS))
 scores = Scores.from_array(table)
-found = systems_anova(scores)
+analysis = systems_anova(scores)
 # Another level each time: critical values are cached.
 levels = iter(np.linspace(0.9, 0.99, 9))
+own = statistics.median(seconds(lambda: systems_anova(scores, confidence=float(next(levels)))) for _ in range(5))
+degrees = analysis.tukey.error_df
+quantile = seconds(lambda: studentized_range.ppf(0.95, SYSTEMS, degrees))
+tail = statistics.median(seconds(lambda: studentized_range.sf(3.5, SYSTEMS, degrees)) for _ in range(5))
 promise(
     f"analysis of variance and Tukey's groups of {SYSTEMS} systems, s",
-    statistics.median(seconds(lambda: systems_anova(scores, confidence=float(next(levels)))) for _ in range(5)),
+    own,
     at_most=1,
+    beside=times("scipy.stats.studentized_range.ppf, once,", quantile, own),
+    limit="instructions: the quantile of the studentized range",
 )
-promise("the 8,256 pairs with their intervals, s", seconds(lambda: found.tukey.to_frame(what="pairs")), at_most=1)
-promise("p of one of them, s", seconds(lambda: found.tukey.p("1", "65")), at_most=0.05)
-promise(f"top set of {SYSTEMS} systems, s", seconds(lambda: top_set(scores)), at_most=0.1)
+own = seconds(lambda: analysis.tukey.to_frame(what="pairs"))
+promise(
+    "the 8,256 pairs with their intervals, s",
+    own,
+    at_most=1,
+    beside=f"with p from scipy.stats.studentized_range.sf {8256 * tail:.0f} s",
+    limit="instructions: labels of the table",
+)
+own = seconds(lambda: analysis.tukey.p("1", "65"))
+promise(
+    "p of one of them, s",
+    own,
+    at_most=0.05,
+    beside=times("scipy.stats.studentized_range.sf", tail, own),
+    limit="instructions: an integral of SciPy's",
+)
+peer, own, _ = median_ratio(
+    lambda: [wilcoxon(table[:, s], table[:, -1]) for s in range(SYSTEMS - 1)], lambda: top_set(scores), rounds=3
+)
+promise(
+    f"top set of {SYSTEMS} systems, s",
+    own,
+    at_most=0.1,
+    beside=times("scipy.stats.wilcoxon, system by system,", peer, own),
+    limit="instructions: the exact distribution of the signed ranks",
+)
 finish()
