@@ -62,7 +62,12 @@ def folder(qrowd, simulated, tmp_path):
     return Path(shutil.copytree(simulated, tmp_path / "panel"))
 
 
-MODULES = "import sys; sys.stderr.write('\\n' + ' '.join(sys.modules))"
+MODULES = """
+import atexit, sys
+from qrowd.cli.main import run
+atexit.register(lambda: sys.stderr.write("\\n" + " ".join(sys.modules)))
+run()
+"""
 
 
 @pytest.fixture
@@ -70,9 +75,10 @@ def loaded_modules(tmp_path):
     """The names of all modules that a process of its own has loaded when the command ends."""
 
     def names(*arguments) -> set[str]:
-        script = f"import atexit; from qrowd.cli.main import run; atexit.register(exec, {MODULES!r}); run()"
-        command = [sys.executable, "-c", script, *map(str, arguments)]
+        command = [sys.executable, "-c", MODULES, *map(str, arguments)]
         outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-        return set(outcome.stderr.rpartition("\n")[2].split())
+        modules = set(outcome.stderr.rpartition("\n")[2].split())
+        assert "qrowd.cli.main" in modules
+        return modules
 
     return names

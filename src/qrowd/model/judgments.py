@@ -458,7 +458,7 @@ class Judgments(Displayed):
         documents, document = compact(self.documents, self.document[rows])
         assessors, assessor, scales, sources = self.assessors, self.assessor[rows], self.scales, self.sources
         if not keep_assessors:
-            used = np.unique(assessor)
+            used, _ = distinct_numbers(assessor, len(self.assessors))
             scales = tuple(self.scales[i] for i in used)
             sources = None if sources is None else tuple(sources[i] for i in used)
             assessors, assessor = compact(self.assessors, assessor)
