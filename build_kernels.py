@@ -39,7 +39,7 @@ LEVELS = {
     "x86_64_v3": ("-march=x86-64-v3",),
     "x86_64_v4": ("-march=x86-64-v4", "-mprefer-vector-width=512"),
 }
-# They work out the range of every number again each time, a third of the whole build; nothing here is faster by them.
+# Each works out the range of every number again, which doubles the time of translation; no kernel has a use for them.
 WITHOUT = ("pythran.optimizations.ModIndex", "pythran.optimizations.RangeBasedSimplify")
 # Modules whose inner loops gain from wide vectors; the others are compiled once.
 WIDE = ("gains", "ranking")
@@ -274,7 +274,7 @@ def build(names: Sequence[str] = ()) -> list[Path]:
     changed = {module.name: module for module, _ in todo}
     if todo:
         cores = os.cpu_count() or 1
-        print(f"Compiling {len(changed)} modules of kernels on {cores} cores; all take about 100 s of one", flush=True)
+        print(f"Compiling {len(todo)} of {len(every)} kernel modules on {cores} processors", flush=True)
         WORK.mkdir(parents=True, exist_ok=True)
         with ProcessPoolExecutor(min(cores, len(todo)), initializer=_prepare_worker) as pool:
             list(pool.map(translate, changed.values()))
