@@ -1,22 +1,24 @@
-"""Certainty of comparisons: two-way bootstrap of all pairs of dl21's systems, ranks, permutations, and the study.
+"""Intervals and tests of dl21's 63 systems by 18 judges: two-way bootstrap of all pairs, ranks, permutations, coverage.
 
-The peer of the first is the same in NumPy, replicate by replicate and pair by pair, timed on a few replicates.
+Peers are the same in NumPy, replicate by replicate, and SciPy's t-tests pair by pair, timed on a few and multiplied.
 """
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from typing import get_args
 
 import numpy as np
-from side_by_side import data, finish, promise, seconds
+from scipy.stats import ttest_rel
+from side_by_side import data, finish, promise, seconds, times
 
 import qrowd
 from qrowd.comparison import all_differences, randomised_tukey, rank_intervals
 from qrowd.comparison.resampling import Over
-from qrowd_papers.coverage import coverage
+from qrowd_papers.coverage import N_ASSESSORS, N_TOPICS, PANELS, coverage
 from qrowd_papers.rank_coverage import Collection, power
 
+RESAMPLES = 10_000
 scores = qrowd.evaluate(
     qrowd.read_runs([str(data("dl21", "runs"))]), qrowd.read_judgments([str(data("dl21", "judges"))]), ["AP"]
 ).sel(measure="AP")
@@ -24,29 +26,92 @@ all_differences(scores, method="pigeonhole", n_resamples=2, rng=1)  # loads what
 rank_intervals(scores, n_resamples=2, rng=1)
 randomised_tukey(scores, n_resamples=2, rng=1)
 
-took = seconds(lambda: all_differences(scores, method="pigeonhole", n_resamples=10_000, rng=1, threads=2))
-promise("dl21, 18 judges, 63 systems, 1,953 pairs, 10,000 two-way replicates, seconds", took, at_most=5)
-table = np.nan_to_num(scores.values[0].transpose(1, 0, 2))
+table = np.nan_to_num(scores.values[0].transpose(1, 0, 2))  # topics, assessors, systems
 known = ~np.isnan(scores.values[0]).any(axis=2).T
+n_topics, n_assessors, n_systems = table.shape
 pairs = table[:, :, :, None] - table[:, :, None, :]
+topic_means = table.mean(axis=1)
 random = np.random.default_rng(1)
-started = time.perf_counter()
-for _ in range(5):
-    t = random.multinomial(known.shape[0], np.full(known.shape[0], 1 / known.shape[0]))
-    a = random.multinomial(known.shape[1], np.full(known.shape[1], 1 / known.shape[1]))
-    weight = t[:, None] * a * known
-    (pairs * weight[:, :, None, None]).sum(axis=(0, 1)) / weight.sum()
-each = (time.perf_counter() - started) / 5
-print(f"a peer in NumPy, pair by pair: {1e3 * each:.1f} ms per replicate, ours {1e3 * took / 10_000:.3f} ms")
-promise("the same by Satterthwaite, seconds", seconds(lambda: all_differences(scores)), at_most=1)
+
+
+def weights() -> np.ndarray:
+    """How often a replicate draws each cell."""
+    topics = random.multinomial(n_topics, np.full(n_topics, 1 / n_topics))
+    assessors = random.multinomial(n_assessors, np.full(n_assessors, 1 / n_assessors))
+    return topics[:, None] * assessors * known
+
+
+def two_way_of_pairs() -> object:
+    weight = weights()
+    return (pairs * weight[:, :, None, None]).sum(axis=(0, 1)) / weight.sum()
+
+
+def two_way_of_systems() -> object:
+    """Means of systems; their differences, and the largest."""
+    weight = weights()
+    means = (table * weight[:, :, None]).sum(axis=(0, 1)) / weight.sum()
+    return np.abs(means[:, None] - means).max()
+
+
+def permutation() -> object:
+    return np.ptp(random.permuted(topic_means, axis=1).mean(axis=0))
+
+
+def in_numpy(replicate: Callable[[], object], few: int = 5) -> float:
+    """Seconds of all replicates, from a few."""
+    replicate()
+    return RESAMPLES / few * seconds(lambda: [replicate() for _ in range(few)])
+
+
+own = seconds(lambda: all_differences(scores, method="pigeonhole", n_resamples=RESAMPLES, rng=1, threads=2))
 promise(
-    "rank intervals of 63 systems, 10,000 replicates, seconds",
-    seconds(lambda: rank_intervals(scores, rng=1)),
-    at_most=2,
+    "18 judges, 63 systems, 1,953 pairs, 10,000 two-way replicates, s",
+    own,
+    at_most=5,
+    beside=times("NumPy, pair by pair,", in_numpy(two_way_of_pairs), own),
+    limit="instructions: a product of the table with the weights of each replicate",
 )
-took = seconds(lambda: randomised_tukey(scores, rng=1))
-promise("randomised Tukey, 10,000 permutations, seconds", took, at_most=3)
-promise("the coverage study of differences in full, seconds", seconds(lambda: coverage(rng=1)), at_most=120)
+few = 50
+own = seconds(lambda: all_differences(scores))
+peer = (
+    n_systems
+    * (n_systems - 1)
+    / 2
+    / few
+    * seconds(lambda: [ttest_rel(topic_means[:, 0], topic_means[:, s]) for s in range(1, few + 1)])
+)
+promise(
+    "the same by Satterthwaite, s",
+    own,
+    at_most=1,
+    beside=times("scipy.stats.ttest_rel of each pair, over topics only,", peer, own),
+    limit="instructions: mean squares of each pair, and t's quantiles",
+)
+own = seconds(lambda: rank_intervals(scores, rng=1))
+promise(
+    "rank intervals of 63 systems, 10,000 replicates, s",
+    own,
+    at_most=2,
+    beside=times("NumPy, one replicate after the other,", in_numpy(two_way_of_systems), own),
+    limit="instructions: the largest t of 1,953 pairs in each replicate",
+)
+own = seconds(lambda: randomised_tukey(scores, rng=1))
+promise(
+    "randomised Tukey, 10,000 permutations, s",
+    own,
+    at_most=3,
+    beside=times("NumPy, one permutation after the other,", in_numpy(permutation, 200), own),
+    limit="instructions: a random number for each topic, system and permutation",
+)
+own = seconds(lambda: coverage(n_simulations=200, rng=1))
+cells = len(PANELS) * len(N_TOPICS) * len(N_ASSESSORS)
+promise(
+    "the coverage study of differences, a twentieth of its simulations, s",
+    own,
+    at_most=6,
+    beside=f"{200 * cells:,} simulated tables, {1000 * own / 200 / cells:.1f} ms each, by four methods",
+    limit="instructions: 1,000 replicates of each table",
+)
 
 # The set of the best beside Tukey's at equal level, with the means and covariances of dl21's distinct systems.
 measured = qrowd.evaluate(
@@ -57,7 +122,12 @@ _, distinct = np.unique(measured.reshape(-1, measured.shape[2]), axis=1, return_
 dl21 = Collection.like(measured[:, :, np.sort(distinct)])
 for over in get_args(Over):
     for assessors in (5, 18):
-        found = power(dl21, assessors, 53, over, n_simulations=200, rng=1)
-        size = found.set_size / found.tukey_at_level
-        promise(f"size of the set over {over}, {assessors} assessors, to Tukey's at equal level", size, at_most=1)
+        result = power(dl21, assessors, 53, over, n_simulations=100, rng=1)
+        promise(
+            f"size of the set over {over}, {assessors} assessors, to Tukey's at equal level",
+            result.set_size / result.tukey_at_level,
+            at_most=1,
+            beside=f"Tukey's {result.tukey_at_level:.1f} systems, ours {result.set_size:.1f}; 100 simulations",
+            limit="topics and assessors, not the machine",
+        )
 finish()
