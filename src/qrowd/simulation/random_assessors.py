@@ -142,7 +142,7 @@ def _among(lots: NDArray[np.uint8], several: NDArray[np.uint8]) -> NDArray[np.ui
     """Whether each lot is one of several."""
     if several.size > FEW:
         return _looked_up(lots, np.isin(np.arange(256), several))
-    result = np.equal(lots, several[0], out=np.empty(lots.shape, bool))
+    result: NDArray[np.bool_] = lots == several[0]
     for lot in several[1:]:
         result |= lots == lot
     return result
