@@ -24,16 +24,18 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import pyarrow.parquet  # noqa: F401 - what a cache takes when it is loaded is not what an export takes
 from side_by_side import finish, promise, seconds
+from sqlalchemy import update
 
 from qrowd.collect.campaigns.exports import export_rows
+from qrowd.collect.store import schema
 from qrowd.collect.store.engine import open_store
 from soak.store import judged, memory
 from webserver import Servers
 
 WRITERS = {
     "jsonl": "instructions: json encodes each row",
-    "csv": "instructions: SQLite joins four tables, csv writes each cell",
-    "qrels": "instructions: SQLite joins four tables, each label is checked",
+    "csv": "instructions: a row of Python for each judgment",
+    "qrels": "instructions: a row of Python for each judgment, each label is checked",
     "parquet": "instructions: rows of Python become columns",
 }
 
@@ -68,6 +70,8 @@ with tempfile.TemporaryDirectory() as folder:
     def fill() -> None:
         with open_store(url) as store:
             store.write(lambda connection: judged(connection, n))
+            arms = {"arms": [{"name": "", "protocol": "magnitude"}]}
+            store.write(lambda connection: connection.execute(update(schema.campaign).values(settings=arms)))
 
     filling = multiprocessing.get_context("fork").Process(target=fill)  # its memory is not ours
     filling.start()
