@@ -23,7 +23,7 @@ test: lint .venv/.programs ## everything CI runs
 	@$(MAKE) --no-print-directory -j 2 types suite
 
 suite:
-	@$(BIN)/python -m pytest -q -n 3 --dist loadscope --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q -n 4 --dist loadscope --no-loadscope-reorder
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation
 	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder --quick

@@ -120,10 +120,10 @@ INTERRUPTED = """
 import os, signal, sys
 import {module} as module
 original = module.{name}
-def interrupted(*arguments):
+def interrupted(*arguments, **named):
     if {condition}:
         os.kill(os.getpid(), signal.SIGINT)
-    return original(*arguments)
+    return original(*arguments, **named)
 module.{name} = interrupted
 from qrowd.cli.main import run
 run()
