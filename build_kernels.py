@@ -37,12 +37,11 @@ PLACE = () if WINDOWS else (f"-ffile-prefix-map={WORK}=.",)  # equal builds wher
 LEVELS = {
     "baseline": (),
     "x86_64_v3": ("-march=x86-64-v3",),
-    "x86_64_v4": ("-march=x86-64-v4", "-mprefer-vector-width=512"),
 }
 # Each works out the range of every number again, which doubles the time of translation; no kernel has a use for them.
 WITHOUT = ("pythran.optimizations.ModIndex", "pythran.optimizations.RangeBasedSimplify")
 # Modules whose inner loops gain from wide vectors; the others are compiled once.
-WIDE = ("gains", "ranking")
+WIDE = ("correlation", "gains", "gaps", "max_t", "ranking")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Scoring in memory: one qrels file, and thousands of random assessors, beside pytrec_eval (dl21: 63 runs, 53 topics).
 
 pytrec_eval uses one processor and qrowd all there are, so that ratios of processor time are printed, too. With --all,
-30,000 assessors, whose scores take 3.2 GB. QROWD_KERNELS=x86_64_v3 measures with AVX2 what AVX-512 would do.
+30,000 assessors, whose scores take 3.2 GB. QROWD_KERNELS=baseline measures without AVX2.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 python bench_server.py [load|saturation|pairs|pages|bomb|keys] [SECONDS]       all of them, 15 seconds each, by default
 
 Clients run in this process and share the machine with the server; everything stays on the loopback. Machines differ
-fourfold in speed: throughput is promised in answers per calibration loop (ten million additions in a Python loop), and
-the load has as many assessors as this machine can hold, which is said, up to 1,000. Promised times are of a machine
+fourfold in speed: throughput is promised beside the commits of the database alone and stated per calibration loop (ten
+million additions in a Python loop); the load has as many assessors as this machine can hold, which is said, up to 1,000. Promised times are of a machine
 whose calibration loop takes 0.3 s; on a slower one they grow with it. No other tool judges in this way: the peer is
 SQLite or PostgreSQL alone, one row and one commit after the other.
 """
@@ -214,13 +214,14 @@ def load(seconds: float) -> None:
 
 def saturation(seconds: float) -> None:
     loop = loop_seconds()
-    for dialect, n, least in (("sqlite", 1, 300), ("postgresql", 2, 240)):
+    for dialect, n in (("sqlite", 1), ("postgresql", 2)):
         per_second, alone = throughput(dialect, n, seconds)
+        per_loop = f"{per_second * loop:.0f} in a calibration loop of {loop:.2f} s"
         promise(
-            f"saturation, {dialect}: answers per calibration loop",
-            per_second * loop,
-            at_least=least,
-            beside=f"{per_second:.0f} answers a second, {dialect} alone {alone:.0f} commits; a loop takes {loop:.2f} s",
+            f"saturation, {dialect}: answers for each commit that the database alone can make",
+            per_second / alone,
+            at_least=0.1,
+            beside=f"{per_second:.0f} answers a second, {per_loop}; {dialect} alone {alone:.0f} commits",
             limit="instructions of Python: server and clients share the cores",
         )
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 Function = TypeVar("Function", bound=Callable[..., object])
 
 # Levels of vector units, best first, with the features they need, as NumPy names them; every processor has the last.
-LEVELS = (("x86_64_v4", ("AVX512_SKX",)), ("x86_64_v3", ("AVX2", "FMA3")), ("baseline", ()))
+LEVELS = (("x86_64_v3", ("AVX2", "FMA3")), ("baseline", ()))
 LEVEL = "QROWD_KERNELS"  # environment variable that names a level, to measure one that is not the machine's best
 NUMBERS: dict[str, Callable[[Any], object]] = {"int": int, "float": float, "bool": bool}
 
