@@ -4,9 +4,9 @@ python bench_server.py [load|saturation|pairs|pages|bomb|keys] [SECONDS]       a
 
 Clients run in this process and share the machine with the server; everything stays on the loopback. Machines differ
 fourfold in speed: throughput is promised beside the commits of the database alone and stated per calibration loop (ten
-million additions in a Python loop); the load has as many assessors as this machine can hold, which is said, up to 1,000. Promised times are of a machine
-whose calibration loop takes 0.3 s; on a slower one they grow with it. No other tool judges in this way: the peer is
-SQLite or PostgreSQL alone, one row and one commit after the other.
+million additions in a Python loop); the load has as many assessors as this machine can hold, which is said, up to
+1,000. Promised times are of a machine whose calibration loop takes 0.3 s; on a slower one they grow with it. No other
+tool judges in this way: the peer is SQLite or PostgreSQL alone, one row and one commit after the other.
 """
 
 from __future__ import annotations
