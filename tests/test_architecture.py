@@ -19,7 +19,7 @@ LAYERS = {
     8: "cli | pyterrier",
     7: "web | reports | ir_measures",
     6: "methods | campaigns | scale",
-    5: "aware | uncertainty | protocols | judges",
+    5: "aware | uncertainty | protocols | judge",
     4: "evaluation | files | store",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables | paths | leaderboards",
