@@ -20,7 +20,7 @@ LAYERS = {
     7: "web | reports | ir_measures",
     6: "methods | campaigns | scale",
     5: "aware | uncertainty | protocols | judge",
-    4: "evaluation | files | store",
+    4: "evaluation | files | store | texts",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables | paths | leaderboards",
     2: "model | collect | readers",

@@ -6,8 +6,8 @@ import pytest
 
 from qrowd.collect.campaigns.demo import FOLDER, NAMES, demo_plans
 from qrowd.collect.campaigns.folder import read_folder
-from qrowd.collect.campaigns.readers import read_documents, read_fields
 from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
+from qrowd.texts import read_documents, read_fields
 
 
 @pytest.fixture(scope="module")

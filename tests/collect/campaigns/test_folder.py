@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from data_sets import registered
-from qrowd.collect.campaigns import readers
+from qrowd import texts
 from qrowd.collect.campaigns.folder import MAX_RATIO, plan_from_zip, read_folder
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.protocol import Question
@@ -487,9 +487,9 @@ def test_a_damaged_zip_is_refused():
 
 
 def test_headers_of_topics_and_documents_are_understood_in_any_spelling():
-    ((line, topic),) = readers.read_topics(b"Topic ID,Query\n1,tea\n", "topics.csv")
+    ((line, topic),) = texts.read_topics(b"Topic ID,Query\n1,tea\n", "topics.csv")
     assert (line, topic["label"], topic["title"]) == (2, "1", "tea")
-    ((line, document),) = readers.read_documents(b"Doc_ID\tBODY\nd1\tgreen tea\n", "documents.tsv")
+    ((line, document),) = texts.read_documents(b"Doc_ID\tBODY\nd1\tgreen tea\n", "documents.tsv")
     assert (line, document["label"], document["text"]) == (2, "d1", "green tea")
-    ((line, document),) = readers.read_documents(b"Document ID,Title,Text\nd1,Tea,green\n", "documents.csv")
+    ((line, document),) = texts.read_documents(b"Document ID,Title,Text\nd1,Tea,green\n", "documents.csv")
     assert (line, document["label"], document["title"]) == (2, "d1", "Tea")

@@ -25,8 +25,6 @@ from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.places import Place, placed
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
-from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
 from qrowd.collect.campaigns.web_pages import ENDINGS, image_of, image_to_text
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.schema import SchemaError, Where, no_such
@@ -35,8 +33,10 @@ from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_bytes, without_endings
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.labels import first_of
+from qrowd.model.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.model.runs import concatenate_runs
 from qrowd.readers import irds
+from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
 
 TOML = "campaign.toml"
 PAGES = (".txt", ".html", ".htm")

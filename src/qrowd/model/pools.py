@@ -1,4 +1,4 @@
-"""Which documents are judged for a topic: what runs found, what a file lists, and the two that check everybody."""
+"""Which documents are judged for a topic: the first of each run, and the two that check everybody."""
 
 from __future__ import annotations
 
