@@ -1,0 +1,201 @@
+"""Questions: which documents of which topics are put to a model, in which order, and together with which others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qrowd.errors import ArgumentError, FileError
+from qrowd.model.chance import Chance, Rng
+from qrowd.model.pools import lists_of, pool_of
+from qrowd.paths import PathLike, shown
+
+if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
+    from qrowd.model.preferences import Preferences
+    from qrowd.model.runs import Runs
+
+Pool = Mapping[str, Sequence[str]]
+"""{topic: documents}."""
+Texts = Mapping[str, Mapping[str, str]]
+"""{topic or document: {"title": ..., "text": ...}}."""
+
+DEPTH = 10
+UNIT_SIZE = 8  # documents of a unit of magnitudes, as assessors get them, the two check documents among them
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one request asks about.
+
+    documents : one; two in the order in which they are shown, for a preference; those of one unit, for magnitudes.
+    unit : name of the unit, which holds a high and a low check document.
+    """
+
+    topic: str
+    documents: tuple[str, ...]
+    unit: str = ""
+
+
+def pool_from(source: Runs | Judgments | Preferences | Pool, *, depth: int = DEPTH) -> dict[str, tuple[str, ...]]:
+    """{topic: documents in order of label}: the first `depth` of each run, or all that were judged.
+
+    Raises
+    ------
+    ArgumentError
+        A depth below 1.
+    """
+    from qrowd.model.preferences import Preferences
+    from qrowd.model.runs import Runs
+
+    if isinstance(source, Mapping):
+        return {topic: tuple(dict.fromkeys(documents)) for topic, documents in source.items()}
+    if isinstance(source, Runs):
+        lists = lists_of(source, source.topics)
+        return {topic: pool_of(of_topic, depth) for topic, of_topic in lists.items()}
+    pool = source.pool if isinstance(source, Preferences) else source.panel().pool
+    documents = [pool.documents[d] for d in pool.document.tolist()]
+    starts = pool.starts.tolist()
+    return {topic: tuple(sorted(documents[starts[t] : starts[t + 1]])) for t, topic in enumerate(pool.topics)}
+
+
+def single_questions(pool: Pool) -> list[Question]:
+    """One question per document."""
+    return [Question(topic, (document,)) for topic, documents in pool.items() for document in documents]
+
+
+def preference_questions(
+    pool: Pool, pairs: Iterable[tuple[str, str, str]] | None = None, *, orders: int = 2
+) -> list[Question]:
+    """Pairs of documents, each in both orders, so that an effect of the order is seen and not hidden.
+
+    pairs : (topic, document, document); default: each pair of documents of a topic's pool. orders : 1 asks once, with
+    the documents in the order of the pair.
+
+    Raises
+    ------
+    ArgumentError
+        A document that is to be compared with itself.
+    """
+    if pairs is None:
+        pairs = ((topic, one, two) for topic, documents in pool.items() for one, two in combinations(documents, 2))
+    questions = []
+    for topic, one, two in pairs:
+        if one == two:
+            raise ArgumentError(f"pairs: topic {topic}: {one} cannot be compared with itself")
+        questions += [Question(topic, (one, two)), Question(topic, (two, one))][:orders]
+    return list(dict.fromkeys(questions))
+
+
+def magnitude_questions(
+    pool: Pool, checks: Mapping[str, tuple[str, str]], *, size: int = UNIT_SIZE, rng: Rng = None
+) -> list[Question]:
+    """Units of `size` documents in random order, each with the high and the low check document of its topic.
+
+    Magnitudes have no fixed scale, so documents are comparable within a unit, and units by their check documents. The
+    documents of a topic are spread evenly over as few units as possible.
+
+    Raises
+    ------
+    ArgumentError
+        A size below 3; a topic without check documents.
+    """
+    if size < 3:
+        raise ArgumentError(f"size={size}: a unit holds two check documents and at least one other")
+    chance, questions = Chance.of(rng), []
+    for topic, documents in pool.items():
+        if topic not in checks:
+            raise ArgumentError(f"checks: topic {topic} has no check documents; name a high and a low one")
+        stream = chance.stream(f"units {topic}")
+        others = [document for document in documents if document not in checks[topic]]
+        others = [others[i] for i in stream.permutation(len(others))]
+        n_units = max(1, -(-len(others) // (size - 2)))
+        for u in range(n_units):
+            of_unit = [*others[u::n_units], *checks[topic]]
+            shuffled = tuple(of_unit[i] for i in stream.permutation(len(of_unit)))
+            questions.append(Question(topic, shuffled, f"{topic}-{u + 1}"))
+    return questions
+
+
+def texts_missing(question: Question, topics: Collection[str], documents: Collection[str]) -> str:
+    """Which text of a question is not there; empty where all are. Such a question is never asked."""
+    if question.topic not in topics:
+        return f"topic {question.topic}"
+    return next((f"document {document}" for document in question.documents if document not in documents), "")
+
+
+# ---- texts
+
+
+def read_topic_texts(path: PathLike) -> dict[str, dict[str, str]]:
+    """{topic: its title, description and narrative} of a table, TREC topics, Parquet or "irds:ID".
+
+    Raises
+    ------
+    FileError
+        A file that cannot be read, or a topic that is there twice, with the line.
+    """
+    from qrowd.readers import irds
+    from qrowd.texts import read_topics
+
+    name = str(path)
+    if name.startswith(irds.PREFIX):
+        return {row["label"]: row for row in irds.topics(name)}
+    topics: dict[str, dict[str, str]] = {}
+    for line, row in read_topics(_content(path), shown(Path(path))):
+        if row["label"] in topics:
+            raise FileError(name, f"topic {row['label']} is there already; remove one", line)
+        topics[row["label"]] = _strings(row)
+    return topics
+
+
+def read_document_texts(paths: Iterable[PathLike], labels: Collection[str] | None = None) -> dict[str, dict[str, str]]:
+    """{document: its title and text} of tables, TREC documents, Parquet or "irds:ID"; only these labels, or all.
+
+    A document without text is left out, so that it counts as missing.
+
+    Raises
+    ------
+    FileError
+        A file that cannot be read, or a document that is there twice, with the line.
+    """
+    from qrowd.readers import irds
+    from qrowd.texts import read_documents
+
+    documents: dict[str, dict[str, str]] = {}
+    for path in paths:
+        name = str(path)
+        if name.startswith(irds.PREFIX):
+            documents.update({row["label"]: row for row in irds.documents(name, labels)})
+            continue
+        for line, row in read_documents(_content(path), shown(Path(path))):
+            label = row["label"]
+            if labels is not None and label not in labels:
+                continue
+            if label in documents:
+                raise FileError(name, f"document {label} is there already; remove one", line)
+            if row["text"] or row["title"]:
+                documents[label] = _strings(row)
+    return documents
+
+
+def _strings(row: Mapping[str, object]) -> dict[str, str]:
+    return {key: value if isinstance(value, str) else "" for key, value in row.items()}
+
+
+def _content(path: PathLike) -> bytes:
+    """What a file holds; Parquet as JSON Lines, so that there is one reader of columns."""
+    import json
+
+    from qrowd.files import read_bytes, read_columns
+    from qrowd.tables import PARQUET_STARTS
+
+    content = read_bytes(Path(path))
+    if not content.startswith(PARQUET_STARTS):
+        return content
+    columns = read_columns(path)
+    rows = zip(*columns.values(), strict=True)
+    return "\n".join(json.dumps(dict(zip(columns, row, strict=True)), default=str) for row in rows).encode()
