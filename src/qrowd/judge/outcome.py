@@ -1,0 +1,199 @@
+"""What became of the questions: judgments and preferences of the answers, and the shares of all that failed.
+
+Only the status ok makes a judgment. Failures correlate with content, so they are counted by system, too: a system
+whose documents a model refuses or cannot read is judged by fewer answers than others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, get_args
+
+from qrowd.judge.exchange import Status
+from qrowd.model.judgments import Judgments
+from qrowd.model.pools import lists_of
+from qrowd.model.preferences import Preferences
+from qrowd.model.result import Result
+from qrowd.model.scales import parse_scale
+
+if TYPE_CHECKING:
+    from qrowd.judge.questions import Question
+    from qrowd.model.runs import Runs
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one question that was put to one model.
+
+    endpoint, model : that were asked; answered_by : the model as returned, None where nothing came back.
+    prompt, prompt_sha256 : id and hash of the prompt. sample : 1, 2, ...: the same question again.
+    status : why there is a judgment, or none. values : one per document; of a preference 0, where the document shown
+        first is preferred, or 1. detail : what is wrong. seconds : until the answer came, nan where none did.
+    """
+
+    question: Question
+    endpoint: str
+    model: str
+    prompt: str
+    prompt_sha256: str
+    sample: int
+    status: Status
+    values: tuple[float, ...] = ()
+    detail: str = ""
+    answered_by: str | None = None
+    seconds: float = float("nan")
+
+    @property
+    def is_preference(self) -> bool:
+        """Whether the values say which of two documents is preferred."""
+        return len(self.question.documents) == 2 and not self.question.unit
+
+
+def assessors_of(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, str, str], str]:
+    """{(endpoint, model asked, model as returned, prompt): assessor}: "MODEL+PROMPT", of the model as returned.
+
+    Where two models that were asked return one name, the names of both stand in brackets: they stay two assessors.
+    """
+    sources: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    for outcome in outcomes:
+        if outcome.status == "ok":
+            sources[outcome.answered_by or outcome.model, outcome.prompt].add((outcome.endpoint, outcome.model))
+    names = {}
+    for (returned, prompt), asked in sources.items():
+        for endpoint, model in asked:
+            name = f"{returned}+{prompt}"
+            several = len(asked) > 1
+            names[endpoint, model, returned, prompt] = f"{name} ({model}, {endpoint})" if several else name
+    return names
+
+
+def judgments_of(outcomes: Sequence[Outcome], scales: Mapping[str, str] | None = None) -> Judgments:
+    """The judgments of the outcomes that are ok, by one assessor per model and prompt; samples are repeats.
+
+    The order of the outcomes does not matter. scales : {prompt: scale}, declared for its assessors.
+    """
+    names, rows, declared = assessors_of(outcomes), [], {}
+    for outcome in sorted(_ok(outcomes), key=_place):
+        if outcome.is_preference:
+            continue
+        assessor = names[_source(outcome)]
+        if scales and outcome.prompt in scales:
+            declared[assessor] = scales[outcome.prompt]
+        for document, value in zip(outcome.question.documents, outcome.values, strict=True):
+            unit = f"{outcome.question.unit}-{outcome.sample}" if outcome.question.unit else ""
+            rows.append((outcome.question.topic, document, assessor, value, outcome.sample, unit, outcome.seconds))
+    if not rows:
+        return Judgments.from_rows([])
+    names_of_columns = ("topic", "document", "assessor", "value", "order", "unit", "seconds")
+    columns: dict[str, Any] = dict(zip(names_of_columns, map(list, zip(*rows, strict=True)), strict=True))
+    if not any(columns["unit"]):
+        del columns["unit"]
+    judgments = Judgments.from_frame(columns)
+    exact = {name: parse_scale(scale) for name, scale in declared.items()}
+    new = tuple(exact.get(name, scale) for name, scale in zip(judgments.assessors, judgments.scales, strict=True))
+    return replace(judgments, scales=new)
+
+
+def preferences_of(outcomes: Sequence[Outcome]) -> Preferences | None:
+    """The preferences of the outcomes that are ok, with which document was shown first; None where there is none.
+
+    The two orders of a pair are two statements, also where they contradict each other.
+    """
+    names, rows = assessors_of(outcomes), []
+    for outcome in sorted(_ok(outcomes), key=_place):
+        if outcome.is_preference:
+            one, two = outcome.question.documents
+            first = outcome.values[0] == 0
+            preferred, other = (one, two) if first else (two, one)
+            assessor = names[_source(outcome)]
+            sample, seconds = outcome.sample, outcome.seconds
+            rows.append((outcome.question.topic, preferred, other, assessor, int(first), sample, seconds))
+    if not rows:
+        return None
+    columns = ("topic", "preferred", "other", "assessor", "first", "order", "seconds")
+    return Preferences.from_frame(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Statuses(Result):
+    """What became of the questions, by model, by topic and by system.
+
+    outcomes : one per question and sample. runs : of the systems, or None. depth : how many documents of each run
+        count; a question counts for each system that ranks one of its documents there.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    runs: Runs | None = None
+    depth: int = 10
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions there are, samples included."""
+        return len(self.outcomes)
+
+    @property
+    def n_failed(self) -> int:
+        """How many of them have no answer that makes a judgment."""
+        return sum(outcome.status != "ok" for outcome in self.outcomes)
+
+    def counts(self, by: str) -> dict[tuple[str, ...], dict[Status, int]]:
+        """{(model, prompt) and the topic or the system: {status: number of questions}}; by : a table's name."""
+        keys: Mapping[str, Callable[[Outcome], Iterable[tuple[str, ...]]]] = {
+            "model": lambda outcome: [()],
+            "topic": lambda outcome: [(outcome.question.topic,)],
+            "system": lambda outcome: [(system,) for system in self._systems_of(outcome)],
+        }
+        counts: dict[tuple[str, ...], dict[Status, int]] = {}
+        for outcome in sorted(self.outcomes, key=lambda outcome: (outcome.model, outcome.prompt)):
+            for key in keys[by](outcome):
+                row = counts.setdefault((outcome.model, outcome.prompt, *key), dict.fromkeys(STATUSES, 0))
+                row[outcome.status] += 1
+        return counts
+
+    @cached_property
+    def _systems(self) -> dict[tuple[str, str], list[str]]:
+        """{(topic, document): the systems that rank it}."""
+        systems: dict[tuple[str, str], list[str]] = defaultdict(list)
+        if self.runs is not None:
+            for topic, lists in lists_of(self.runs, self.runs.topics).items():
+                for system, documents in lists.items():
+                    for document in documents[: self.depth]:
+                        systems[topic, document].append(system)
+        return systems
+
+    def _systems_of(self, outcome: Outcome) -> list[str]:
+        topic, documents = outcome.question.topic, outcome.question.documents
+        return sorted({system for document in documents for system in self._systems.get((topic, document), ())})
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        names = ("model", "topic", "system") if self.runs is not None else ("model", "topic")
+        return {name: lambda name=name: self._shares(name) for name in names}  # type: ignore[misc]
+
+    def _shares(self, by: str) -> dict[str, Any]:
+        counts = self.counts(by)
+        labels = ("model", "prompt", *(() if by == "model" else (by,)))
+        columns: dict[str, Any] = {name: [key[i] for key in counts] for i, name in enumerate(labels)}
+        totals = [sum(row.values()) for row in counts.values()]
+        columns["questions"] = totals
+        for status in STATUSES:
+            columns[status] = [row[status] / n for row, n in zip(counts.values(), totals, strict=True)]
+        return columns
+
+
+def _ok(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    return [outcome for outcome in outcomes if outcome.status == "ok"]
+
+
+def _source(outcome: Outcome) -> tuple[str, str, str, str]:
+    return outcome.endpoint, outcome.model, outcome.answered_by or outcome.model, outcome.prompt
+
+
+def _place(outcome: Outcome) -> Hashable:
+    """Where an outcome stands, whenever its answer came."""
+    question = outcome.question
+    return *_source(outcome), question.topic, question.unit, question.documents, outcome.sample
