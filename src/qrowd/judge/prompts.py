@@ -1,0 +1,368 @@
+"""Prompts as data: what a model is asked, in which form it answers, and what of the answer is the judgment.
+
+A prompt is a TOML file; those of qrowd stand in the folder `prompts`, all in qrowd's own words.
+
+    id = "mine"                   # names the assessor together with the model
+    version = "1"
+    source = "our group"          # who wrote it; notice: what its licence wants said
+    licence = "CC0-1.0"
+    form = "graded"               # graded, binary, magnitude, preference, nuggets or exam
+    scale = [0, 1, 2, 3]
+    system = "You judge ..."      # may be left out
+    user = "Query: {topic} ... {documents} ... answer with {"grade": G} and nothing else."
+    [answer]
+    format = "grade"              # grade, grades, yes_no, number or choice
+    key = "grade"                 # of the JSON object
+    [parameters]                  # sent with each request, such as temperature; nothing by default
+
+| placeholder | stands for |
+|---|---|
+| `{topic}` | text of the topic; needed |
+| `{description}`, `{narrative}` | further texts of the topic; a line that wants a missing one is left out |
+| `{documents}` | the document or documents between delimiters; needed |
+| `{items}` | nuggets or exam questions as a numbered list; needed by these forms |
+| `{n}` | number of documents, or of items where the form has them |
+
+The delimiters hold a hash of the documents' texts: no document can know it, and the same question stays the same
+request. Where a document holds something like a delimiter, its "<" becomes "‹".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+from itertools import count
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from qrowd.errors import ArgumentError, FileError
+from qrowd.judge.exchange import Message
+
+Form = Literal["graded", "binary", "magnitude", "preference", "nuggets", "exam"]
+AnswerFormat = Literal["grade", "grades", "yes_no", "number", "choice"]
+CHOICES = ("A", "B")
+ITEMIZED = ("nuggets", "exam")
+FORMATS: dict[str, tuple[AnswerFormat, ...]] = {
+    "graded": ("grade", "grades"),
+    "binary": ("yes_no", "grade"),
+    "magnitude": ("number",),
+    "preference": ("choice",),
+    "nuggets": ("grades",),
+    "exam": ("grades",),
+}
+LABELS = {"graded": ("",), "binary": ("",), "nuggets": ("",), "exam": ("",), "preference": CHOICES}
+PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
+OPTIONAL = ("description", "narrative")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The form of an answer.
+
+    format : "grade", one value of the scale; "grades", one for each item; "yes_no"; "number", one above 0 for each
+    document; "choice", A or B. key : of the JSON object with one value. items : its keys where there are several
+    (default: "1", "2", ...). marker : the last line may be this followed by the value, after text that is not read.
+    reason : a key of the JSON object for text that is not read. judgment : which of several values is the judgment: an
+    item, or their "mean" or "max".
+    """
+
+    format: AnswerFormat
+    key: str | None = None
+    items: tuple[str, ...] = ()
+    marker: str | None = None
+    reason: str | None = None
+    judgment: str | None = None
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model is asked.
+
+    id, version : name it. source, licence, notice : whose words they are. form : kind of question. scale : grades from
+    low to high; empty for numbers and choices. system, user : templates. parameters : sent with each request.
+    """
+
+    id: str
+    version: str
+    source: str
+    licence: str
+    form: Form
+    user: str
+    answer: Answer
+    scale: tuple[float, ...] = ()
+    system: str | None = None
+    notice: str | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of all its content; comments and layout of its file do not count."""
+        content = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def messages(
+        self, topic: str | Mapping[str, str | None], documents: Sequence[str], items: Sequence[str] = ()
+    ) -> tuple[Message, ...]:
+        """The messages that ask about these documents.
+
+        Parameters
+        ----------
+        topic
+            Its text, or its texts by name: topic, description, narrative.
+        documents
+            Texts in the order in which they are shown: one; two for a preference, A first; any number for magnitudes.
+        items
+            Nuggets or exam questions.
+
+        Raises
+        ------
+        ArgumentError
+            An empty text, or another number of documents or items than the form takes.
+        """
+        texts = {"topic": topic} if isinstance(topic, str) else dict(topic)
+        if not (texts.get("topic") or "").strip():
+            raise ArgumentError("topic: its text is missing; nothing can be asked without it")
+        if isinstance(documents, str):
+            raise ArgumentError("documents: expected a list of texts, found one text")
+        expected = {"magnitude": "1 or more", "preference": "2"}.get(self.form, "1")
+        if not documents or (expected != "1 or more" and len(documents) != int(expected)):
+            raise ArgumentError(f"documents: prompt {self.id!r} takes {expected}, found {len(documents)}")
+        for number, text in enumerate(documents, 1):
+            if not text.strip():
+                raise ArgumentError(f"documents: the text of document {number} is missing")
+        if (self.form in ITEMIZED) != bool(items):
+            raise ArgumentError(
+                f"items: prompt {self.id!r} takes {'at least one' if self.form in ITEMIZED else 'none'}, "
+                f"found {len(items)}"
+            )
+        values = {
+            **{name: texts.get(name) or None for name in ("topic", *OPTIONAL)},
+            "documents": delimited(documents, LABELS.get(self.form)),
+            "items": "\n".join(f"{number}. {text}" for number, text in enumerate(items, 1)),
+            "n": str(len(items) or len(documents)),
+        }
+        templates = [("system", self.system), ("user", self.user)]
+        return tuple(Message(role, filled(template, values)) for role, template in templates if template)
+
+    def keys(self, n: int = 1) -> tuple[str, ...]:
+        """The keys of the JSON object that hold the values, in order. n : number of documents, or of items."""
+        if self.answer.items:
+            return self.answer.items
+        if self.answer.format in ("grades", "number"):
+            return tuple(str(number) for number in range(1, n + 1))
+        return () if self.answer.key is None else (self.answer.key,)
+
+    def schema(self, n: int = 1) -> dict[str, Any] | None:
+        """JSON schema of the answer; None where it is text. n : number of documents, or of items."""
+        value: dict[str, Any]
+        match self.answer.format:
+            case "number":
+                value = {"type": "number"}
+            case "choice":
+                value = {"type": "string", "enum": list(CHOICES)}
+            case "yes_no":
+                value = {"type": "string", "enum": ["yes", "no"]}
+            case _:
+                integers = all(grade == int(grade) for grade in self.scale)
+                grades = [int(grade) if integers else grade for grade in self.scale]
+                value = {"type": "integer" if integers else "number", "enum": grades}
+        keys = self.keys(n)
+        if not keys:
+            return None
+        reason = {} if self.answer.reason is None else {self.answer.reason: {"type": "string"}}
+        properties = {**reason, **{key: dict(value) for key in keys}}
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+
+    def judgment(self, values: Sequence[float]) -> float:
+        """The one value of several that is the judgment, as `answer.judgment` says."""
+        if self.answer.judgment == "mean":
+            return sum(values) / len(values)
+        if self.answer.judgment == "max":
+            return max(values)
+        return values[self.answer.items.index(self.answer.judgment)] if self.answer.judgment else values[0]
+
+
+def filled(template: str, values: Mapping[str, str | None]) -> str:
+    """The template with its values put in once: what stands in a value is never read as a placeholder."""
+    lines = [
+        line
+        for line in template.strip().splitlines()
+        if all(values.get(name) is not None for name in PLACEHOLDER.findall(line) if name in OPTIONAL)
+    ]
+    return PLACEHOLDER.sub(lambda match: values[match[1]] or "", "\n".join(lines))
+
+
+def delimited(documents: Sequence[str], labels: Sequence[str] | None = None) -> str:
+    """The documents between delimiters that no document can hold. labels : 1, 2, ... by default."""
+    digest = hashlib.sha256()
+    for text in documents:
+        content = text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(content) + content)
+    nonce = digest.hexdigest()[:12]
+    blocks = []
+    for label, text in zip(labels or count(1), documents, strict=False):
+        name = f"document {label} {nonce}".replace("  ", " ")
+        safe = re.sub(r"<(?=[\s/]*document\b)", "‹", text, flags=re.IGNORECASE).replace(nonce, "-" * len(nonce))
+        blocks.append(f"<{name}>\n{safe.strip()}\n</{name}>")
+    return "\n\n".join(blocks)
+
+
+def prompt(name: str | PathLike[str]) -> Prompt:
+    """A prompt of qrowd by its id, or one of the user by the path of its TOML file.
+
+    Raises
+    ------
+    ArgumentError
+        A name that is neither a prompt of qrowd nor ends in .toml.
+    FileError
+        A file that is missing or no prompt; names the key.
+    """
+    if not isinstance(name, str) or name.endswith(".toml"):
+        path = fspath(name)
+        try:
+            return parse_prompt(Path(path).read_text(encoding="utf-8-sig"), path)
+        except OSError as error:
+            raise FileError(path, f"cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise FileError(path, "is not UTF-8") from None
+    ids = [entry.id for entry in built_in_prompts()]
+    if name not in ids:
+        raise ArgumentError(
+            f"prompt {name!r}: choose one of {', '.join(ids)}, or the path of a file that ends in .toml"
+        )
+    return built_in_prompts()[ids.index(name)]
+
+
+@cache
+def built_in_prompts() -> tuple[Prompt, ...]:
+    """The prompts that qrowd brings, by id."""
+    folder = resources.files("qrowd.judge").joinpath("prompts")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
+    return tuple(parse_prompt(file.read_text(encoding="utf-8"), file.name) for file in files)
+
+
+def parse_prompt(text: str, path: str) -> Prompt:
+    """The prompt that a TOML text describes.
+
+    Raises
+    ------
+    FileError
+        Naming the file and the key.
+    """
+    import tomllib
+
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise FileError(path, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
+    answer_table = table.get("answer")
+    if not isinstance(answer_table, dict):
+        raise FileError(path, "answer: expected a table [answer] with format and key")
+    check_keys(path, table, "", ("id", "version", "source", "licence", "form", "user"), PROMPT_KEYS)
+    check_keys(path, answer_table, "answer.", ("format",), ANSWER_KEYS)
+    check_word(path, "form", table["form"], get_args(Form))
+    check_word(path, "answer.format", answer_table["format"], FORMATS[table["form"]])
+    answer = Answer(**{**answer_table, "items": tuple(answer_table.get("items", ()))})
+    scale = (0.0, 1.0) if answer.format == "yes_no" else tuple(float(grade) for grade in table.get("scale", ()))
+    result = Prompt(
+        **{
+            **{key: value for key, value in table.items() if key not in ("answer", "scale")},
+            "answer": answer,
+            "scale": scale,
+        }
+    )
+    check_templates(path, result)
+    check_answer(path, result, "scale" in table)
+    return result
+
+
+PROMPT_KEYS: dict[str, type] = {
+    **dict.fromkeys(("id", "version", "source", "licence", "form", "user", "system", "notice"), str),
+    "scale": list,
+    "answer": dict,
+    "parameters": dict,
+}
+ANSWER_KEYS: dict[str, type] = {
+    **dict.fromkeys(("format", "key", "marker", "reason", "judgment"), str),
+    "items": list,
+}
+
+
+def check_keys(
+    path: str, table: Mapping[str, Any], prefix: str, required: tuple[str, ...], types: Mapping[str, Any]
+) -> None:
+    """Refuse a key that is missing, not known, or of the wrong type."""
+    for key in required:
+        if key not in table:
+            raise FileError(path, f"{prefix}{key} is missing")
+    for key, value in table.items():
+        if key not in types:
+            raise FileError(path, f"{prefix}{key} is not a key of a prompt; choose from {', '.join(types)}")
+        kind = {str: "a text", list: "a list", dict: "a table"}[types[key]]
+        if not isinstance(value, types[key]) or (types[key] is str and not value.strip()):
+            raise FileError(path, f"{prefix}{key}={value!r}: expected {kind}{' in quotes' if kind == 'a text' else ''}")
+        if key == "scale" and not all(type(grade) in (int, float) for grade in value):
+            raise FileError(path, f"scale={value!r}: expected numbers from low to high")
+        if key == "items" and not all(isinstance(item, str) and item for item in value):
+            raise FileError(path, f"{prefix}items={value!r}: expected texts in quotes")
+
+
+def check_word(path: str, key: str, word: str, words: Sequence[str]) -> None:
+    if word not in words:
+        raise FileError(path, f"{key}={word!r}: choose one of {', '.join(words)}")
+
+
+def check_templates(path: str, prompt: Prompt) -> None:
+    """Refuse unknown placeholders and missing ones."""
+    names = ("topic", *OPTIONAL, "documents", "n", *(("items",) if prompt.form in ITEMIZED else ()))
+    for key, template in (("system", prompt.system or ""), ("user", prompt.user)):
+        for name in PLACEHOLDER.findall(template):
+            if name not in names:
+                choices = ", ".join(f"{{{word}}}" for word in names)
+                raise FileError(path, f"{key}: placeholder {{{name}}} is not one of {choices}")
+    for name in ("topic", "documents", *(("items",) if prompt.form in ITEMIZED else ())):
+        if name not in PLACEHOLDER.findall(prompt.user):
+            raise FileError(path, f"user: placeholder {{{name}}} is missing")
+
+
+def check_answer(path: str, prompt: Prompt, has_scale: bool) -> None:
+    """Refuse an answer whose values or keys are not clear."""
+    answer, scale = prompt.answer, prompt.scale
+    graded = answer.format in ("grade", "grades")
+    if graded and (len(scale) < 2 or list(scale) != sorted(set(scale))):
+        raise FileError(path, "scale: expected two or more numbers from low to high, such as [0, 1, 2, 3]")
+    if has_scale and not graded:
+        raise FileError(path, f"scale: answers of format {answer.format!r} take none; remove it")
+    if prompt.form == "binary" and scale != (0, 1):
+        raise FileError(path, "scale: the form binary takes [0, 1]")
+    several = answer.format == "grades"
+    if answer.items and (not several or prompt.form in ITEMIZED):
+        raise FileError(path, "answer.items: only the form graded with answer.format = 'grades' takes named items")
+    if several and prompt.form == "graded" and not answer.items:
+        raise FileError(path, "answer.items is missing: name the aspects that are graded")
+    if several:
+        check_word(path, "answer.judgment", answer.judgment or "", (*answer.items, "mean", "max"))
+    elif answer.judgment is not None:
+        raise FileError(path, "answer.judgment: only answers with several grades take it; remove it")
+    for key in ("key", "marker"):
+        if answer.format in ("grades", "number") and getattr(answer, key) is not None:
+            raise FileError(path, f"answer.{key}: answers of format {answer.format!r} take none; remove it")
+    try:
+        json.dumps(prompt.parameters, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise FileError(path, f"parameters: {error}; expected numbers, texts, true, false, lists and tables") from None
+    keys = [*answer.items, *([answer.key] if answer.key else []), *([answer.reason] if answer.reason else [])]
+    if len(set(keys)) < len(keys):
+        raise FileError(path, f"answer: the keys {', '.join(keys)} must differ")
