@@ -9,11 +9,11 @@ is never read. The text is read in this order; the first form that it has decide
 
 | answer (grades 0-3, key "grade") | reading | because |
 |---|---|---|
-| `2`, `2.0`, `"2"`, `grade: 2`, `{"grade": 2}`, `{"grade": "2"}` | 2 | a number as JSON writes it |
+| `{"grade": 2}`, `{"grade": "2"}`, `2`, `2.0`, `"2"`, `grade: 2` | 2 | a number as JSON writes it |
 | `**2**`, `` `2` `` | 2 | emphasis or code around the whole answer or value |
 | `<think>...</think>2` | 2 | marked reasoning at the beginning is left out |
 | `10`, `-1`, `2.5`, `{"grade": 10}` | out of scale | numbers, but not of the scale |
-| `2.`, `2/3`, `2-3`, `~2`, `+2`, `02`, `２`, `two` | unparsable | no whole number |
+| `2.`, `2/3`, `2-3`, `~2`, `+2`, `02`, `２`, `two` | unparsable | no number as JSON writes it, or more than one |
 | `2 because ...`, `I say 2`, `{"grade": 2} Done`, `Score: 2` | unparsable | not the answer alone |
 | `{"grade": 2, "why": ""}`, `{"Grade": 2}`, `[2]`, `{"grade": true}` | unparsable | not what was asked for |
 | `{"grade": 2, "grade": 2}`, `{"grade": 2} {"grade": 2}`, `2\\n2` | unparsable | two answers |
@@ -138,9 +138,8 @@ def values_of(text: str, prompt: Prompt, n: int) -> tuple[float, ...]:
     fence = FENCE.fullmatch(text)
     if text.startswith("{") or fence:
         content = json_object(fence[1] if fence else text)
-        reason = prompt.answer.reason
-        if reason is not None and isinstance(content.get(reason), str):
-            del content[reason]
+        if type(content.get(prompt.answer.reason)) is str:
+            del content[prompt.answer.reason]
         if not keys or set(content) != set(keys):
             raise NoValueError(f"the keys of the object are not {', '.join(keys) or 'asked for'}")
         return tuple(json_value(content[key], prompt) for key in keys)
@@ -169,17 +168,17 @@ def labelled_value(line: str, key: str, prompt: Prompt) -> float:
     return text_value(unwrapped(value.strip()), prompt)
 
 
-def json_object(text: str) -> dict[str, Any]:
+def json_object(text: str) -> dict[str | None, Any]:
     """The only JSON object of the text."""
 
-    def pairs(content: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    def pairs(content: Sequence[tuple[str | None, Any]]) -> dict[str | None, Any]:
         if len({key for key, _ in content}) < len(content):
             raise NoValueError("a key stands twice in the object")
         return dict(content)
 
     try:
         content = json.loads(
-            text, object_pairs_hook=pairs, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=str
+            text, object_pairs_hook=pairs, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber
         )
     except (ValueError, RecursionError):
         raise NoValueError("the text is not one JSON object") from None

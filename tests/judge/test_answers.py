@@ -1,0 +1,216 @@
+"""Only what is the answer is read. `answers.jsonl` holds difficult answers, each with the reading it must get."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from math import log
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrowd.judge.answers import expected_grade, read_reply
+from qrowd.judge.exchange import Reply, TokenChoice
+from qrowd.judge.prompts import built_in_prompts, prompt
+
+PROMPTS = {entry.id: entry for entry in built_in_prompts()}
+PROMPTS["marker"] = replace(
+    PROMPTS["graded"], id="marker", answer=replace(PROMPTS["graded"].answer, key=None, marker="Final grade:")
+)
+PROMPTS["reason"] = replace(
+    PROMPTS["graded"], id="reason", answer=replace(PROMPTS["graded"].answer, key="grade", reason="reason")
+)
+ROWS = [json.loads(line) for line in Path(__file__).with_name("answers.jsonl").read_text("utf-8").splitlines()]
+
+
+def reading_of(row):
+    fields = {key: value for key, value in row.items() if key not in ("prompt", "n", "status", "values")}
+    return read_reply(Reply(**fields), PROMPTS[row["prompt"]], row.get("n", 1))
+
+
+def test_no_difficult_answer_is_read_wrongly():
+    wrong = [
+        (row, reading)
+        for row in ROWS
+        if (reading := reading_of(row)) and (row["status"], tuple(row["values"])) != (reading.status, reading.values)
+    ]
+    assert not wrong
+
+
+def test_the_difficult_answers_are_many_differ_and_cover_every_prompt_and_status():
+    assert len(ROWS) >= 200
+    assert len({json.dumps(row, sort_keys=True) for row in ROWS}) == len(ROWS)
+    assert {row["prompt"] for row in ROWS} == set(PROMPTS)
+    counts = Counter(row["status"] for row in ROWS)
+    assert set(counts) == {"ok", "refused", "cut_off", "unparsable", "out_of_scale", "error", "timeout"}
+
+
+def test_a_reading_that_is_not_ok_has_no_values_and_says_why():
+    readings = [reading_of(row) for row in ROWS]
+    assert all(bool(reading.values) == (reading.status == "ok") for reading in readings)
+    assert all(bool(reading.detail) == (reading.status != "ok") for reading in readings)
+    assert all("\n" not in reading.detail for reading in readings)
+
+
+# ---- laws
+
+fragments = st.sampled_from(
+    [
+        '{"grade": ',
+        "2",
+        "3",
+        "}",
+        '"',
+        "grade: ",
+        "**",
+        "`",
+        "\n",
+        " ",
+        "-",
+        ".",
+        "e",
+        "1",
+        "0",
+        "and",
+        "/",
+        "```json\n",
+    ]
+)
+texts = st.one_of(st.text(), st.lists(fragments, max_size=8).map("".join))
+
+
+@given(texts)
+def test_no_text_without_a_digit_of_the_scale_is_a_grade(text):
+    """A slow reading: whatever is ok must hold its grade as a digit, and no other digits beside zeros."""
+    reading = read_reply(Reply(text=text), PROMPTS["graded"])
+    if reading.status == "ok":
+        assert reading.values[0] in (0, 1, 2, 3)
+        if "e" not in text.replace("grade", "").lower():  # 20e-1 is 2
+            assert {character for character in text if character.isdigit()} - {"0"} <= {f"{reading.values[0]:g}"}
+            assert f"{reading.values[0]:g}" in text
+    else:
+        assert reading.values == ()
+
+
+@given(st.sampled_from(sorted(PROMPTS)), texts, st.integers(1, 4))
+def test_every_value_that_is_read_is_one_of_the_form(name, text, n):
+    prompt_of = PROMPTS[name]
+    reading = read_reply(Reply(text=text), prompt_of, n)
+    if reading.status != "ok":
+        assert reading.values == ()
+        return
+    several = prompt_of.answer.format in ("grades", "number")
+    assert len(reading.values) == (len(prompt_of.answer.items) or n if several else 1)
+    allowed = {"number": None, "choice": (1, 2), "yes_no": (0, 1)}.get(prompt_of.answer.format, prompt_of.scale)
+    assert all(value > 0 if allowed is None else value in allowed for value in reading.values)
+
+
+@st.composite
+def right_answers(draw):
+    """A prompt, n, values, and the answer in one of the forms that are asked for."""
+    prompt_of = PROMPTS[draw(st.sampled_from(sorted(PROMPTS)))]
+    n = draw(st.integers(1, 5))
+    keys = prompt_of.keys(n)
+    words = {"yes_no": {0: "no", 1: "yes"}, "choice": {1: "A", 2: "B"}}.get(prompt_of.answer.format, {})
+    value = (
+        st.floats(1e-300, 1e300, allow_subnormal=False)
+        if prompt_of.answer.format == "number"
+        else st.sampled_from(sorted(words) or prompt_of.scale)
+    )
+    values = draw(st.lists(value, min_size=max(1, len(keys)), max_size=max(1, len(keys))))
+    written = [words.get(entry, entry) for entry in values]
+    if keys and draw(st.booleans()):
+        pairs = draw(st.permutations(list(zip(keys, written, strict=True))))
+        text = json.dumps(dict(pairs), indent=draw(st.sampled_from([None, 2])))
+        text = draw(st.sampled_from(["{}", "```json\n{}\n```", "\n{} ", "<think>1 or 2?</think>{}"])).replace(
+            "{}", text
+        )
+    elif len(values) > 1 or (keys and draw(st.booleans())):
+        text = "\n".join(f"{key}: {entry}" for key, entry in zip(keys, written, strict=True))
+    elif prompt_of.answer.marker:
+        text = f"There are 3 facts.\n{prompt_of.answer.marker} {written[0]}"
+    else:
+        text = f"{draw(st.sampled_from(['', '**', '`']))}"
+        text = f"{text}{written[0]}{text}"
+    return prompt_of, n, tuple(values), text
+
+
+@given(right_answers())
+def test_a_right_answer_is_read_back(answer):
+    prompt_of, n, values, text = answer
+    assert read_reply(Reply(text=text, finish_reason="stop"), prompt_of, n) == read_reply(
+        Reply(text=text), prompt_of, n
+    )
+    reading = read_reply(Reply(text=text), prompt_of, n)
+    assert (reading.status, reading.values) == ("ok", values)
+
+
+@given(right_answers(), st.text(alphabet="0123xyz {}:,\n", min_size=1).filter(str.strip), st.booleans())
+def test_a_reasoning_never_changes_what_is_read(answer, reasoning, empty):
+    prompt_of, n, _, text = answer
+    text = "" if empty else text
+    plain = read_reply(Reply(text=text), prompt_of, n)
+    assert read_reply(Reply(text=text, reasoning=reasoning), prompt_of, n) == plain
+
+
+@given(right_answers(), st.sampled_from(["length", "content_filter", "error", "tool_calls"]))
+def test_a_right_answer_that_did_not_end_by_itself_gives_no_judgment(answer, finish_reason):
+    prompt_of, n, _, text = answer
+    reading = read_reply(Reply(text=text, finish_reason=finish_reason), prompt_of, n)
+    assert reading.status != "ok"
+    assert reading.values == ()
+
+
+# ---- expected grades
+
+
+def tokens_of(*texts, position, alternatives):
+    return tuple(
+        TokenChoice(
+            text, log(0.5), tuple((token, log(p)) for token, p in alternatives.items()) if i == position else ()
+        )
+        for i, text in enumerate(texts)
+    )
+
+
+def reply_of(*texts, position, alternatives):
+    return Reply(text="".join(texts), tokens=tokens_of(*texts, position=position, alternatives=alternatives))
+
+
+def test_the_expected_grade_is_the_mean_over_the_grades_by_their_probabilities():
+    reply = reply_of(
+        '{"', "grade", '":', " ", "2", "}", position=4, alternatives={"2": 0.5, "3": 0.25, "1": 0.2, "x": 0.05}
+    )
+    assert expected_grade(reply, PROMPTS["graded"]) == pytest.approx((2 * 0.5 + 3 * 0.25 + 1 * 0.2) / 0.95)
+    reply = reply_of("2", position=0, alternatives={"2": 0.5, " 2": 0.25, "0": 0.25})
+    assert expected_grade(reply, PROMPTS["graded"]) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(
+    ("texts", "position", "alternatives"),
+    [
+        (("2",), 0, {"2": 0.5, "3": 0.39, "x": 0.11}),  # grades have .89
+        (("I", " say", " 2"), 2, {" 2": 1.0}),  # not the answer
+        (("2", ".", "0"), 0, {"2": 1.0}),  # not one token
+        (("1", "0"), 0, {"1": 1.0}),  # out of scale
+        (("2",), 0, {"2": 0.9, "3": 0.9}),  # no probabilities
+        (("2",), 0, {}),  # only the token itself: .5
+    ],
+)
+def test_without_the_mass_of_the_grades_there_is_no_expected_grade(texts, position, alternatives):
+    assert expected_grade(reply_of(*texts, position=position, alternatives=alternatives), PROMPTS["graded"]) is None
+
+
+def test_no_expected_grade_where_a_token_does_not_say_which_grade_it_begins():
+    reply = reply_of("1", position=0, alternatives={"1": 0.5, "2": 0.5})
+    ten = replace(PROMPTS["graded"], scale=tuple(float(grade) for grade in range(11)))
+    assert expected_grade(reply, ten) is None
+    assert expected_grade(reply, PROMPTS["graded"]) == pytest.approx(1.5)
+
+
+def test_no_expected_grade_without_probabilities_for_other_forms_or_for_an_answer_that_is_cut_off():
+    reply = reply_of("1", position=0, alternatives={"1": 1.0})
+    assert expected_grade(replace(reply, tokens=()), PROMPTS["graded"]) is None
+    assert expected_grade(replace(reply, finish_reason="length"), PROMPTS["graded"]) is None
+    assert expected_grade(reply, prompt("exam")) is None
