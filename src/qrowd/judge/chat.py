@@ -1,0 +1,239 @@
+"""Models behind the OpenAI-compatible `chat/completions`, which providers and local servers speak.
+
+Whatever a server does becomes a `Reply`; only a missing package and a wrong URL are raised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from qrowd.errors import ArgumentError, QrowdError
+from qrowd.judge.exchange import Reply, Request, TokenChoice
+from qrowd.judge.pace import requested_wait
+
+if TYPE_CHECKING:
+    import httpx2
+
+OPENAI = "api.openai.com"
+PATH = "/chat/completions"
+SHORTEST_SECRET = 6  # characters; servers without keys are given words such as "none"
+_SCHEMA_WORDS = ("response_format", "json_schema", "structured output", "guided", "grammar")
+
+
+class ChatModel:
+    """A model of an OpenAI-compatible server.
+
+    url : up to and including the version, as in "http://localhost:8000/v1". name : as the server calls the model.
+    key_from_environment : the environment variable that holds the key; default: OPENAI_API_KEY for api.openai.com, and
+    no key for other servers. timeout : seconds for a whole answer.
+
+    A request's parameters are sent as they are. Its schema is sent as `response_format`; a server that answers 400 to
+    that is asked without from then on, as `Reply.schema_sent` says.
+
+    Raises
+    ------
+    ArgumentError
+        The URL is none of http or https, or holds a name, a password or a query.
+    """
+
+    def __init__(self, url: str, name: str, *, key_from_environment: str | None = None, timeout: float = 120.0) -> None:
+        self.endpoint, self.name, self.timeout = _endpoint(url), name, timeout
+        if key_from_environment is None and urlsplit(self.endpoint).hostname == OPENAI:
+            key_from_environment = "OPENAI_API_KEY"
+        self.key_from_environment = key_from_environment
+        self._sends_schema = True
+        self._client: httpx2.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        return f"ChatModel({self.endpoint!r}, {self.name!r}, key_from_environment={self.key_from_environment!r})"
+
+    async def ask(self, request: Request) -> Reply:
+        """One attempt, or two where the server does not take a schema."""
+        sends_schema = request.schema is not None and self._sends_schema
+        reply = await self._attempt(request, sends_schema)
+        if sends_schema and reply.http_status in (400, 422) and any(word in reply.raw for word in _SCHEMA_WORDS):
+            self._sends_schema = False
+            return await self._attempt(request, False)
+        return reply
+
+    async def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.aclose()
+
+    async def _attempt(self, request: Request, sends_schema: bool) -> Reply:
+        key = os.environ.get(self.key_from_environment or "", "").strip()
+        if self.key_from_environment and not key:
+            return Reply(error=f"the environment variable {self.key_from_environment} holds no key", http_status=401)
+        if not (key.isascii() and key.isprintable()):  # refused here: a library's error would print it
+            return Reply(error=f"{self.key_from_environment} holds characters that no key has", http_status=401)
+        client = self._open()
+        start = time.monotonic()
+        try:
+            async with asyncio.timeout(self.timeout):
+                response = await client.post(
+                    self.endpoint + PATH,
+                    content=json.dumps(body(request, sends_schema)).encode(),
+                    headers={"content-type": "application/json"} | ({"authorization": f"Bearer {key}"} if key else {}),
+                )
+                status, headers, raw = response.status_code, dict(response.headers), response.text
+        except TimeoutError:
+            reply = Reply(error=f"no answer within {self.timeout:g} s", timed_out=True)
+        except Exception as error:  # its text may hold headers, so only its name is kept
+            name = type(error).__name__
+            sent = None if name.startswith(("Read", "Write", "Remote")) else 0  # tokens, if the server may have worked
+            reply = Reply(
+                error=f"{name} at {self.endpoint}", timed_out="Timeout" in name, tokens_in=sent, tokens_out=sent
+            )
+        else:
+            reply = replace(
+                read_body(_without(raw, key), status),
+                retry_after=requested_wait(headers, datetime.now(UTC)),
+            )
+        return replace(reply, seconds=time.monotonic() - start, schema_sent=sends_schema)
+
+    def _open(self) -> httpx2.AsyncClient:
+        """The client of the running loop."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            try:
+                import httpx2
+            except ModuleNotFoundError:
+                raise QrowdError("asking a model behind a URL needs httpx2; pip install 'qrowd[judge]'") from None
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+            self._client = httpx2.AsyncClient(limits=limits, timeout=self.timeout, follow_redirects=False)
+            self._loop = loop
+        return self._client
+
+
+def body(request: Request, sends_schema: bool) -> dict[str, object]:
+    """What is sent to `chat/completions`; without a key."""
+    content: dict[str, object] = {
+        "model": request.model,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        **request.parameters,
+    }
+    if sends_schema:
+        schema = {"name": "answer", "schema": request.schema, "strict": True}
+        content["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return content
+
+
+def read_body(raw: str, status: int) -> Reply:
+    """The reply in the body of a response, whatever it holds."""
+    reply = Reply(http_status=status, raw=raw)
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError):
+        kind = "HTML" if raw.lstrip()[:1] == "<" else "an empty body" if not raw.strip() else "no complete JSON"
+        return replace(reply, error=f"HTTP {status} with {kind}")
+    if not isinstance(content, dict):
+        return replace(reply, error=f"HTTP {status} with JSON that is no object")
+    reply = replace(reply, **_usage(content), model=_string(content, "model"))
+    if status != 200 or content.get("error"):
+        return _failure(reply, content.get("error") or content)
+    choices = content.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        return replace(reply, error="the answer holds no choices")
+    text, thoughts = _parts(message.get("content"))
+    return replace(
+        reply,
+        text=text,
+        reasoning=_string(message, "reasoning_content") or _string(message, "reasoning") or thoughts,
+        refusal=_string(message, "refusal"),
+        finish_reason=_string(choice, "finish_reason"),
+        fingerprint=_string(content, "system_fingerprint"),
+        tokens=_tokens(choice.get("logprobs")),
+    )
+
+
+def _failure(reply: Reply, problem: object) -> Reply:
+    """A reply to a request that the server did not answer. A content filter's refusal is an answer."""
+    details = problem if isinstance(problem, dict) else {"message": str(problem)}
+    text = details.get("message") or details.get("detail") or details.get("error") or ""
+    message, code = " ".join(str(text).split())[:300], details.get("code")
+    if reply.http_status == 400 and code in ("content_filter", "content_policy_violation"):
+        return replace(reply, refusal=message or str(code), finish_reason="content_filter")
+    status = code if reply.http_status == 200 and isinstance(code, int) and 400 <= code < 600 else reply.http_status
+    words = f"HTTP {status}" + (f", {code}" if isinstance(code, str) else "") + (f": {message}" if message else "")
+    return replace(reply, http_status=status, error=words)
+
+
+def _usage(content: Mapping[str, Any]) -> dict[str, Any]:
+    usage = content.get("usage")
+    counts = {"tokens_in": "prompt_tokens", "tokens_out": "completion_tokens"}
+    if not isinstance(usage, dict):
+        return {}
+    values = {name: usage.get(theirs) for name, theirs in counts.items()}
+    return {name: n for name, n in values.items() if isinstance(n, int) and not isinstance(n, bool) and n >= 0}
+
+
+def _string(content: Mapping[str, Any], name: str) -> str | None:
+    value = content.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _parts(content: object) -> tuple[str | None, str | None]:
+    """(text, thoughts) of a message: a string, or a list of typed parts."""
+    if isinstance(content, str):
+        return content, None
+    if not isinstance(content, list):
+        return None, None
+    parts = [part for part in content if isinstance(part, dict)]
+    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    thoughts = [json.dumps(part["thinking"]) for part in parts if part.get("thinking")]
+    return "".join(texts) if texts else None, " ".join(thoughts) or None
+
+
+def _tokens(logprobs: object) -> tuple[TokenChoice, ...]:
+    """Probabilities of tokens; none where the server's are not of the usual form."""
+    try:
+        return tuple(
+            TokenChoice(
+                str(token["token"]),
+                float(token["logprob"]),
+                tuple((str(one["token"]), float(one["logprob"])) for one in token.get("top_logprobs") or ()),
+            )
+            for token in logprobs["content"]  # type: ignore[index]
+        )
+    except (TypeError, KeyError, ValueError, AttributeError):
+        return ()
+
+
+def _without(raw: str, key: str) -> str:
+    """A body in which a key that the server repeats is replaced, also where JSON escapes it."""
+    if len(key) < SHORTEST_SECRET:
+        return raw
+    raw = raw.replace(key, "[key]")
+    try:
+        plain = json.dumps(json.loads(raw), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return raw
+    escaped = json.dumps(key, ensure_ascii=False)[1:-1]
+    return plain.replace(escaped, "[key]") if escaped in plain else raw
+
+
+def _endpoint(url: str) -> str:
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable or parts.username or parts.password or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ArgumentError(
+            "url: expected http:// or https:// with host and path only, such as http://localhost:8000/v1; keys are "
+            "read from the environment"
+        )
+    return url.strip().rstrip("/").removesuffix(PATH)
