@@ -71,7 +71,7 @@ def test_magnitudes_keep_their_unit():
 
 
 def test_two_orders_of_a_pair_are_two_statements_that_may_contradict_each_other():
-    pair = replace(OK, question=Question("1", ("d1", "d2")), values=(0.0,))
+    pair = replace(OK, question=Question("1", ("d1", "d2")), values=(1.0,))
     swapped = replace(pair, question=Question("1", ("d2", "d1")))
     preferences = preferences_of([pair, swapped])
     assert {row[1:3] for row in preferences.to_rows()} == {("d1", "d2"), ("d2", "d1")}

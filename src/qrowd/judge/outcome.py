@@ -7,7 +7,7 @@ whose documents a model refuses or cannot read is judged by fewer answers than o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -32,8 +32,8 @@ class Outcome:
 
     endpoint, model : that were asked; answered_by : the model as returned, None where nothing came back.
     prompt, prompt_sha256 : id and hash of the prompt. sample : 1, 2, ...: the same question again.
-    status : why there is a judgment, or none. values : one per document; of a preference 0, where the document shown
-        first is preferred, or 1. detail : what is wrong. seconds : until the answer came, nan where none did.
+    status : why there is a judgment, or none. values : one per document; of a preference 1 where the document shown
+        first is preferred, else 2. detail : what is wrong. seconds : until the answer came, nan where none did.
     """
 
     question: Question
@@ -108,7 +108,7 @@ def preferences_of(outcomes: Sequence[Outcome]) -> Preferences | None:
     for outcome in sorted(_ok(outcomes), key=_place):
         if outcome.is_preference:
             one, two = outcome.question.documents
-            first = outcome.values[0] == 0
+            first = outcome.values[0] == 1
             preferred, other = (one, two) if first else (two, one)
             assessor = names[_source(outcome)]
             sample, seconds = outcome.sample, outcome.seconds
@@ -193,7 +193,7 @@ def _source(outcome: Outcome) -> tuple[str, str, str, str]:
     return outcome.endpoint, outcome.model, outcome.answered_by or outcome.model, outcome.prompt
 
 
-def _place(outcome: Outcome) -> Hashable:
+def _place(outcome: Outcome) -> tuple[Any, ...]:
     """Where an outcome stands, whenever its answer came."""
     question = outcome.question
     return *_source(outcome), question.topic, question.unit, question.documents, outcome.sample

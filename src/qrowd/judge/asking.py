@@ -1,0 +1,341 @@
+"""Ask models: from topics, documents and a pool to judgments, and to the shares of what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from qrowd.errors import ArgumentError
+from qrowd.judge.asked import SEVERAL, Asking, write_askings
+from qrowd.judge.chat import ChatModel
+from qrowd.judge.exchange import Model, Reply, Request, Status
+from qrowd.judge.function import FunctionModel
+from qrowd.judge.outcome import Outcome, Statuses, judgments_of, preferences_of
+from qrowd.judge.prices import Estimate, Prices
+from qrowd.judge.prompts import Prompt, prompt
+from qrowd.judge.questions import (
+    DEPTH,
+    UNIT_SIZE,
+    Pool,
+    Question,
+    magnitude_questions,
+    pool_from,
+    preference_questions,
+    single_questions,
+    texts_missing,
+)
+from qrowd.judge.record import Record
+from qrowd.judge.running import ask_all
+from qrowd.model.chance import Rng
+from qrowd.model.pools import checks_from_gold
+from qrowd.model.result import Result
+from qrowd.model.runs import Runs
+from qrowd.paths import PathLike
+
+if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
+    from qrowd.model.preferences import Preferences
+
+TextOf = Mapping[str, str | Mapping[str, str]]
+AnyModel = Model | str | Callable[[Request], Any]
+AnyPrompt = Prompt | str
+
+
+@dataclass(frozen=True, eq=False)
+class ModelAnswers(Result):
+    """What models answered: judgments or preferences, and what became of each question.
+
+    outcomes : one per question and sample that was asked. statuses : their shares by model, topic and system.
+    judgments, preferences : of the answers that are ok; preferences are None where none were asked for.
+    n_unasked : questions that the budget did not allow. cost : None where a model has no price.
+    stopped : why the job ended early; None where it did not.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    statuses: Statuses
+    judgments: Judgments
+    preferences: Preferences | None
+    n_unasked: int
+    cost: float | None
+    stopped: str | None = None
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return self.statuses._tables()
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Everything that is asked. models : that are asked. runs : for the shares by system, or None."""
+
+    askings: tuple[Asking, ...]
+    models: tuple[Model, ...]
+    runs: Runs | None = None
+    depth: int = DEPTH
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests of all questions whose texts are there."""
+        return [asking.request for asking in self.askings if asking.request is not None]
+
+    def estimate(self, prices: Prices, record: PathLike | None = None) -> Estimate:
+        """What the requests cost that the record does not answer yet."""
+        requests = self.requests
+        if record is not None and Path(record).exists():
+            with Record(record, read_only=True) as answered:
+                requests = [request for request in requests if answered.last(request.key) is None]
+        return prices.estimate(requests)
+
+    def answers(self, replies: Mapping[str, Reply], cost: float | None, stopped: str | None = None) -> ModelAnswers:
+        """The answers in these replies, by the keys of their requests."""
+        outcomes = []
+        for asking in self.askings:
+            outcome = asking.outcome(replies.get(asking.key))
+            if outcome is not None:
+                outcomes.append(outcome)
+        scales = {asking.prompt.id: scale_of(asking.prompt) for asking in self.askings}
+        return ModelAnswers(
+            tuple(outcomes),
+            Statuses(tuple(outcomes), self.runs, self.depth),
+            judgments_of(outcomes, {name: scale for name, scale in scales.items() if scale}),
+            preferences_of(outcomes),
+            len(self.askings) - len(outcomes),
+            cost,
+            stopped,
+        )
+
+    def ask(
+        self,
+        record: PathLike,
+        *,
+        concurrency: int = 8,
+        budget: float | None = None,
+        prices: Prices | None = None,
+        again: Collection[Status] = (),
+        progress: Callable[[int, int, float], object] | None = None,
+    ) -> ModelAnswers:
+        """Ask what the record does not answer. Options: those of `ask_models`."""
+        with Record(record) as attempts:
+            write_askings(attempts.path, self.askings)
+            keys = self._again(attempts, again) if again else ()
+            answers = ask_all(
+                self.requests,
+                self.models,
+                attempts,
+                concurrency=concurrency,
+                budget=budget,
+                prices=prices,
+                again=keys,
+                progress=progress,
+            )
+        return self.answers(answers.replies, answers.cost, answers.stopped)
+
+    def _again(self, record: Record, statuses: Collection[Status]) -> set[str]:
+        outcomes = {asking.key: asking.outcome(record.last(asking.key)) for asking in self.askings if asking.key}
+        return {key for key, outcome in outcomes.items() if outcome is not None and outcome.status in statuses}
+
+
+def ask_models(
+    topics: TextOf,
+    documents: TextOf,
+    pool: Runs | Judgments | Preferences | Pool,
+    models: AnyModel | Sequence[AnyModel],
+    prompts: AnyPrompt | Sequence[AnyPrompt] = "graded",
+    *,
+    record: PathLike,
+    concurrency: int = 8,
+    budget: float | None = None,
+    prices: Prices | None = None,
+    again: Collection[Status] = (),
+    progress: Callable[[int, int, float], object] | None = None,
+    **questions: Any,
+) -> ModelAnswers:
+    """Ask language models for judgments. Only an answer becomes a judgment.
+
+    Every exchange is in the record before the next is made. The same call goes on where the last one ended, and asks
+    nothing again that has an answer.
+
+    Parameters
+    ----------
+    topics, documents
+        {label: text}, or {label: {"title", "text", "description", "narrative"}}. A question with a missing text is not
+        asked and has the status text_missing.
+    pool
+        Runs, of which the first `depth` documents are judged; judgments or preferences, of which all are; or
+        {topic: documents}.
+    models
+        "URL#NAME" of an OpenAI-compatible server, a function of a `Request`, or a `Model`; one or several.
+    prompts
+        Names or TOML files of prompts of one form.
+    record
+        SQLite file of all exchanges.
+    concurrency
+        Requests in flight per server.
+    budget, prices
+        What the record may cost in all, and the prices of tokens.
+    again
+        Statuses of answers that are asked for again, such as ("unparsable",). Errors and timeouts always are.
+    questions
+        Options of `plan_job`: n_samples, depth, pairs, checks, gold, unit_size, items, parameters, rng.
+
+    Raises
+    ------
+    ArgumentError
+        A model or prompt that there is not; prompts of several forms; magnitudes without check documents.
+    QrowdError
+        A server that refuses everything; what has been answered is in the record.
+    """
+    job = plan_job(topics, documents, pool, models, prompts, **questions)
+    return job.ask(record, concurrency=concurrency, budget=budget, prices=prices, again=again, progress=progress)
+
+
+def plan_job(
+    topics: TextOf,
+    documents: TextOf,
+    pool: Runs | Judgments | Preferences | Pool,
+    models: AnyModel | Sequence[AnyModel],
+    prompts: AnyPrompt | Sequence[AnyPrompt] = "graded",
+    *,
+    n_samples: int = 1,
+    depth: int = DEPTH,
+    pairs: Iterable[tuple[str, str, str]] | None = None,
+    checks: Mapping[str, tuple[str, str]] | None = None,
+    gold: Judgments | None = None,
+    unit_size: int = UNIT_SIZE,
+    items: Mapping[str, Sequence[str]] | None = None,
+    parameters: Mapping[str, object] | None = None,
+    rng: Rng = 1,
+) -> Job:
+    """What `ask_models` asks, without asking it.
+
+    Parameters
+    ----------
+    n_samples
+        How often each question is asked; samples are repeated judgments of one assessor.
+    pairs
+        (topic, document, document) of a preference; default: each pair of a topic's pool. Each is asked in both orders.
+    checks, gold
+        {topic: (high, low)} check documents of magnitudes, or judgments from which they are drawn.
+    unit_size
+        Documents of a unit of magnitudes, the check documents among them.
+    items
+        {topic: nuggets or exam questions}, for prompts of these forms.
+    parameters
+        Sent with each request instead of the prompt's, such as {"temperature": 0}.
+    rng
+        Of the units of magnitudes. The same seed makes the same units, so that a job can go on.
+    """
+    chosen = [one if isinstance(one, Prompt) else prompt(one) for one in _several(prompts)]
+    asked = tuple(model_of(one) for one in _several(models))
+    _check(chosen, asked, n_samples)
+    texts_of_topics = {label: _topic_texts(text) for label, text in topics.items()}
+    texts = {label: text for label, one in documents.items() if (text := _document_text(one)).strip()}
+    texts_of_topics = {label: one for label, one in texts_of_topics.items() if one["topic"].strip()}
+    runs = pool if isinstance(pool, Runs) else None
+    pooled = pool_from(pool, depth=depth)
+    form = chosen[0].form
+    if form == "preference":
+        questions = preference_questions(pooled, pairs)
+    elif form == "magnitude":
+        if checks is None and gold is None:
+            raise ArgumentError("checks: units of magnitudes hold a high and a low check document; give checks or gold")
+        known = checks if checks is not None or gold is None else checks_from_gold(gold, pooled, 0)
+        questions = magnitude_questions(pooled, known or {}, size=unit_size, rng=rng)
+    else:
+        questions = single_questions(pooled)
+    askings = [
+        _asking(question, one, model, sample, texts_of_topics, texts, (items or {}).get(question.topic, ()), parameters)
+        for sample in range(1, n_samples + 1)
+        for question in questions
+        for one in chosen
+        for model in asked
+    ]
+    return Job(tuple(askings), asked, runs, depth)
+
+
+def model_of(model: AnyModel) -> Model:
+    """A model from "URL#NAME", from a function, or as it is.
+
+    Raises
+    ------
+    ArgumentError
+        A text of another form.
+    """
+    if isinstance(model, str):
+        url, mark, name = model.partition("#")
+        if not mark or not name or not url.startswith(("http://", "https://")):
+            raise ArgumentError(f"models: {model!r}: expected URL#NAME, as in http://localhost:8000/v1#qwen3")
+        return ChatModel(url, name)
+    if hasattr(model, "ask"):
+        return cast(Model, model)
+    return FunctionModel(model, getattr(model, "__name__", "function"))
+
+
+def scale_of(prompt: Prompt) -> str:
+    """The scale of a prompt's judgments, as `Judgments` takes it; empty where they have none that can be declared."""
+    if prompt.form == "magnitude":
+        return "magnitude"
+    if prompt.form == "preference" or not prompt.scale or prompt.scale[0] != 0:
+        return ""
+    top = prompt.scale[-1]
+    if top == 1 and len(prompt.scale) == 2 and prompt.answer.judgment != "mean":
+        return "binary"
+    return f"0..{top:g}" if prompt.answer.judgment == "mean" or top % 1 else f"0-{top:.0f}"
+
+
+def _asking(
+    question: Question,
+    prompt: Prompt,
+    model: Model,
+    sample: int,
+    topics: Mapping[str, Mapping[str, str]],
+    documents: Mapping[str, str],
+    items: Sequence[str],
+    parameters: Mapping[str, object] | None,
+) -> Asking:
+    missing = texts_missing(question, topics, documents)
+    if not missing and prompt.form in ("nuggets", "exam") and not items:
+        missing = f"topic {question.topic}'s items"
+    if missing:
+        return Asking(question, prompt, model.endpoint, model.name, sample, missing=missing)
+    used = items if prompt.form in ("nuggets", "exam") else ()
+    n = len(used) if used else len(question.documents) if prompt.form == "magnitude" else 1
+    messages = prompt.messages(topics[question.topic], [documents[label] for label in question.documents], used)
+    sent = {**prompt.parameters, **(parameters or {})}
+    request = Request(model.endpoint, model.name, messages, sent, prompt.schema(n), sample)
+    return Asking(question, prompt, model.endpoint, model.name, sample, request.key, request, n_values=n)
+
+
+def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -> None:
+    if n_samples < 1:
+        raise ArgumentError(f"n_samples={n_samples}: each question is asked at least once")
+    kinds = {one.form if one.form in SEVERAL else "" for one in prompts}
+    if len(kinds) != 1:
+        raise ArgumentError("prompts: one job asks for judgments, magnitudes or preferences; run one for each")
+    for noun, names in (
+        ("prompts", [one.id for one in prompts]),
+        ("models", [f"{model.name} at {model.endpoint}" for model in models]),
+    ):
+        repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if repeated is not None:
+            raise ArgumentError(f"{noun}: {repeated} is there twice; rename or remove one")
+    if not models:
+        raise ArgumentError("models: name at least one")
+
+
+def _several(one: Any) -> list[Any]:
+    return list(one) if isinstance(one, list | tuple) else [one]
+
+
+def _topic_texts(text: str | Mapping[str, str]) -> dict[str, str]:
+    if isinstance(text, str):
+        return {"topic": text}
+    names = {"topic": "title", "description": "description", "narrative": "narrative"}
+    return {ours: text.get(theirs) or "" for ours, theirs in names.items()}
+
+
+def _document_text(text: str | Mapping[str, str]) -> str:
+    if isinstance(text, str):
+        return text
+    return "\n\n".join(part for part in (text.get("title"), text.get("text")) if part)
