@@ -92,3 +92,39 @@ def test_a_single_system_cannot_be_compared(qrowd, folder):
     outcome = qrowd("compare", "--runs", folder / "runs" / "bm25.run", "--judgments", folder / "judges")
     assert outcome.status == 2
     assert "bm25 is the only system" in outcome.err
+
+
+RELATED = ("--related", "bob=rerank*", "--related", "bob=hybrid")
+
+
+def test_related_assessors_are_left_out_of_the_scores_of_their_systems(qrowd, panel, folder, tmp_path):
+    import qrowd as library
+    from qrowd.comparison import kinship
+
+    outcome = qrowd("compare", *panel, *RELATED, "--output", "c.json")
+    assert outcome.status == 0
+    out = qrowd("compare", *panel, *RELATED).out
+    assert "Without relatives, " in out.splitlines()[0]
+    assert "systems with related assessors, and those whose rank they change; tau-b" in out
+    assert "related: without relatives: least squares" in out
+    written = pd.DataFrame(json.loads((tmp_path / "c.json").read_text())["kinship"]).set_index("system")
+    scores = library.evaluate(library.read_runs(folder / "runs"), library.read_judgments(folder / "judges"))
+    expected = kinship(scores.sel(measure="nDCG@10"), {"bob": ["rerank*", "hybrid"]}).to_frame().set_index("system")
+    for column in ("mean", "without_relatives", "rank_without"):
+        assert written[column].to_dict() == pytest.approx(expected[column].to_dict())
+    assert written["n_relatives"].sum() == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bobb=rerank*", "--related: no assessor matches 'bobb'; did you mean 'bob'?"),
+        ("bob=rerink-*", "--related: no system matches 'rerink-*'; "),
+        ("bob", "--related bob: expected ASSESSORS=SYSTEMS, as in 'qwen*=dual*'"),
+    ],
+)
+def test_kinship_that_matches_nothing_is_one_line(qrowd, panel, text, expected):
+    outcome = qrowd("compare", *panel, "--related", text)
+    assert outcome.status == 2
+    assert expected in outcome.err
+    assert outcome.err.count("\n") == 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qrowd.cli import options
+from qrowd.cli import options, reading
 from qrowd.cli.options import convention, measures
 from qrowd.cli.output import Output, ShortNames, Top, deliver
-from qrowd.cli.values import pair_of
+from qrowd.cli.values import pair_of, related_of
 from qrowd.model.conventions import Conventions
 
 
@@ -19,6 +19,7 @@ def compare(
     baseline: options.Baseline = None,
     reference: options.Reference = None,
     systems: options.Systems = None,
+    related: reading.Related = None,
     cutoff: Annotated[
         int, convention(min=2, metavar="K", help="Number of the reference's best systems that tau@K compares.")
     ] = 10,
@@ -43,7 +44,7 @@ def compare(
     from qrowd.cli.show import progress
     from qrowd.reports.comparison import compare as compare_systems
 
-    pair = pair_of(systems)
+    pair, relatives = pair_of(systems), related_of(related)
     run_files, data = options.by_position(files, runs, data)
     judgments, rankings = data.read(), run_files.read(data)
     with progress("scoring") as advance:
@@ -55,6 +56,7 @@ def compare(
             baseline=baseline,
             reference=reference,
             systems=pair,
+            related=relatives,
             cutoff=cutoff,
             zeros=zeros,
             correction=correction,

@@ -68,6 +68,13 @@ Exclude = Annotated[
     list[str] | None,
     data_option(help="Assessors to leave out, by name or pattern, as in 'crowd-*'.", metavar="ASSESSORS"),
 ]
+Related = Annotated[
+    list[str] | None,
+    data_option(
+        help="Assessors related to systems, by patterns, as in 'qwen*=dual*'; each system is also scored without them.",
+        metavar="ASSESSORS=SYSTEMS",
+    ),
+]
 IncompleteRows = Annotated[
     Literal["refuse", "drop"], data_option(help="Rows of a table in which a required cell is missing.")
 ]

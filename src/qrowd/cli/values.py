@@ -25,6 +25,19 @@ def pair_of(systems: list[str] | None) -> tuple[str, str] | None:
     return systems[0], systems[1]
 
 
+def related_of(texts: list[str] | None) -> dict[str, list[str]] | None:
+    """{assessors: systems} of --related; a pattern of assessors that is given twice is related to both."""
+    if not texts:
+        return None
+    related: dict[str, list[str]] = {}
+    for text in texts:
+        assessors, equals, systems = text.partition("=")
+        if not (assessors and equals and systems):
+            raise ArgumentError(f"--related {text}: expected ASSESSORS=SYSTEMS, as in 'qwen*=dual*'")
+        related.setdefault(assessors, []).append(systems)
+    return related
+
+
 def numbers(name: str, text: str | None) -> list[int] | None:
     """Whole numbers above 0, separated by commas."""
     if text is None:

@@ -11,6 +11,7 @@ sign_agreement          the share of differences for which two assessors agree o
 top_set, top_set_overlap        the best system and those not significantly different from it
 two_rankings            the same systems by two kinds of scores: means, tau, both top sets
 head_to_head            two systems, by each assessor
+kinship                 scores of systems without the assessors that are related to them
 anova, omega_squared, main_effects, interaction_effects         analysis of variance
 tukey_hsd, tukey_of_means, systems_anova, randomised_tukey      which levels or systems differ
 variance_components, d_study, best_design, marginal_gain        generalizability, and which design to judge next
@@ -50,6 +51,7 @@ from qrowd.comparison.factors import (
 from qrowd.comparison.generalizability import VarianceComponents, variance_components
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
 from qrowd.comparison.judged_share import JudgedShare, judged_share
+from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.mean_ranks import MeanRanks, mean_ranks
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
@@ -97,6 +99,7 @@ __all__ = [
     "HeadToHead",
     "InteractionEffects",
     "JudgedShare",
+    "Kinship",
     "MainEffects",
     "MarginalGain",
     "MeanRanks",
@@ -131,6 +134,7 @@ __all__ = [
     "judged_share",
     "kendall_tau_a",
     "kendall_tau_b",
+    "kinship",
     "main_effects",
     "marginal_gain",
     "mean_ranks",

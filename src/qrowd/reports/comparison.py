@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import repeat
@@ -13,6 +13,7 @@ import numpy as np
 from qrowd.comparison.correlation import TOP, means_of_others
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
+from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, sign_agreement
 from qrowd.comparison.rankings import Ties as SignTies
@@ -24,13 +25,14 @@ from qrowd.evaluation import evaluate
 from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
-from qrowd.model.labels import number_of
+from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
+from qrowd.reports.kinship import kinship_notes, kinship_rows, kinship_sentence, kinship_table
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.paper_table import WithPaperTable
 from qrowd.reports.phrases import count, number, probability, signed
@@ -98,6 +100,7 @@ class MeasureComparison:
         an assessor to whom all systems are equal or who has no score.
     n_ranking : number of assessors with a ranking, the reference left out.
     pair, intervals : of the two systems asked about; the recommended interval first.
+    kinship : what related assessors change, by all assessors; None where none were declared.
     """
 
     measure: str
@@ -112,6 +115,7 @@ class MeasureComparison:
     n_ranking: int
     pair: HeadToHead | None
     intervals: tuple[Difference, ...]
+    kinship: Kinship | None = None
 
     def assessor_rows(self) -> list[dict[str, Any]]:
         """One row per assessor, the reference left out."""
@@ -159,12 +163,16 @@ class Comparison(WithPaperTable, Reported):
     scores: Scores
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval."""
+        """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval.
+
+        kinship : one row per system, where related assessors were declared.
+        """
         records: dict[str, Callable[[MeasureComparison], list[dict[str, Any]]]] = {
             "assessors": MeasureComparison.assessor_rows,
             "systems": lambda part: system_records(part.rows),
             "pair": MeasureComparison.pair_rows,
             "intervals": lambda part: [vars(one) for one in part.intervals],
+            "kinship": lambda part: [] if part.kinship is None else kinship_rows(part.kinship),
         }
         return {name: partial(self._columns_of, rows) for name, rows in records.items()}
 
@@ -197,6 +205,7 @@ def compare(
     baseline: str | None = None,
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
+    related: Mapping[str, Selection] | None = None,
     cutoff: int = TOP,
     zeros: Zeros = "wilcox",
     correction: Correction = "none",
@@ -215,6 +224,8 @@ def compare(
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : the assessor all others are compared with; default: the panel, without the assessor who is compared.
     systems : two systems to compare in detail.
+    related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what the
+        scores by a system's relatives change in the ranking by all assessors.
     cutoff, zeros, correction, sign_ties, confidence, n_resamples, rng : as in `Choices`.
     progress : called with (topics done, topics in all) of the scoring.
 
@@ -229,7 +240,9 @@ def compare(
     """
     choices = Choices(confidence, cutoff, zeros, correction, sign_ties, n_resamples, seed_of(rng))
     scores = evaluate(runs, judgments, measures, conventions=conventions, progress=progress)
-    return compare_scores(scores, baseline=baseline, reference=reference, systems=systems, choices=choices)
+    return compare_scores(
+        scores, baseline=baseline, reference=reference, systems=systems, related=related, choices=choices
+    )
 
 
 def compare_scores(
@@ -238,6 +251,7 @@ def compare_scores(
     baseline: str | None = None,
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
+    related: Mapping[str, Selection] | None = None,
     choices: Choices = Choices(),
 ) -> Comparison:
     """`compare` for scores that are computed already."""
@@ -249,10 +263,11 @@ def compare_scores(
     if len(labelled.systems) < 2:
         raise ArgumentError(f"runs: {labelled.systems[0]} is the only system; comparing needs 2")
     parts = tuple(
-        _measure(labelled.sel(measure=name), baseline, reference, systems, choices) for name in labelled.measures
+        _measure(labelled.sel(measure=name), baseline, reference, systems, related, choices)
+        for name in labelled.measures
     )
     notes = (*_notes(parts, choices), *scoring_notes(labelled))
-    sentence = _sentence(parts[0]) + coverage_warning(labelled)
+    sentence = _sentence(parts[0]) + _kinship_sentence(parts[0]) + coverage_warning(labelled)
     whose = labelled if reference is None else labelled.sel(assessor=reference)
     return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose)
 
@@ -261,7 +276,12 @@ def compare_scores(
 
 
 def _measure(
-    scores: Scores, baseline: str | None, reference: str | None, pair: tuple[str, str] | None, choices: Choices
+    scores: Scores,
+    baseline: str | None,
+    reference: str | None,
+    pair: tuple[str, str] | None,
+    related: Mapping[str, Selection] | None,
+    choices: Choices,
 ) -> MeasureComparison:
     names = scores.assessors
     whose = scores if reference is None else scores.sel(assessor=reference)
@@ -304,6 +324,7 @@ def _measure(
         int(ranking.has_ranking[own_places].sum()),
         None if pair is None else head_to_head(own, *pair, zeros=choices.zeros),
         () if pair is None else intervals(own, *pair, **choices.sampling),
+        kinship(scores, related, confidence=choices.confidence) if related else None,
     )
 
 
@@ -346,6 +367,10 @@ def _sentence(part: MeasureComparison) -> str:
     return "; ".join([pair, *parts]) + "."
 
 
+def _kinship_sentence(part: MeasureComparison) -> str:
+    return "" if part.kinship is None else f" {kinship_sentence(part.kinship)}"
+
+
 def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[Note]:
     first = parts[0]
     if first.ranks is not None:
@@ -369,6 +394,8 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
     yield Note("tau@k", f"tau-b over the other's best {choices.cutoff} systems")
     yield Note("same sign", f"of all differences of two systems on a topic; sign_ties={choices.sign_ties}")
     yield from interval_notes(first.intervals)
+    if first.kinship is not None:
+        yield from kinship_notes(first.kinship)
     if first.pair is not None:
         without = f" without {reference}" if reference else ""
         p_values = "the panel's p is that of its interval, an assessor's that of Wilcoxon's test over topics"
@@ -392,6 +419,8 @@ def _tables(part: MeasureComparison) -> list[Table]:
     tables = [system_table(title, part.rows, SYSTEM_COLUMNS, baseline=part.baseline)]
     if len(part.correlations.assessors) > 1:
         tables.append(_assessor_table(part))
+    if part.kinship is not None:
+        tables.append(kinship_table(part.measure, part.kinship))
     if part.pair is not None:
         title = f"{part.measure}: {part.pair.first} minus {part.pair.second}"
         if part.intervals:
