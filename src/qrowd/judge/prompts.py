@@ -37,6 +37,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from itertools import count
+from math import isfinite
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -313,7 +314,7 @@ def check_keys(
         kind = {str: "a text", list: "a list", dict: "a table"}[types[key]]
         if not isinstance(value, types[key]) or (types[key] is str and not value.strip()):
             raise FileError(path, f"{prefix}{key}={value!r}: expected {kind}{' in quotes' if kind == 'a text' else ''}")
-        if key == "scale" and not all(type(grade) in (int, float) for grade in value):
+        if key == "scale" and not all(type(grade) in (int, float) and isfinite(grade) for grade in value):
             raise FileError(path, f"scale={value!r}: expected numbers from low to high")
         if key == "items" and not all(isinstance(item, str) and item for item in value):
             raise FileError(path, f"{prefix}items={value!r}: expected texts in quotes")
