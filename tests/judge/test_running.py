@@ -1,0 +1,427 @@
+import asyncio
+import dataclasses
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge import model_server as server
+from judge.model_server import ModelServer, completion, problem
+from qrowd.errors import ArgumentError, FileError, QrowdError
+from qrowd.judge.chat import ChatModel
+from qrowd.judge.exchange import Message, Reply, Request
+from qrowd.judge.function import FunctionModel
+from qrowd.judge.prices import Price, Prices, Tokens, expected_tokens, tokens_of
+from qrowd.judge.record import Record
+from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, ask_all, ask_all_async
+
+OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
+DOWN = Reply(error="ConnectError at there", tokens_in=0, tokens_out=0)
+PRICES = Prices([Price("*", "*", 1e6, 1e6)], "USD")  # 1 a token
+
+
+def failure(status, **fields):
+    return Reply(error=f"HTTP {status}", http_status=status, **fields)
+
+
+class FakeClock:
+    """Time passes only where somebody waits."""
+
+    time = 0.0
+
+    def now(self):
+        return self.time
+
+    async def sleep(self, seconds):
+        target = self.time + seconds
+        await asyncio.sleep(0)
+        self.time = max(self.time, target)
+
+
+class Scripted:
+    """A model that answers each request in turn with its script, after some turns of the loop."""
+
+    def __init__(self, script=(OK,), *, name="small", endpoint="there", turns=lambda request: 1, clock=None):
+        self.script, self.name, self.endpoint, self.turns, self.clock = script, name, endpoint, turns, clock
+        self.asked, self.starts, self.open, self.most = [], [], 0, 0
+
+    async def ask(self, request):
+        content = request.messages[0].content
+        number = self.asked.count(content)
+        self.asked.append(content)
+        self.starts.append(self.clock.now() if self.clock else 0)
+        self.open += 1
+        self.most = max(self.most, self.open)
+        for _ in range(self.turns(request)):
+            await asyncio.sleep(0)
+        self.open -= 1
+        if callable(self.script):
+            return self.script(content, number)
+        return self.script[min(number, len(self.script) - 1)]
+
+
+def requests(n, *, model="small", endpoint="there", **parameters):
+    return [Request(endpoint, model, (Message("user", f"pair {i}"),), parameters) for i in range(n)]
+
+
+def ask(questions, model, record, **options):
+    options = {"clock": FakeClock(), "rng": 0} | options
+    return ask_all(questions, [model], record, **options)
+
+
+@pytest.fixture
+def record(tmp_path):
+    with Record(tmp_path / "judge.sqlite") as record:
+        yield record
+
+
+def test_each_distinct_request_is_asked_once_and_never_again(record):
+    model, questions = Scripted(), requests(20)
+    answers = ask(questions * 2, model, record)
+    assert Counter(model.asked) == Counter(f"pair {i}" for i in range(20))
+    assert list(answers.replies) == [question.key for question in questions]
+    assert set(answers.replies.values()) == {OK}
+    assert (answers.reused, answers.attempts, answers.unasked) == (0, 20, 0)
+    again = ask(questions, model, record)
+    assert (again.reused, again.attempts, again.replies) == (20, 0, answers.replies)
+    assert len(model.asked) == len(record) == 20
+
+
+def test_a_complete_reply_is_asked_for_again_where_that_is_wished(record):
+    model, questions = Scripted(), requests(3)
+    ask(questions, model, record)
+    ask(questions, model, record, again=[questions[1].key])
+    assert model.asked[3:] == ["pair 1"]
+
+
+@given(st.lists(st.integers(0, 6), min_size=12, max_size=12), st.integers(1, 5))
+@settings(max_examples=30)
+def test_the_order_in_which_replies_come_changes_nothing(tmp_path_factory, turns, concurrency):
+    def script(content, number):
+        return dataclasses.replace(OK, text=content)
+
+    model = Scripted(script, turns=lambda request: turns[int(request.messages[0].content.split()[1])])
+    questions = requests(12)
+    with Record(tmp_path_factory.mktemp("record") / "judge.sqlite") as record:
+        answers = ask(questions, model, record, concurrency=concurrency, prices=PRICES)
+    assert [(key, reply.text) for key, reply in answers.replies.items()] == [
+        (question.key, question.messages[0].content) for question in questions
+    ]
+    assert (answers.tokens, answers.cost) == (Tokens(1200, 120), 1320)
+    assert model.most <= concurrency
+
+
+def test_so_many_requests_are_in_flight_as_is_asked_for(record):
+    model = Scripted(turns=lambda request: 5)
+    ask(requests(30), model, record, concurrency=7)
+    assert model.most == 7
+
+
+@pytest.mark.parametrize("first", [failure(408), failure(409), failure(429), failure(500), failure(503), DOWN,
+                                   Reply(error="no answer within 1 s", timed_out=True),
+                                   Reply(error="the answer holds no choices", http_status=200)])  # fmt: skip
+def test_what_may_pass_is_tried_again_after_a_wait(record, first):
+    clock = FakeClock()
+    model = Scripted([first, first, OK], clock=clock)
+    answers = ask(requests(1), model, record, clock=clock)
+    assert [*answers.replies.values()] == [OK]
+    assert (answers.attempts, len(record)) == (3, 3)
+    waits = [b - a for a, b in zip(model.starts, model.starts[1:], strict=False)]
+    assert 0.5 <= waits[0] <= 1.5
+    assert 1 <= waits[1] <= 2.5
+
+
+def test_a_request_is_given_up_after_some_tries_and_asked_again_by_the_next_job(record):
+    model = Scripted(lambda content, number: failure(500) if content == "pair 1" else OK)
+    answers = ask(requests(3), model, record)
+    assert [reply.error for reply in answers.replies.values()] == [None, "HTTP 500", None]
+    assert Counter(model.asked) == {"pair 0": 1, "pair 1": TRIES, "pair 2": 1}
+    model.script = [OK]
+    assert ask(requests(3), model, record).attempts == 1
+
+
+def test_a_rate_limit_has_more_tries_than_a_failure(record):
+    model = Scripted([failure(429)])
+    assert ask(requests(1), model, record).attempts == RATE_LIMITED_TRIES
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_request_that_is_wrong_is_not_tried_again_and_the_job_goes_on(record, status):
+    model = Scripted(lambda content, number: failure(status) if content == "pair 0" else OK)
+    answers = ask(requests(3), model, record)
+    assert (answers.attempts, next(iter(answers.replies.values())).error) == (3, f"HTTP {status}")
+
+
+@pytest.mark.parametrize("reply", [failure(429, retry_after=30.0), dataclasses.replace(OK, retry_after=30.0)])
+def test_a_wait_that_the_server_asks_for_holds_back_all_requests_to_it_and_no_others(record, reply):
+    clock = FakeClock()
+    limited = Scripted(lambda content, number: reply if (content, number) == ("pair 0", 0) else OK, clock=clock)
+    free = Scripted(name="free", endpoint="elsewhere", clock=clock)
+    questions = requests(10) + requests(10, model="free", endpoint="elsewhere")
+    ask_all(questions, [limited, free], record, concurrency=2, clock=clock, rng=0)
+    early = [start for start in limited.starts if start < 30]
+    assert len(early) == 2  # those in flight
+    assert len(limited.starts) == 10 + (reply.http_status == 429)
+    assert len([start for start in free.starts if start < 30]) > 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (failure(401), "small at there: HTTP 401; check the key"),
+        (failure(402), "small at there: HTTP 402; the account has no credit"),
+        (failure(403), "small at there: HTTP 403; check the key"),
+        (failure(404), "small at there: HTTP 404; check URL and model"),
+        (failure(429, raw='{"code": "insufficient_quota"}'), "small at there: HTTP 429; the account has no credit"),
+        (failure(429, retry_after=86400.0), "the server asks to wait 86400 s"),
+    ],
+)
+def test_what_no_other_request_survives_stops_the_job_in_one_line_and_keeps_what_was_in_flight(record, reply, words):
+    model = Scripted(
+        lambda content, number: reply if content == "pair 5" else OK,
+        turns=lambda request: 1 if request.messages[0].content == "pair 5" else 9,
+    )
+    with pytest.raises(QrowdError, match=words) as error:
+        ask(requests(50), model, record, concurrency=4)
+    assert "\n" not in str(error.value)
+    assert len(record) == len(model.asked) < 12
+    model.script = [OK]
+    ask(requests(50), model, record)
+    assert sum(attempt.reply == OK for attempt in record.attempts()) == 50
+
+
+def test_a_server_that_gives_no_answer_at_all_stops_the_job(record):
+    model = Scripted([failure(400)])
+    with pytest.raises(QrowdError, match=f"{FAILURES_IN_A_ROW} requests in a row had no answer, the last: HTTP 400"):
+        ask(requests(1000), model, record, concurrency=4)
+    assert len(model.asked) <= FAILURES_IN_A_ROW + 4
+
+
+def test_a_request_to_a_model_that_is_not_there_is_refused_before_anything_is_sent(record):
+    model = Scripted()
+    with pytest.raises(ArgumentError, match="models: none is 'large' at 'there'"):
+        ask([*requests(1), *requests(1, model="large")], model, record)
+    assert model.asked == []
+
+
+def test_models_and_endpoints_never_share_an_answer(record):
+    models = [Scripted([dataclasses.replace(OK, text=name + where)], name=name, endpoint=where)
+              for name in "ab" for where in "xy"]  # fmt: skip
+    questions = [question for name in "ab" for where in "xy" for question in requests(2, model=name, endpoint=where)]
+    answers = ask_all(questions, models, record, clock=FakeClock())
+    for question in questions:
+        assert answers.replies[question.key].text == question.model + question.endpoint
+
+
+def test_it_works_where_an_event_loop_runs_already(record):
+    async def notebook():
+        first = ask(requests(2), Scripted(), record)
+        return first, await ask_all_async(requests(3), [Scripted()], record)
+
+    first, second = asyncio.run(notebook())
+    assert (first.attempts, second.reused, second.attempts) == (2, 2, 1)
+
+
+def test_progress_counts_up_to_all_requests_with_the_cost_so_far(record):
+    steps = []
+    ask(requests(3), Scripted(), record, prices=PRICES, progress=lambda *step: steps.append(step))
+    assert steps == [(0, 3, 0), (1, 3, 110), (2, 3, 220), (3, 3, 330)]
+
+
+# ---- money
+
+
+def test_tokens_of_failed_attempts_are_counted(record):
+    failed = Reply(error="the answer holds no choices", http_status=200, tokens_in=100, tokens_out=7)
+    answers = ask(requests(1), Scripted([failed, failure(500), OK]), record, prices=PRICES)
+    assert answers.tokens == Tokens(200, 17)
+    assert answers.cost == record.spent() == 217
+
+
+@given(
+    st.lists(st.integers(0, 60), min_size=15, max_size=15), st.integers(0, 600), st.integers(1, 4), st.integers(1, 60)
+)
+@settings(max_examples=40)
+def test_a_budget_is_exceeded_by_no_more_than_the_calls_in_flight(tmp_path_factory, sizes, budget, concurrency, limit):
+    def script(content, number):
+        return dataclasses.replace(OK, tokens_in=0, tokens_out=sizes[int(content.split()[1])])
+
+    model, questions = Scripted(script), requests(15, max_tokens=limit)
+    with Record(tmp_path_factory.mktemp("record") / "judge.sqlite") as record:
+        answers = ask(questions, model, record, budget=budget, prices=PRICES, concurrency=concurrency)
+        spent = record.spent()
+        assert spent <= budget + concurrency * max(max(sizes) - limit, 0)
+        assert (answers.stopped is None) == (answers.unasked == 0)
+        if max(sizes) <= limit:
+            assert spent <= budget
+        rest = ask(questions, model, record, budget=1e9, prices=PRICES)
+        assert (rest.unasked, rest.stopped) == (0, None)
+    assert len(model.asked) == 15
+
+
+def test_the_budget_holds_for_the_whole_record(record):
+    model, options = Scripted(), {"prices": PRICES, "budget": 250, "concurrency": 1}
+    first = ask(requests(10, max_tokens=10), model, record, **options)
+    asked = len(model.asked)
+    assert 2 <= asked < 10
+    assert first.stopped.startswith(f"budget: {110 * asked} of 250 USD are spent")
+    assert ask(requests(10, max_tokens=10), model, record, **options).attempts == 0
+
+
+def test_a_budget_needs_prices(record):
+    with pytest.raises(ArgumentError, match="budget=5: 'small' at 'there' has no price"):
+        ask(requests(1), Scripted(), record, budget=5, prices=Prices.read())
+    assert ask(requests(1), Scripted(), record, prices=Prices.read()).cost is None
+
+
+def test_the_prices_that_come_with_qrowd_are_those_of_local_servers_only():
+    prices = Prices.read()
+    local = [Request(url, "any", ()) for url in ("http://localhost:8000/v1", "http://127.0.0.1:1/v1", "function")]
+    assert [prices.cost(request, Tokens(10**6, 10**6)) for request in local] == [0, 0, 0]
+    assert prices.price(Request("https://api.openai.com/v1", "any", ())) is None
+    assert prices.price(Request("http://localhost.example.com/v1", "any", ())) is None
+
+
+def test_a_job_is_priced_before_it_is_sent(tmp_path):
+    path = tmp_path / "prices.toml"
+    path.write_text('currency = "EUR"\n[[prices]]\nendpoint = "t*"\nmodel = "small"\ninput = 2\noutput = 4.0\n')
+    questions = [Request("there", "small", (Message("user", "x" * 400),), {"max_tokens": 50})] * 10
+    estimate = Prices.read(path).estimate(questions)
+    assert (estimate.requests, estimate.tokens_in, estimate.tokens_out, estimate.currency) == (10, 1000, 500, "EUR")
+    assert estimate.cost == pytest.approx((1000 * 2 + 500 * 4) / 1e6)
+    other = Prices.read(path).estimate(requests(1, model="large"))
+    assert (other.cost, other.unpriced) == (None, (("there", "large"),))
+    assert other.tokens_out == 256
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "prices = 1",
+        "[[prices]]\nendpoint = 1",
+        '[[prices]]\nendpoint="a"\nmodel="b"\ninput=-1\noutput=1',
+        '[[prices]]\nendpoint="a"\nmodel=2\ninput=1\noutput=1',
+        '[[prices]]\nendpoint="a"\nmodel="b"\ninput="1"\noutput=1',
+    ],
+)
+def test_a_file_that_states_no_prices_is_refused_in_one_line(tmp_path, text):
+    path = tmp_path / "prices.toml"
+    path.write_text(text)
+    with pytest.raises(FileError, match=r"prices\.toml: ") as error:
+        Prices.read(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("reply", "tokens"),
+    [
+        (OK, Tokens(100, 10)),
+        (Reply(text="x" * 40), Tokens(2, 10, estimated=True)),
+        (Reply(text="x" * 40, tokens_in=7), Tokens(7, 10, estimated=True)),
+        (Reply(error="no answer within 1 s", timed_out=True), Tokens(2, 0, estimated=True)),
+        (Reply(error="HTTP 200 with no complete JSON", http_status=200, raw="x" * 8), Tokens(2, 2, estimated=True)),
+        (failure(500), Tokens()),
+        (failure(429), Tokens()),
+        (DOWN, Tokens()),
+    ],
+)
+def test_tokens_are_the_servers_or_a_quarter_of_the_characters(reply, tokens):
+    assert tokens_of(requests(1)[0], reply) == tokens
+    assert expected_tokens(requests(1)[0]) == Tokens(2, 256, estimated=True)
+
+
+# ---- against a server; interrupted and killed
+
+
+TROUBLES = [
+    server.HTML, server.TRUNCATED, server.EMPTY_CHOICES, server.RESET, server.HALF, problem(500), problem(429),
+    problem(429, retry_after="2"), problem(429, retry_after="Mon, 23 Nov 2026 12:00:09 GMT",
+                                           date="Mon, 23 Nov 2026 12:00:00 GMT"),
+    problem(503), problem(408), problem(409),
+]  # fmt: skip
+
+
+def test_a_server_with_every_trouble_answers_in_the_end(record):
+    seen = Counter()
+
+    def script(number, body):
+        content = body["messages"][0]["content"]
+        seen[content] += 1
+        return TROUBLES[int(content.split()[1])] if seen[content] == 1 else completion(content)
+
+    with ModelServer(script) as served:
+        model, questions = ChatModel(served.url, "small"), requests(len(TROUBLES), endpoint=served.url)
+        answers = ask(questions, model, record, concurrency=3)
+        assert served.most <= 3
+    assert [reply.text for reply in answers.replies.values()] == [f"pair {i}" for i in range(len(TROUBLES))]
+    assert answers.attempts == 2 * len(TROUBLES)
+
+
+def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
+    def function(request):
+        if request.messages[0].content == "pair 3":
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.02)
+        return "2"
+
+    model = FunctionModel(function, "small", "there")
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        ask_all(requests(500), [model], record, concurrency=4)
+    assert signal.getsignal(signal.SIGINT) is before
+    kept = {attempt.request.key for attempt in record.attempts()}
+    assert 4 <= len(kept) == len(record) < 100
+    rest = ask(requests(500)[:100], FunctionModel(lambda request: "2", "small", "there"), record)
+    assert rest.reused == len(kept)
+
+
+JOB = """
+import sys
+from qrowd.judge.chat import ChatModel
+from qrowd.judge.exchange import Message, Request
+from qrowd.judge.record import Record
+from qrowd.judge.running import ask_all
+
+path, url, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
+requests = [Request(url, "small", (Message("user", f"pair {i}"),)) for i in range(n)]
+ask_all(requests, [ChatModel(url, "small")], Record(path), concurrency=8)
+print("done")
+"""
+
+
+def kill_and_resume(path, n, kills, delay, longest):
+    """Kill a job again and again, then let it end; (requests that the server got, attempts that the record holds)."""
+    chance = random.Random(0)
+    with ModelServer(lambda number, body: dataclasses.replace(completion("2"), delay=delay)) as served:
+        command = [sys.executable, "-c", JOB, str(path), served.url, str(n)]
+        for _ in range(kills):
+            with Record(path) as record:
+                complete = {attempt.request.messages[0].content for attempt in record.attempts()}
+            start = len(served.bodies)
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as job:
+                deadline = time.monotonic() + 20
+                while len(served.bodies) == start and time.monotonic() < deadline and job.poll() is None:
+                    time.sleep(0.005)
+                time.sleep(chance.uniform(0, longest))
+                os.kill(job.pid, signal.SIGKILL)
+                job.wait()
+            assert complete.isdisjoint(served.contents[start:])  # nothing that was recorded is asked again
+        final = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert final.stdout == "done\n"
+        with Record(path, read_only=True) as record:
+            return list(served.contents), [attempt.request.messages[0].content for attempt in record.attempts()]
+
+
+def test_a_job_that_is_killed_and_started_again_asks_nothing_twice_and_loses_no_answer(tmp_path):
+    kills = 3
+    asked, recorded = kill_and_resume(tmp_path / "judge.sqlite", 150, kills, 0.005, 0.05)
+    assert sorted(recorded) == sorted(f"pair {i}" for i in range(150))  # each once
+    assert len(asked) <= 150 + 8 * kills  # only what was in flight when it was killed
