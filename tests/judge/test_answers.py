@@ -1,6 +1,7 @@
 """Only what is the answer is read. `answers.jsonl` holds difficult answers, each with the reading it must get."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from math import log
@@ -51,6 +52,17 @@ def test_a_reading_that_is_not_ok_has_no_values_and_says_why():
     assert all(bool(reading.values) == (reading.status == "ok") for reading in readings)
     assert all(bool(reading.detail) == (reading.status != "ok") for reading in readings)
     assert all("\n" not in reading.detail for reading in readings)
+
+
+def test_the_table_of_the_docs_is_true():
+    page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
+    lines = page.split("| answer | reading | reason |")[1].split("\n\n")[0].splitlines()[2:]
+    table = [(re.findall(r"`([^`]+)`", cells[1]), cells[2].strip()) for line in lines if (cells := line.split("|"))]
+    assert len(table) >= 8
+    for answers, expected in table:
+        for text in answers:
+            reading = read_reply(Reply(text=text), PROMPTS["graded"])
+            assert (f"{reading.values[0]:g}" if reading.values else reading.status) == expected, text
 
 
 # ---- laws

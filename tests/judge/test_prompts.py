@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -164,6 +165,13 @@ def test_a_file_of_the_user_is_a_prompt(tmp_path):
     assert json.loads(json.dumps(entry.schema()))["properties"] == {"grade": {"type": "integer", "enum": [0, 1, 2]}}
     assert read_reply(Reply(text="1 or 2.\nSo: 1"), entry).values == (1,)
     assert parse_prompt(MINE.replace('key = "grade"', ""), "mine.toml").schema() is None
+
+
+def test_the_prompt_that_the_docs_show_works():
+    page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
+    entry = parse_prompt(page.split("```toml\n")[1].split("```")[0], "docs/prompts.md")
+    assert len(asked(entry)) == 2
+    assert read_reply(Reply(text="It names 3 facts.\nFinal grade: 1"), entry).values == (1,)
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,7 @@ is never read. The text is read in this order; the first form that it has decide
 2. where one value is asked for: the value alone, or one line `key: value`; where several: a line `key: value` for each;
 3. the last line, if it begins with the prompt's marker and the marker stands nowhere else.
 
-| answer (grades 0-3, key "grade") | reading | because |
-|---|---|---|
-| `{"grade": 2}`, `{"grade": "2"}`, `2`, `2.0`, `"2"`, `grade: 2` | 2 | a number as JSON writes it |
-| `**2**`, `` `2` `` | 2 | emphasis or code around the whole answer or value |
-| `<think>...</think>2` | 2 | marked reasoning at the beginning is left out |
-| `10`, `-1`, `2.5`, `{"grade": 10}` | out of scale | numbers, but not of the scale |
-| `2.`, `2/3`, `2-3`, `~2`, `+2`, `02`, `２`, `two` | unparsable | no number as JSON writes it, or more than one |
-| `2 because ...`, `I say 2`, `{"grade": 2} Done`, `Score: 2` | unparsable | not the answer alone |
-| `{"grade": 2, "why": ""}`, `{"Grade": 2}`, `[2]`, `{"grade": true}` | unparsable | not what was asked for |
-| `{"grade": 2, "grade": 2}`, `{"grade": 2} {"grade": 2}`, `2\\n2` | unparsable | two answers |
-| `yes`, `No.`, `{"relevant": true}` to yes or no | 1, 0, 1 | words in any case, with or without a full stop |
-| `A`, `b.`, `Document B` to a choice | 1, 2, 2 | the first or the second document |
-| `tie`, `both`, `maybe`, `C` | unparsable | not offered |
-| `0`, `-3` to a magnitude | out of scale | a magnitude is above 0 |
-| several values, one of them missing | unparsable | no part of an answer is used |
+The table of docs/prompts.md says what becomes of which answer.
 """
 
 from __future__ import annotations

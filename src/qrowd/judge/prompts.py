@@ -2,26 +2,7 @@
 
 A prompt is a TOML file; those of qrowd stand in the folder `prompts`, all in qrowd's own words.
 
-    id = "mine"                   # names the assessor together with the model
-    version = "1"
-    source = "our group"          # who wrote it; notice: what its licence wants said
-    licence = "CC0-1.0"
-    form = "graded"               # graded, binary, magnitude, preference, nuggets or exam
-    scale = [0, 1, 2, 3]
-    system = "You judge ..."      # may be left out
-    user = "Query: {topic} ... {documents} ... answer with {"grade": G} and nothing else."
-    [answer]
-    format = "grade"              # grade, grades, yes_no, number or choice
-    key = "grade"                 # of the JSON object
-    [parameters]                  # sent with each request, such as temperature; nothing by default
-
-| placeholder | stands for |
-|---|---|
-| `{topic}` | text of the topic; needed |
-| `{description}`, `{narrative}` | further texts of the topic; a line that wants a missing one is left out |
-| `{documents}` | the document or documents between delimiters; needed |
-| `{items}` | nuggets or exam questions as a numbered list; needed by these forms |
-| `{n}` | number of documents, or of items where the form has them |
+docs/prompts.md describes the keys of a file and the placeholders of its templates.
 
 The delimiters hold a hash of the documents' texts: no document can know it, and the same question stays the same
 request. Where a document holds something like a delimiter, its "<" becomes "‹".
@@ -35,7 +16,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
-from importlib import resources
 from itertools import count
 from math import isfinite
 from os import PathLike, fspath
@@ -248,6 +228,8 @@ def prompt(name: str | PathLike[str]) -> Prompt:
 @cache
 def built_in_prompts() -> tuple[Prompt, ...]:
     """The prompts that qrowd brings, by id."""
+    from importlib import resources
+
     folder = resources.files("qrowd.judge").joinpath("prompts")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     return tuple(parse_prompt(file.read_text(encoding="utf-8"), file.name) for file in files)
