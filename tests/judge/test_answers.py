@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import log
 from pathlib import Path
 
@@ -23,10 +23,12 @@ PROMPTS["reason"] = replace(
     PROMPTS["graded"], id="reason", answer=replace(PROMPTS["graded"].answer, key="grade", reason="reason")
 )
 ROWS = [json.loads(line) for line in Path(__file__).with_name("answers.jsonl").read_text("utf-8").splitlines()]
+NAMES = {field.name for field in fields(Reply)}
+PAGE = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
 
 
 def reading_of(row):
-    fields = {key: value for key, value in row.items() if key not in ("prompt", "n", "status", "values")}
+    fields = {key: value for key, value in row.items() if key in NAMES}
     return read_reply(Reply(**fields), PROMPTS[row["prompt"]], row.get("n", 1))
 
 
@@ -55,14 +57,29 @@ def test_a_reading_that_is_not_ok_has_no_values_and_says_why():
 
 
 def test_the_table_of_the_docs_is_true():
-    page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
-    lines = page.split("| answer | reading | reason |")[1].split("\n\n")[0].splitlines()[2:]
+    lines = PAGE.split("| answer | reading | reason |")[1].split("\n\n")[0].splitlines()[2:]
     table = [(re.findall(r"`([^`]+)`", cells[1]), cells[2].strip()) for line in lines if (cells := line.split("|"))]
     assert len(table) >= 8
     for answers, expected in table:
         for text in answers:
             reading = read_reply(Reply(text=text), PROMPTS["graded"])
             assert (f"{reading.values[0]:g}" if reading.values else reading.status) == expected, text
+
+
+def test_the_docs_count_what_umbrelas_rules_read_where_there_is_no_grade():
+    """umbrela : what the rules of castorini/umbrela, commit 16cba3e, called a valid grade when they were run."""
+    rows = [row for row in ROWS if "umbrela" in row]
+    gradeless = [row for row in rows if row["status"] == "out_of_scale" or "no_grade" in row]
+    right = [row for row in rows if row["status"] == "ok"]
+    unclear = [row for row in rows if row["status"] == "unparsable" and "no_grade" not in row]
+    assert len(gradeless) + len(right) + len(unclear) == len(rows)
+    valid = [sum(row["umbrela"] is not None for row in part) for part in (gradeless, unclear)]
+    wrong = sum(row["values"] != [row["umbrela"]] for row in right)
+    page = " ".join(PAGE.split())
+    assert f"Of {len(rows)} difficult answers to `graded`, {len(gradeless)} hold no grade of the scale" in page
+    assert f"UMBRELA's rules call {valid[0]} of them a valid grade" in page
+    assert f"another grade in {wrong} of {len(right)} right answers" in page
+    assert f"a grade in {valid[1]} of {len(unclear)} that qrowd refuses" in page
 
 
 # ---- laws
