@@ -97,9 +97,9 @@ def how_it_ended(reply: Reply) -> Reading | None:
         return Reading("refused", detail="the model refused")
     for status, reasons in (("error", FAILED), ("refused", REFUSED), ("cut_off", CUT_OFF)):
         if reason in reasons:
-            return Reading(status, detail=f"finish reason {reply.finish_reason}")  # type: ignore[arg-type]
+            return Reading(status, detail=f"finish reason {reason}")  # type: ignore[arg-type]
     if reason not in FINISHED:
-        return Reading("unparsable", detail=f"finish reason {reply.finish_reason} is not known")
+        return Reading("unparsable", detail=f"finish reason {reason[:40]!r} is not known")
     return None
 
 
