@@ -295,7 +295,7 @@ def test_a_run_given_as_judgments_is_recognised():
         read_judgments("bm25.run")
     assert str(error.value) == (
         "bm25.run, line 1: expected 'topic iteration document grade', found 6 fields, like a run; "
-        "were runs and judgments swapped?"
+        "were runs and judgments swapped? (judgments of TREC RAG: trec-rag:FILE)"
     )
 
 

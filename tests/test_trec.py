@@ -138,13 +138,14 @@ def test_declared_scales_come_along():
 RUN_LINE = "expected 'topic Q0 document rank score tag', found"
 QRELS_LINE = "expected 'topic iteration document grade', found"
 SWAPPED = "were runs and judgments swapped?"
+TREC_RAG = "(judgments of TREC RAG: trec-rag:FILE)"
 MISTAKES = [
     (RUN, b"q Q0 d 1 2.5 tag\nq Q0 e 2 1.5\n", f"f, line 2: {RUN_LINE} 5 fields"),
     (RUN, b"# x\n\nq Q0 d 1 2.5 my tag\n", f"f, line 3: {RUN_LINE} 7 fields"),
     (RUN, b"q 0 d 1\n", f"f, line 1: {RUN_LINE} 4 fields, like qrels; {SWAPPED}"),
     (RUN, b"one\n", f"f, line 1: {RUN_LINE} 1 field"),
     (QRELS, b"q 0 d 1\nq 0 d\n", f"f, line 2: {QRELS_LINE} 3 fields"),
-    (QRELS, b"q Q0 d 1 2.5 tag\n", f"f, line 1: {QRELS_LINE} 6 fields, like a run; {SWAPPED}"),
+    (QRELS, b"q Q0 d 1 2.5 tag\n", f"f, line 1: {QRELS_LINE} 6 fields, like a run; {SWAPPED} {TREC_RAG}"),
     (QRELS, b"\xef\xbb\xbf\r\nq 0 d", f"f, line 2: {QRELS_LINE} 3 fields"),
     (RUN, b"q Q0 d 1 high tag\n", "f, line 1: expected a finite number as score, found 'high'"),
     (RUN, b"q Q0 d 1 1 tag\nq Q0 e 1 nan tag\n", "f, line 2: expected a finite number as score, found 'nan'"),

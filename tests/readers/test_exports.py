@@ -6,7 +6,7 @@ import pytest
 
 from qrowd import readers
 from qrowd.errors import FileError
-from qrowd.readers import argilla, label_studio, prodigy, quepid, trec_rag
+from qrowd.readers import argilla, label_studio, prodigy, quepid, ragelo, trec_rag, umbrela
 
 TASK = {"query_id": "q1", "doc_id": "d1", "text": "lobster"}
 
@@ -94,6 +94,35 @@ QUEPID_BOOK = b"query,docid,Ann,Bob\nstar wars,11,3,\nstar wars,12,1|2,0\n"
 TREC_RAG = b"# comment\n2024-1 Q0 seg#1 3 0.9 umbrela\n2024-1 Q0 seg#2 0 0.4 nist\n"
 
 
+def umbrela_record(document, grade, status=1, **more):
+    return {"query": "flea", "passage": "lives", "judgment": grade, "result_status": status, "docid": document} | more
+
+
+UMBRELA = "\n".join(
+    json.dumps(record)
+    for record in (
+        umbrela_record("d1", 3, qid="q1", model="gpt-4.1-mini", prompt="Judge", prediction="##final score: 3"),
+        umbrela_record("d2", 0, 0, qid="q1", model="gpt-4.1-mini", prompt="Judge", prediction="I cannot say"),
+        umbrela_record("d3", 0, query={"qid": "q1", "text": "flea"}, model="gpt-4.1-mini", reasoning="Off topic."),
+    )
+).encode()
+
+
+def ragelo_record(**fields):
+    return json.dumps({"qid": "q1", "evaluator_name": "rdnam", "exception": None, "answer": None, **fields})
+
+
+RAGELO = "\n".join(
+    (
+        ragelo_record(agent="bm25", answer={"answer_format": "answer_quality", "score": 2, "reasoning": "Full."}),
+        ragelo_record(did="d1", answer={"answer_format": "retrieval_relevance", "score": 1.5, "reasoning": "Partly."}),
+        ragelo_record(did="d2", exception="RateLimitError"),
+        ragelo_record(agent_a="bm25", agent_b="dense", answer={"answer_format": "pairwise", "winner": "A"}),
+        ragelo_record(did="d3", answer={"answer_format": "retrieval_relevance", "score": 0, "reasoning": "No."}),
+    )
+).encode()
+
+
 def rows(columns, *names):
     return list(zip(*(columns[name] for name in names), strict=True))
 
@@ -109,6 +138,8 @@ def rows(columns, *names):
         (PRODIGY_CHOICE, "prodigy"),
         (QUEPID_CASE, "quepid"),
         (QUEPID_BOOK, "quepid"),
+        (UMBRELA, "umbrela"),
+        (RAGELO, "ragelo"),
     ],
 )
 def test_an_export_is_recognised_by_what_it_holds_and_by_no_other_reader(text, reader):
@@ -204,6 +235,29 @@ def test_the_run_that_judged_is_the_assessor_in_six_columns_of_trec_rag():
     ]
 
 
+def test_what_umbrela_did_not_understand_is_no_judgment():
+    columns = umbrela.read(UMBRELA, "f")
+    assert rows(columns, "topic", "document", "value", "assessor", "comment") == [
+        ("q1", "d1", 3, "gpt-4.1-mini", None),
+        ("q1", "d3", 0, "gpt-4.1-mini", "Off topic."),
+    ]
+
+
+def test_a_document_that_ragelo_judged_is_a_row_and_exceptions_answers_and_pairs_are_left_out():
+    columns = ragelo.read(RAGELO, "f")
+    assert rows(columns, "topic", "document", "value", "comment") == [
+        ("q1", "d1", 1.5, "Partly."),
+        ("q1", "d3", 0, "No."),
+    ]
+    assert "assessor" not in columns
+
+
+def test_several_evaluators_of_ragelo_are_assessors():
+    other = ragelo_record(did="d1", evaluator_name="reasoner", answer={"score": 0, "reasoning": "No."}).encode()
+    columns = ragelo.read(RAGELO + b"\n" + other, "f")
+    assert rows(columns, "document", "assessor") == [("d1", "rdnam"), ("d3", "rdnam"), ("d1", "reasoner")]
+
+
 @pytest.mark.parametrize(
     ("read", "text", "problem"),
     [
@@ -215,6 +269,10 @@ def test_the_run_that_judged_is_the_assessor_in_six_columns_of_trec_rag():
         (quepid.read, b"query,docid,rating\nq,d,1,2\n", "line 2: expected 3 cells, found 4"),
         (quepid.read, b"query,docid,rating\nq\n", "no document has a rating"),
         (trec_rag.read, b"q Q0 d 1\n", "line 1: expected 'topic Q0 segment judgment confidence run_id', found 4"),
+        (umbrela.read, json.dumps(umbrela_record("d", 1)).encode(), "record 1: no qid, only texts"),
+        (umbrela.read, json.dumps(umbrela_record("d", 0, 0, qid="q")).encode(), "holds no record with result_status 1"),
+        (ragelo.read, ragelo_record(agent="a", answer={"score": 1}).encode(), "holds no judgment of a document"),
+        (ragelo.read, ragelo_record(did="d", answer={"x": 1}).encode(), "record 1: the answer of rdnam has no score"),
     ],
 )
 def test_an_export_without_answers_or_with_broken_rows_is_refused(read, text, problem):

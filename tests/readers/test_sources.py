@@ -89,6 +89,24 @@ def test_a_file_may_name_its_reader(tmp_path):
     assert without_endings(find_files(f"trec-rag:{tmp_path}/judged.txt")[0]) == "judged"
 
 
+def test_names_of_models_keep_their_dots_in_file_names_and_in_files(tmp_path):
+    names = ["gpt-5.5", "qwen3.5-9b-v1", "qwen3.5-9b-v2"]
+    for name in names:
+        (tmp_path / name).write_text("q 0 d 1\n")
+    assert read_judgments(tmp_path).assessors == tuple(names)
+    (tmp_path / "rag.tsv").write_text("".join(f"q Q0 d 1 0.9 {name}\n" for name in names))
+    assert read_judgments(f"trec-rag:{tmp_path}/rag.tsv").assessors == tuple(names)
+    record = {"qid": "q", "docid": "d", "query": "flea", "passage": "lives", "judgment": 1, "result_status": 1}
+    (tmp_path / "u.jsonl").write_text("".join(json.dumps(record | {"model": name}) + "\n" for name in names))
+    assert read_judgments(tmp_path / "u.jsonl").assessors == tuple(names)
+
+
+def test_judgments_in_six_columns_without_their_reader_are_refused_with_its_name(tmp_path):
+    (tmp_path / "judged.txt").write_text("q Q0 d 3 0.9 umbrela\n")
+    with pytest.raises(FileError, match=r"like a run; .*trec-rag:FILE"):
+        read_judgments(tmp_path / "judged.txt")
+
+
 def test_the_mistakes_of_an_export_name_its_file_and_row(tmp_path):
     (tmp_path / "export.csv").write_text("query,docid,rating\nq,d,high\n")
     with pytest.raises(FileError, match=r"export.csv: row 1: values are words \(high\)"):

@@ -1,4 +1,4 @@
-"""Exports of other tools as tables: Label Studio, Argilla, Prodigy, Quepid and TREC RAG; and readers of others.
+"""Exports of other tools as tables: of annotation tools, of models that judge, and of TREC RAG; and readers of others.
 
 A reader makes {column: cells} of the bytes of a file. The built-in ones are recognised by what the file holds; those of
 other distributions (entry points of the group `qrowd.readers`) are asked when nothing else recognises it. A file may
@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.plugins import load
-from qrowd.readers import argilla, label_studio, prodigy, quepid, trec_rag
+from qrowd.readers import argilla, label_studio, prodigy, quepid, ragelo, trec_rag, umbrela
 
 GROUP = "qrowd.readers"
 Columns = Mapping[str, Sequence[Any]]
@@ -51,7 +51,9 @@ BUILT_IN: dict[str, Reader] = {
     "argilla": _BuiltIn(argilla),
     "prodigy": _BuiltIn(prodigy),
     "quepid": _BuiltIn(quepid),
+    "ragelo": _BuiltIn(ragelo),
     "trec-rag": _BuiltIn(trec_rag),
+    "umbrela": _BuiltIn(umbrela),
 }
 
 

@@ -133,6 +133,7 @@ def _counted(n_fields: int, format: Format) -> str:
     else:
         other = QRELS if format.noun == RUN.noun else RUN
         hint = f", like {other.noun}; were runs and judgments swapped?" if n_fields == other.n_fields else ""
+        hint += " (judgments of TREC RAG: trec-rag:FILE)" if hint and other.noun == RUN.noun else ""
     return f"{plural(n_fields, 'field')}{hint}"
 
 
