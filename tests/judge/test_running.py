@@ -1,10 +1,7 @@
 import asyncio
 import dataclasses
 import os
-import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 
@@ -21,6 +18,7 @@ from qrowd.judge.function import FunctionModel
 from qrowd.judge.prices import Price, Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record
 from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, ask_all, ask_all_async
+from soak.models import kill_and_resume
 
 OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
 DOWN = Reply(error="ConnectError at there", tokens_in=0, tokens_out=0)
@@ -383,45 +381,8 @@ def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
     assert rest.reused == len(kept)
 
 
-JOB = """
-import sys
-from qrowd.judge.chat import ChatModel
-from qrowd.judge.exchange import Message, Request
-from qrowd.judge.record import Record
-from qrowd.judge.running import ask_all
-
-path, url, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
-requests = [Request(url, "small", (Message("user", f"pair {i}"),)) for i in range(n)]
-ask_all(requests, [ChatModel(url, "small")], Record(path), concurrency=8)
-print("done")
-"""
-
-
-def kill_and_resume(path, n, kills, delay, longest):
-    """Kill a job again and again, then let it end; (requests that the server got, attempts that the record holds)."""
-    chance = random.Random(0)
-    with ModelServer(lambda number, body: dataclasses.replace(completion("2"), delay=delay)) as served:
-        command = [sys.executable, "-c", JOB, str(path), served.url, str(n)]
-        for _ in range(kills):
-            with Record(path) as record:
-                complete = {attempt.request.messages[0].content for attempt in record.attempts()}
-            start = len(served.bodies)
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as job:
-                deadline = time.monotonic() + 20
-                while len(served.bodies) == start and time.monotonic() < deadline and job.poll() is None:
-                    time.sleep(0.005)
-                time.sleep(chance.uniform(0, longest))
-                os.kill(job.pid, signal.SIGKILL)
-                job.wait()
-            assert complete.isdisjoint(served.contents[start:])  # nothing that was recorded is asked again
-        final = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert final.stdout == "done\n"
-        with Record(path, read_only=True) as record:
-            return list(served.contents), [attempt.request.messages[0].content for attempt in record.attempts()]
-
-
 def test_a_job_that_is_killed_and_started_again_asks_nothing_twice_and_loses_no_answer(tmp_path):
     kills = 3
-    asked, recorded = kill_and_resume(tmp_path / "judge.sqlite", 150, kills, 0.005, 0.05)
+    asked, recorded = kill_and_resume(tmp_path / "judge.sqlite", 150, kills, delay=0.005, longest=0.05)
     assert sorted(recorded) == sorted(f"pair {i}" for i in range(150))  # each once
     assert len(asked) <= 150 + 8 * kills  # only what was in flight when it was killed
