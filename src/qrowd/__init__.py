@@ -18,6 +18,7 @@ _HOME = {
     "aware": "qrowd",
     "comparison": "qrowd",
     "gain_distributions": "qrowd",
+    "judge": "qrowd",
     "magnitude": "qrowd",
     "predicted_relevance": "qrowd",
     "preferences": "qrowd",
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from qrowd import aware as aware
     from qrowd import comparison as comparison
     from qrowd import gain_distributions as gain_distributions
+    from qrowd import judge as judge
     from qrowd import magnitude as magnitude
     from qrowd import predicted_relevance as predicted_relevance
     from qrowd import preferences as preferences

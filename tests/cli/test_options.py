@@ -46,6 +46,12 @@ EXCEPTIONS = {
     ("--format", "leaderboards"): "the format of leaderboards",
     ("--measure", "leaderboards"): "whatever the leaderboards call theirs",
     ("--output", "leaderboards"): "it also writes a leaderboard",
+    ("--output", "judge ask"): "it writes a folder of judgments",
+    ("--budget", "judge ask"): "of a record, whatever was asked before",
+    ("--documents", "replace"): "which documents are ranked, not their texts",
+    ("--topics", "plan"): "numbers of topics, not their texts",
+    ("--gold", "judge ask"): "a file, since there are no judgments yet",
+    ("--model", "judge ask"): "models that are asked, not their judgments",
 }
 EXCEPTIONS |= {
     (option, "trec-eval"): "it is trec_eval's"
@@ -57,6 +63,7 @@ DEFAULTS = {
     "--n-resamples": "as many as the method needs for stable digits",
     "--random-assessors": "one page needs less than a paper",
     "--seed": "the panel that the documentation shows has seed 2",
+    "--depth": "each pair of documents is a question, so fewer are compared",
     "--base-url": "the server knows its own address",
     "--runs": "required where every answer is about systems",
 }

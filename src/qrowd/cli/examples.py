@@ -46,6 +46,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "simulate": ("qrowd simulate another-panel",),
     "serve": ("qrowd serve --demo", "qrowd serve --port 8001"),
     "study": ("qrowd study", "qrowd study aware --quick"),
+    "judge ask": (
+        "qrowd judge ask --topics topics.tsv --documents documents.tsv --runs panel/runs --model assessor.py:grade "
+        "-o judges",
+        "qrowd judge ask --topics topics.tsv --documents documents.tsv --runs panel/runs "
+        "--model http://localhost:8000/v1#qwen3 --as aspects --dry-run",
+    ),
+    "judge status": ("qrowd judge status judge.sqlite --runs panel/runs",),
+    "judge prompts": ("qrowd judge prompts",),
     "help": ("qrowd help", "qrowd help evaluate", "qrowd help panel mean"),
     "prefer evaluate": (f"qrowd prefer evaluate --runs panel/runs {PREFERENCES} -m ppref@10 wpref",),
     "prefer agree": (f"qrowd prefer agree {PREFERENCES}",),

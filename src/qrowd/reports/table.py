@@ -10,7 +10,7 @@ from qrowd.reports.short_names import fitted_names, renamed
 
 TEXT_COLUMNS = (  # set from the left
     *("system", "assessor", "scale", "values", "measure", "topic", "method", "source"),
-    *("item", "cause", "code", "about", "followed by"),
+    *("item", "cause", "code", "about", "followed by", "model", "prompt"),
 )
 
 
