@@ -217,11 +217,22 @@ def test_a_key_that_cannot_be_sent_is_an_error_that_does_not_show_it(monkeypatch
     assert served.bodies == []
 
 
-def test_the_key_of_openai_goes_to_no_other_server(monkeypatch):
+def test_the_key_of_a_provider_goes_to_no_other_server(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     _, served = ask([completion()])
     assert "authorization" not in served.headers[0]
     assert ChatModel("https://api.openai.com/v1", "gpt").key_from_environment == "OPENAI_API_KEY"
+    assert ChatModel("https://api.openai.com.example.com/v1", "gpt").key_from_environment == (
+        "QROWD_KEY_API_OPENAI_COM_EXAMPLE_COM"
+    )
+
+
+def test_a_server_of_ones_own_gets_the_key_of_its_host_where_there_is_one(monkeypatch):
+    (refused,), _ = ask([problem(401, "who are you?")])
+    assert refused.error == "HTTP 401: who are you?; QROWD_KEY_127_0_0_1 holds no key"
+    monkeypatch.setenv("QROWD_KEY_127_0_0_1", KEY)
+    _, served = ask([completion()])
+    assert served.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,7 +23,16 @@ from qrowd.judge.pace import requested_wait
 if TYPE_CHECKING:
     import httpx2
 
-OPENAI = "api.openai.com"
+KEYS = {  # the environment variables in which users of these servers keep their keys
+    "api.anthropic.com": "ANTHROPIC_API_KEY",
+    "api.deepseek.com": "DEEPSEEK_API_KEY",
+    "api.groq.com": "GROQ_API_KEY",
+    "api.mistral.ai": "MISTRAL_API_KEY",
+    "api.openai.com": "OPENAI_API_KEY",
+    "api.together.xyz": "TOGETHER_API_KEY",
+    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+    "openrouter.ai": "OPENROUTER_API_KEY",
+}
 PATH = "/chat/completions"
 SHORTEST_SECRET = 6  # characters; servers without keys are given words such as "none"
 _SCHEMA_WORDS = ("response_format", "json_schema", "structured output", "guided", "grammar")
@@ -32,8 +42,9 @@ class ChatModel:
     """A model of an OpenAI-compatible server.
 
     url : up to and including the version, as in "http://localhost:8000/v1". name : as the server calls the model.
-    key_from_environment : the environment variable that holds the key; default: OPENAI_API_KEY for api.openai.com, and
-    no key for other servers. timeout : seconds for a whole answer.
+    key_from_environment : the environment variable that holds the key; default: the usual one of a provider in `KEYS`,
+    and QROWD_KEY_HOST for others, as in QROWD_KEY_LLM_EXAMPLE_COM, which may be absent. So a key goes to its own server
+    only. timeout : seconds for a whole answer.
 
     A request's parameters are sent as they are. Its schema is sent as `response_format`; a server that answers 400 to
     that is asked without from then on, as `Reply.schema_sent` says.
@@ -46,9 +57,11 @@ class ChatModel:
 
     def __init__(self, url: str, name: str, *, key_from_environment: str | None = None, timeout: float = 120.0) -> None:
         self.endpoint, self.name, self.timeout = _endpoint(url), name, timeout
-        if key_from_environment is None and urlsplit(self.endpoint).hostname == OPENAI:
-            key_from_environment = "OPENAI_API_KEY"
-        self.key_from_environment = key_from_environment
+        host = urlsplit(self.endpoint).hostname or ""
+        self.key_from_environment = (
+            key_from_environment or KEYS.get(host) or "QROWD_KEY_" + re.sub(r"\W", "_", host, flags=re.ASCII).upper()
+        )
+        self._needs_key = key_from_environment is not None or host in KEYS
         self._sends_schema = True
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -72,12 +85,12 @@ class ChatModel:
             await client.aclose()
 
     async def _attempt(self, request: Request, sends_schema: bool) -> Reply:
-        key = os.environ.get(self.key_from_environment or "", "").strip()
-        if self.key_from_environment and not key:
+        client = self._open()
+        key = os.environ.get(self.key_from_environment, "").strip()
+        if self._needs_key and not key:
             return Reply(error=f"the environment variable {self.key_from_environment} holds no key", http_status=401)
         if not (key.isascii() and key.isprintable()):  # refused here: a library's error would print it
             return Reply(error=f"{self.key_from_environment} holds characters that no key has", http_status=401)
-        client = self._open()
         start = time.monotonic()
         try:
             async with asyncio.timeout(self.timeout):
@@ -100,6 +113,8 @@ class ChatModel:
                 read_body(_without(raw, key), status),
                 retry_after=requested_wait(headers, datetime.now(UTC)),
             )
+            if status == 401 and not key:
+                reply = replace(reply, error=f"{reply.error}; {self.key_from_environment} holds no key")
         return replace(reply, seconds=time.monotonic() - start, schema_sent=sends_schema)
 
     def _open(self) -> httpx2.AsyncClient:
