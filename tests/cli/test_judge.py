@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from judge.model_server import ModelServer, completion
 from qrowd.cli.examples import EXAMPLES
 from qrowd.files import read_judgments, read_preferences, read_runs
 
@@ -100,6 +101,20 @@ def test_a_dry_run_prices_the_job_and_asks_nothing(qrowd, few):
     assert not (few / "judge.sqlite").exists()
 
 
+def test_a_server_is_asked_and_its_key_is_nowhere(qrowd, few, monkeypatch):
+    key = "sk-very-secret-0123456789"
+    monkeypatch.setenv("MY_KEY", key)
+    with ModelServer([completion('{"grade": 3}')] * 2 + [completion(None, refusal="No.")]) as server:
+        model = f"{server.url}#small"
+        outcome = qrowd(*ASK, "--runs", "runs", "--model", model, "--key-from", "MY_KEY", "-o", "judges")
+    assert outcome.status == 0, outcome.err
+    assert "2 of 4 questions have an answer" in outcome.out
+    assert read_judgments("judges").assessors == ("small-1+graded",)  # as it names itself
+    outputs = [path.read_bytes() for path in few.rglob("*") if path.is_file()]
+    assert all(key.encode() not in output for output in (*outputs, outcome.out.encode(), outcome.err.encode()))
+    assert "refused" in qrowd("judge", "status", "judge.sqlite").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -110,6 +125,11 @@ def test_a_dry_run_prices_the_job_and_asks_nothing(qrowd, few):
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "best"), "choose one of"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--again", "ok"), "--again ok"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--parameter", "cold"), "expected NAME=VALUE"),
+        (
+            ("--runs", "runs", "--model", "http://a/v1#m", "http://b/v1#m", "--key-from", "KEY"),
+            "say which: HOST=VARIABLE",
+        ),
+        (("--runs", "runs", "--model", "http://a/v1#m", "--key-from", "b=KEY"), "no model is at this host"),
         (("--runs", "runs", "--pool", "q.txt", "--model", "assessor.py:grade"), "give --runs or --pool"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "magnitude"), "give checks or gold"),
     ],

@@ -63,6 +63,13 @@ def test_an_assessor_is_the_model_as_returned_and_the_prompt():
     assert judgments.scales[0].maximum == 3
 
 
+def test_expected_grades_are_those_of_a_further_assessor():
+    judgments = judgments_of([replace(OK, expected=1.75), replace(OK, sample=2)], {"graded": "0-3"})
+    assert judgments.assessors == ("m-1.5+graded", "m-1.5+graded+expected")
+    assert judgments.select(assessors=["m-1.5+graded+expected"]).value.tolist() == [1.75]
+    assert [scale.kind for scale in judgments.scales] == ["graded", "fractions"]
+
+
 def test_magnitudes_keep_their_unit():
     unit = replace(OK, question=Question("1", ("d1", "high", "low"), "1-1"), values=(5.0, 50.0, 0.5))
     judgments = judgments_of([unit], {"graded": "magnitude"})

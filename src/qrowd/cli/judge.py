@@ -13,7 +13,7 @@ from qrowd.cli.commands import command_group
 from qrowd.cli.magnitude import CHECKS
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
     from qrowd.judge import Job, ModelAnswers
@@ -101,6 +101,16 @@ def ask(
             show_default="those of the prompt",
         ),
     ] = None,
+    key_from: Annotated[
+        list[str] | None,
+        option(
+            help="Environment variables that hold the keys: VARIABLE, or HOST=VARIABLE for each of several servers.",
+            panel="Models",
+            metavar="VARIABLES",
+            show_default="OPENAI_API_KEY for OpenAI",
+        ),
+    ] = None,
+    timeout: Annotated[float, option(help="Seconds to wait for a whole answer.", panel="Models", min=1)] = 120.0,
     samples: Annotated[int, option(help="How often each question is asked.", panel="Models", min=1)] = 1,
     unit_size: Annotated[int, option(help="Documents of a unit, check documents included.", min=1)] = 8,
     again: Annotated[
@@ -152,7 +162,7 @@ def ask(
         read_topic_texts(topics),
         read_document_texts(documents, labels),
         source,
-        [_model(text) for text in model],
+        _models(model, key_from or [], timeout),
         prompt or ["graded"],
         n_samples=samples,
         depth=depth,
@@ -262,19 +272,38 @@ def _items(path: str) -> dict[str, list[str]]:
     return items
 
 
-def _model(text: str) -> Any:
-    """URL#NAME as it is, or the function of FILE.py:FUNCTION under its own name."""
-    path, colon, name = text.rpartition(":")
-    if not colon or not path.endswith(".py"):
-        if "#" not in text:
-            raise ArgumentError(
-                f"--model {text}: expected URL#NAME, as in http://localhost:8000/v1#qwen3, or FILE.py:NAME"
-            )
-        return text
+def _models(texts: list[str], key_from: list[str], timeout: float) -> list[Any]:
+    """The models of URL#NAME and FILE.py:FUNCTION. A key goes to the server that it is for, and to no other."""
+    from urllib.parse import urlsplit
+
+    from qrowd.judge import ChatModel
+
+    variables = dict(text.rpartition("=")[::2] for text in key_from)
+    hosts = {urlsplit(text.partition("#")[0]).hostname or "" for text in texts if "#" in text}
+    if "" in variables and len(hosts) > 1:
+        raise ArgumentError(f"--key-from {variables['']}: there are {len(hosts)} servers; say which: HOST=VARIABLE")
+    if strange := sorted(set(variables) - hosts - {""}):
+        raise ArgumentError(f"--key-from {strange[0]}={variables[strange[0]]}: no model is at this host")
+    models: list[Any] = []
+    for text in texts:
+        url, mark, name = text.partition("#")
+        if not mark:
+            models.append(_function(text))
+        elif not name or not url.startswith(("http://", "https://")):
+            raise ArgumentError(f"--model {text}: expected URL#NAME, as in http://localhost:8000/v1#qwen3")
+        else:
+            variable = variables.get(urlsplit(url).hostname or "", variables.get(""))
+            models.append(ChatModel(url, name, key_from_environment=variable, timeout=timeout))
+    return models
+
+
+def _function(text: str) -> Any:
+    """The function of FILE.py:FUNCTION."""
     import runpy
 
-    from qrowd.errors import FileError
-
+    path, colon, name = text.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        raise ArgumentError(f"--model {text}: expected URL#NAME, as in http://localhost:8000/v1#qwen3, or FILE.py:NAME")
     if not Path(path).is_file():
         raise FileError(path, "there is no such file")
     try:
@@ -308,7 +337,6 @@ def _write(answers: ModelAnswers, folder: str) -> None:
     from urllib.parse import quote
 
     from qrowd.cli.output import write_output
-    from qrowd.errors import FileError
 
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from qrowd.errors import FileError
-from qrowd.judge.answers import read_reply
+from qrowd.judge.answers import expected_grade, read_reply
 from qrowd.judge.exchange import Reply, Request
 from qrowd.judge.outcome import Outcome
 from qrowd.judge.prompts import Answer, Prompt
@@ -69,10 +69,10 @@ class Asking:
         if reply is None:
             return None
         reading = read_reply(reply, self.prompt, self.n_values)
-        values = reading.values
+        values, expected = reading.values, expected_grade(reply, self.prompt) if reply.tokens else None
         if reading.status == "ok" and self.prompt.form not in SEVERAL:
             values = (self.prompt.judgment(values),)
-        return Outcome(*about, reading.status, values, reading.detail, reply.model, reply.seconds)
+        return Outcome(*about, reading.status, values, reading.detail, reply.model, reply.seconds, expected)
 
 
 def write_askings(path: PathLike, askings: Iterable[Asking]) -> None:

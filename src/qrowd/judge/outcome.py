@@ -17,7 +17,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.pools import lists_of
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
-from qrowd.model.scales import parse_scale
+from qrowd.model.scales import Scale, parse_scale
 
 if TYPE_CHECKING:
     from qrowd.judge.questions import Question
@@ -34,6 +34,7 @@ class Outcome:
     prompt, prompt_sha256 : id and hash of the prompt. sample : 1, 2, ...: the same question again.
     status : why there is a judgment, or none. values : one per document; of a preference 1 where the document shown
         first is preferred, else 2. detail : what is wrong. seconds : until the answer came, nan where none did.
+    expected : mean grade by the probabilities of the tokens; None where they are not known or too little on grades.
     """
 
     question: Question
@@ -47,6 +48,7 @@ class Outcome:
     detail: str = ""
     answered_by: str | None = None
     seconds: float = float("nan")
+    expected: float | None = None
 
     @property
     def is_preference(self) -> bool:
@@ -75,18 +77,26 @@ def assessors_of(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, str, str],
 def judgments_of(outcomes: Sequence[Outcome], scales: Mapping[str, str] | None = None) -> Judgments:
     """The judgments of the outcomes that are ok, by one assessor per model and prompt; samples are repeats.
 
-    The order of the outcomes does not matter. scales : {prompt: scale}, declared for its assessors.
+    Expected grades are those of a further assessor, "MODEL+PROMPT+expected". The order of the outcomes does not matter.
+    scales : {prompt: scale}, declared for its assessors.
     """
-    names, rows, declared = assessors_of(outcomes), [], {}
+    names, rows = assessors_of(outcomes), []
+    declared: dict[str, Scale] = {}
     for outcome in sorted(_ok(outcomes), key=_place):
         if outcome.is_preference:
             continue
-        assessor = names[_source(outcome)]
+        assessor, question = names[_source(outcome)], outcome.question
+        unit = f"{question.unit}-{outcome.sample}" if question.unit else ""
+        statements = [(assessor, outcome.values)]
         if scales and outcome.prompt in scales:
-            declared[assessor] = scales[outcome.prompt]
-        for document, value in zip(outcome.question.documents, outcome.values, strict=True):
-            unit = f"{outcome.question.unit}-{outcome.sample}" if outcome.question.unit else ""
-            rows.append((outcome.question.topic, document, assessor, value, outcome.sample, unit, outcome.seconds))
+            declared[assessor] = parse_scale(scales[outcome.prompt])
+        if outcome.expected is not None:
+            statements.append((f"{assessor}+expected", (outcome.expected,)))
+            if assessor in declared:
+                declared[f"{assessor}+expected"] = parse_scale(f"0..{declared[assessor].maximum:g}")
+        for name, values in statements:
+            for document, value in zip(question.documents, values, strict=True):
+                rows.append((question.topic, document, name, value, outcome.sample, unit, outcome.seconds))
     if not rows:
         return Judgments.from_rows([])
     names_of_columns = ("topic", "document", "assessor", "value", "order", "unit", "seconds")
@@ -94,8 +104,7 @@ def judgments_of(outcomes: Sequence[Outcome], scales: Mapping[str, str] | None =
     if not any(columns["unit"]):
         del columns["unit"]
     judgments = Judgments.from_frame(columns)
-    exact = {name: parse_scale(scale) for name, scale in declared.items()}
-    new = tuple(exact.get(name, scale) for name, scale in zip(judgments.assessors, judgments.scales, strict=True))
+    new = tuple(declared.get(name, scale) for name, scale in zip(judgments.assessors, judgments.scales, strict=True))
     return replace(judgments, scales=new)
 
 
