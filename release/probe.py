@@ -11,8 +11,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges", "-m", "AP")
+MODEL = ("--documents", "documents.csv", "--model", "https://api.openai.com/v1#none")
 ALWAYS: tuple[tuple[str, ...], ...] = (
     ("demo",),
     ("simulate", "panel"),
@@ -27,6 +29,7 @@ ALWAYS: tuple[tuple[str, ...], ...] = (
 FEATURES: dict[str, tuple[tuple[str, ...], int]] = {
     "excel": (("evaluate", *PANEL, "-o", "scores.xlsx"), 0),
     "irds": (("evaluate", "--runs", "panel/runs", "--judgments", "irds:no-such-set"), 2),
+    "judge": (("judge", "ask", "--runs", "panel/runs", "--depth", "1", "--topics", "topics.csv", *MODEL), 2),  # no key
     "plots": (("plot", "ranks", *PANEL, "-o", "ranks.svg"), 0),
     "report": (("report", *PANEL, "-o", "report.html"), 0),
     "server": (("campaign", "list", "--database", "none.db"), 2),
@@ -55,6 +58,9 @@ def faults(extras: Sequence[str]) -> list[str]:
         status, text = outcome(words)
         if status:
             wrong.append(f"qrowd {' '.join(words)}: exit status {status}: {text}")
+    topic, _, document, *_ = Path("panel/runs/bm25.run").read_text(encoding="utf-8").split(maxsplit=3)
+    Path("topics.csv").write_text(f"topic,text\n{topic},what it is\n", encoding="utf-8")
+    Path("documents.csv").write_text(f"document,text\n{document},it is this\n", encoding="utf-8")
     working = {*extras, *(["report"] if "server" in extras else [])}  # Jinja2 is in both
     for extra, (words, expected) in FEATURES.items():
         status, text = outcome(words)
@@ -70,6 +76,7 @@ def faults(extras: Sequence[str]) -> list[str]:
 
 if __name__ == "__main__":
     os.environ["COLUMNS"] = "200"
+    os.environ.pop("OPENAI_API_KEY", None)
     extras = sys.argv[1:]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextlib.chdir(folder):
         wrong = faults(extras)

@@ -8,7 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = (
-    "openpyxl", "ir_datasets", "matplotlib", "jinja2", "pyarrow", "fastparquet", "alembic", "argon2", "httpx", "nh3",
+    "openpyxl", "ir_datasets", "matplotlib", "jinja2", "pyarrow", "fastparquet", "alembic", "argon2", "httpx", "httpx2",
+    "nh3",
     "psycopg", "jwt", "multipart", "snowballstemmer", "sqlalchemy", "starlette", "uvicorn", "polars", "ir_measures",
 )  # fmt: skip
 WITHOUT = """
