@@ -8,6 +8,7 @@ import pytest
 from judge.model_server import ModelServer, completion
 from qrowd.cli.examples import EXAMPLES
 from qrowd.files import read_judgments, read_preferences, read_runs
+from qrowd.judge import prompt
 
 FUNCTIONS = """
 def grade(request):
@@ -54,6 +55,8 @@ def test_the_judgments_of_a_model_are_evaluated(qrowd, few):
     judgments = read_judgments("judges")
     assert judgments.assessors == ("grade+graded",)
     assert len(judgments) == 3
+    assert "--scale 'grade+graded=0-3'" in outcome.out
+    assert prompt("graded").sha256 in (few / "judges" / "grade+graded.csv").read_text()
     outcome = qrowd("evaluate", "--runs", "runs", "--judgments", "judges", "-m", "P@1")
     assert outcome.status == 0, outcome.err
     assert "grade+graded" in outcome.out
@@ -92,6 +95,17 @@ def test_what_is_no_answer_makes_no_judgment_and_may_be_asked_again(qrowd, few):
     assert list((few / "judges").iterdir()) == []
     (few / "assessor.py").write_text("def silent(request):\n    return '1'\n")
     assert "3 of 4 questions have an answer" in qrowd(*command, "assessor.py:silent", "--again", "unparsable").out
+
+
+def test_a_budget_stops_the_job_and_the_same_command_goes_on(qrowd, few):
+    price = '[[prices]]\nendpoint = "*"\nmodel = "*"\ninput = 1.0\noutput = 1.0\n'
+    (few / "prices.toml").write_text('currency = "EUR"\n' + price)
+    command = (*ASK, "--runs", "runs", "--model", "assessor.py:grade", "--prices", "prices.toml", "--concurrency", "1")
+    outcome = qrowd(*command, "--budget", "0.0005")
+    assert outcome.status == 0, outcome.err
+    assert "stopped: budget" in outcome.out
+    assert "not asked: " in outcome.out
+    assert "3 of 4 questions have an answer" in qrowd(*command).out
 
 
 def test_a_dry_run_prices_the_job_and_asks_nothing(qrowd, few):

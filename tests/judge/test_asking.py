@@ -95,6 +95,9 @@ def test_magnitudes_are_asked_in_units_with_check_documents(tmp_path):
     assert answers.judgments.scales[0].kind == "magnitude"
     assert sorted(set(answers.judgments.unit)) == ["1-1-1", "1-2-1"]
     assert len(answers.judgments) == 3 + 2 * 2
+    answers = ask_models(TOPICS, DOCUMENTS, {"1": [*pool["1"], "empty"]}, answer, "magnitude", **options)
+    assert len(answers.judgments) == 3 + 2 * 2
+    assert [outcome.status for outcome in answers.outcomes] == ["ok", "ok", "text_missing"]
     with pytest.raises(ArgumentError, match="give checks or gold"):
         ask_models(TOPICS, DOCUMENTS, pool, answer, "magnitude", record=tmp_path / "other.sqlite")
 

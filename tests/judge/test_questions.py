@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data_sets import registered
 from qrowd.errors import ArgumentError, FileError
 from qrowd.judge.questions import (
     Question,
@@ -92,6 +93,12 @@ def test_documents_are_read_from_tables_and_those_without_text_are_missing(tmp_p
     texts = read_document_texts([tmp_path / name])
     assert {label: row["text"] for label, row in texts.items()} == {"d1": "green tea", "d3": "cake"}
     assert list(read_document_texts([tmp_path / name], {"d3"})) == ["d3"]
+
+
+def test_texts_are_read_from_data_sets(tmp_path):
+    with registered(tmp_path / "data") as name:
+        assert read_topic_texts(f"irds:{name}")["q1"]["title"] == "red lobster"
+        assert read_document_texts([f"irds:{name}"], {"d2"})["d2"]["text"] == "train times"
 
 
 def test_topics_are_read_with_all_their_texts_and_each_once(tmp_path):

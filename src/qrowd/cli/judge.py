@@ -189,7 +189,9 @@ def ask(
         )
     if output is not None:
         _write(answers, output)
-    report = JudgingReport(answers.statuses, answers.n_unasked, tuple(_notes(answers, record)))
+    report = JudgingReport(
+        answers.statuses, answers.n_unasked, tuple(_notes(answers, record, price_list.currency if price_list else ""))
+    )
     deliver(report.to_document().shown(report.systems, top=top, short_names=short_names), None)
 
 
@@ -337,29 +339,38 @@ def _write(answers: ModelAnswers, folder: str) -> None:
     from urllib.parse import quote
 
     from qrowd.cli.output import write_output
+    from qrowd.judge.outcome import assessors_of, source_of
 
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(folder, f"cannot be made: {error.strerror}") from None
+    names = assessors_of(answers.outcomes)
+    hashes = {names[source]: one.prompt_sha256 for one in answers.outcomes if (source := source_of(one)) in names}
     for part in (answers.judgments, answers.preferences):
         for assessor in () if part is None else part.assessors:
             frame = part.select(assessors=[assessor]).to_frame()  # type: ignore[union-attr]
-            name = quote(assessor, safe="+ ()")
-            write_output(str(Path(folder) / f"{name}.csv"), frame.to_csv(index=False))
+            frame["prompt_sha256"] = hashes[assessor.removesuffix("+expected")]
+            write_output(str(Path(folder) / f"{quote(assessor, safe='+ ()')}.csv"), frame.to_csv(index=False))
 
 
-def _notes(answers: ModelAnswers, record: str) -> Any:
+def _notes(answers: ModelAnswers, record: str, currency: str) -> Any:
     from qrowd.reports.document import Note
 
     if answers.stopped:
         yield Note("stopped", answers.stopped)
     if answers.cost is not None:
-        yield Note("cost", f"{answers.cost:.4g}")
+        yield Note("cost", f"{answers.cost:.4g} {currency}")
     if answers.statuses.n_failed:
         yield Note(
             "failures", "make no judgment; errors and timeouts are asked again by the same command, others by --again"
         )
+    judgments = answers.judgments
+    scales = [
+        f"'{name}={scale}'" for name, scale in zip(judgments.assessors, judgments.scales, strict=True) if scale.declared
+    ]
+    if scales:
+        yield Note("scales", f"files do not state them; for other commands: --scale {' '.join(scales)}")
     yield Note("record", record)
 
 

@@ -241,7 +241,9 @@ def plan_job(
         if checks is None and gold is None:
             raise ArgumentError("checks: units of magnitudes hold a high and a low check document; give checks or gold")
         known = checks if checks is not None or gold is None else checks_from_gold(gold, pooled, 0)
-        questions = magnitude_questions(pooled, known or {}, size=unit_size, rng=rng)
+        with_text = {topic: [label for label in of_topic if label in texts] for topic, of_topic in pooled.items()}
+        questions = magnitude_questions(with_text, known or {}, size=unit_size, rng=rng)
+        questions += [q for q in single_questions(pooled) if q.documents[0] not in texts]  # they spoil no unit
     else:
         questions = single_questions(pooled)
     askings = [

@@ -85,7 +85,7 @@ def judgments_of(outcomes: Sequence[Outcome], scales: Mapping[str, str] | None =
     for outcome in sorted(_ok(outcomes), key=_place):
         if outcome.is_preference:
             continue
-        assessor, question = names[_source(outcome)], outcome.question
+        assessor, question = names[source_of(outcome)], outcome.question
         unit = f"{question.unit}-{outcome.sample}" if question.unit else ""
         statements = [(assessor, outcome.values)]
         if scales and outcome.prompt in scales:
@@ -119,7 +119,7 @@ def preferences_of(outcomes: Sequence[Outcome]) -> Preferences | None:
             one, two = outcome.question.documents
             first = outcome.values[0] == 1
             preferred, other = (one, two) if first else (two, one)
-            assessor = names[_source(outcome)]
+            assessor = names[source_of(outcome)]
             sample, seconds = outcome.sample, outcome.seconds
             rows.append((outcome.question.topic, preferred, other, assessor, int(first), sample, seconds))
     if not rows:
@@ -198,11 +198,12 @@ def _ok(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [outcome for outcome in outcomes if outcome.status == "ok"]
 
 
-def _source(outcome: Outcome) -> tuple[str, str, str, str]:
+def source_of(outcome: Outcome) -> tuple[str, str, str, str]:
+    """The key of an outcome in `assessors_of`."""
     return outcome.endpoint, outcome.model, outcome.answered_by or outcome.model, outcome.prompt
 
 
 def _place(outcome: Outcome) -> tuple[Any, ...]:
     """Where an outcome stands, whenever its answer came."""
     question = outcome.question
-    return *_source(outcome), question.topic, question.unit, question.documents, outcome.sample
+    return *source_of(outcome), question.topic, question.unit, question.documents, outcome.sample

@@ -107,6 +107,8 @@ def magnitude_questions(
         raise ArgumentError(f"size={size}: a unit holds two check documents and at least one other")
     chance, questions = Chance.of(rng), []
     for topic, documents in pool.items():
+        if not documents:
+            continue
         if topic not in checks:
             raise ArgumentError(f"checks: topic {topic} has no check documents; name a high and a low one")
         stream = chance.stream(f"units {topic}")
