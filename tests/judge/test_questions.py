@@ -92,13 +92,13 @@ def test_documents_are_read_from_tables_and_those_without_text_are_missing(tmp_p
     write[(tmp_path / name).suffix](tmp_path / name)
     texts = read_document_texts([tmp_path / name])
     assert {label: row["text"] for label, row in texts.items()} == {"d1": "green tea", "d3": "cake"}
-    assert list(read_document_texts([tmp_path / name], {"d3"})) == ["d3"]
+    assert list(read_document_texts([tmp_path / name], labels={"d3"})) == ["d3"]
 
 
 def test_texts_are_read_from_data_sets(tmp_path):
     with registered(tmp_path / "data") as name:
         assert read_topic_texts(f"irds:{name}")["q1"]["title"] == "red lobster"
-        assert read_document_texts([f"irds:{name}"], {"d2"})["d2"]["text"] == "train times"
+        assert read_document_texts([f"irds:{name}"], labels={"d2"})["d2"]["text"] == "train times"
 
 
 def test_topics_are_read_with_all_their_texts_and_each_once(tmp_path):

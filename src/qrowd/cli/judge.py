@@ -160,7 +160,7 @@ def ask(
     }
     job = plan_job(
         read_topic_texts(topics),
-        read_document_texts(documents, labels),
+        read_document_texts(documents, labels=labels),
         source,
         _models(model, key_from or [], timeout),
         prompt or ["graded"],
@@ -375,7 +375,7 @@ def _notes(answers: ModelAnswers, record: str, currency: str) -> Any:
 
 
 def _show_estimate(job: Job, prices: Any, record: str) -> None:
-    estimate = job.estimate(prices, record)
+    estimate = job.estimate(prices, record=record)
     cost = "unknown" if estimate.cost is None else f"about {estimate.cost:.4g} {estimate.currency}"
     typer.echo(
         f"{estimate.requests:,} requests, about {estimate.tokens_in:,} tokens sent and at most {estimate.tokens_out:,} "

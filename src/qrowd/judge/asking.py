@@ -79,7 +79,7 @@ class Job:
         """The requests of all questions whose texts are there."""
         return [asking.request for asking in self.askings if asking.request is not None]
 
-    def estimate(self, prices: Prices, record: PathLike | None = None) -> Estimate:
+    def estimate(self, prices: Prices, *, record: PathLike | None = None) -> Estimate:
         """What the requests cost that the record does not answer yet."""
         requests = self.requests
         if record is not None and Path(record).exists():
@@ -87,7 +87,9 @@ class Job:
                 requests = [request for request in requests if answered.last(request.key) is None]
         return prices.estimate(requests)
 
-    def answers(self, replies: Mapping[str, Reply], cost: float | None, stopped: str | None = None) -> ModelAnswers:
+    def answers(
+        self, replies: Mapping[str, Reply], *, cost: float | None = None, stopped: str | None = None
+    ) -> ModelAnswers:
         """The answers in these replies, by the keys of their requests."""
         outcomes = []
         for asking in self.askings:
@@ -129,7 +131,7 @@ class Job:
                 again=keys,
                 progress=progress,
             )
-        return self.answers(answers.replies, answers.cost, answers.stopped)
+        return self.answers(answers.replies, cost=answers.cost, stopped=answers.stopped)
 
     def _again(self, record: Record, statuses: Collection[Status]) -> set[str]:
         outcomes = {asking.key: asking.outcome(record.last(asking.key)) for asking in self.askings if asking.key}

@@ -150,7 +150,7 @@ class Statuses(Result):
         """How many of them have no answer that makes a judgment."""
         return sum(outcome.status != "ok" for outcome in self.outcomes)
 
-    def counts(self, by: str) -> dict[tuple[str, ...], dict[Status, int]]:
+    def counts(self, *, by: str) -> dict[tuple[str, ...], dict[Status, int]]:
         """{(model, prompt) and the topic or the system: {status: number of questions}}; by : a table's name."""
         keys: Mapping[str, Callable[[Outcome], Iterable[tuple[str, ...]]]] = {
             "model": lambda outcome: [()],
@@ -184,7 +184,7 @@ class Statuses(Result):
         return {name: lambda name=name: self._shares(name) for name in names}  # type: ignore[misc]
 
     def _shares(self, by: str) -> dict[str, Any]:
-        counts = self.counts(by)
+        counts = self.counts(by=by)
         labels = ("model", "prompt", *(() if by == "model" else (by,)))
         columns: dict[str, Any] = {name: [key[i] for key in counts] for i, name in enumerate(labels)}
         totals = [sum(row.values()) for row in counts.values()]

@@ -154,7 +154,9 @@ def read_topic_texts(path: PathLike) -> dict[str, dict[str, str]]:
     return topics
 
 
-def read_document_texts(paths: Iterable[PathLike], labels: Collection[str] | None = None) -> dict[str, dict[str, str]]:
+def read_document_texts(
+    paths: Iterable[PathLike], *, labels: Collection[str] | None = None
+) -> dict[str, dict[str, str]]:
     """{document: its title and text} of tables, TREC documents, Parquet or "irds:ID"; only these labels, or all.
 
     A document without text is left out, so that it counts as missing.

@@ -50,7 +50,7 @@ class JudgingReport(Reported):
 
     def _failed_by_system(self) -> dict[str, float]:
         totals: dict[str, list[int]] = {}
-        for key, row in self.statuses.counts("system").items():
+        for key, row in self.statuses.counts(by="system").items():
             total = totals.setdefault(key[-1], [0, 0])
             total[0] += sum(row.values()) - row["ok"]
             total[1] += sum(row.values())
@@ -82,7 +82,7 @@ class JudgingReport(Reported):
 
     def _table(self, by: str, title: str, most: int | None = None) -> Table:
         """Shares of all statuses that there are; of topics only those with failures."""
-        counts = self.statuses.counts(by)
+        counts = self.statuses.counts(by=by)
         present = [status for status in STATUSES if status == "ok" or any(row[status] for row in counts.values())]
         rows = [(key, row, sum(row.values())) for key, row in counts.items()]
         if most is not None:
