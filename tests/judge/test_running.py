@@ -202,6 +202,12 @@ def test_a_server_that_gives_no_answer_at_all_stops_the_job(record):
     assert len(model.asked) <= FAILURES_IN_A_ROW + 4
 
 
+def test_failures_between_answers_do_not_stop_the_job(record):
+    model = Scripted(lambda content, number: failure(413) if int(content.split()[1]) % 3 else OK)
+    answers = ask(requests(3 * FAILURES_IN_A_ROW), model, record)
+    assert sum(reply.error is not None for reply in answers.replies.values()) == 2 * FAILURES_IN_A_ROW
+
+
 def test_a_request_to_a_model_that_is_not_there_is_refused_before_anything_is_sent(record):
     model = Scripted()
     with pytest.raises(ArgumentError, match="models: none is 'large' at 'there'"):
@@ -379,6 +385,16 @@ def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
     assert 4 <= len(kept) == len(record) < 100
     rest = ask(requests(500)[:100], FunctionModel(lambda request: "2", "small", "there"), record)
     assert rest.reused == len(kept)
+
+
+def test_ctrl_c_ends_a_wait_that_the_server_asks_for(record):
+    def script(content, number):
+        os.kill(os.getpid(), signal.SIGINT)
+        return failure(429, retry_after=3000.0)
+
+    with pytest.raises(KeyboardInterrupt):
+        ask_all(requests(5), [Scripted(script)], record, concurrency=1)
+    assert len(record) == 1
 
 
 def test_a_job_that_is_killed_and_started_again_asks_nothing_twice_and_loses_no_answer(tmp_path):
