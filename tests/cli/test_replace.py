@@ -295,3 +295,27 @@ def test_help_explains_the_words_of_the_test(qrowd, word):
     outcome = qrowd("help", word)
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith((f"{word}: ", f"{word}, "))
+
+
+def test_related_models_are_left_out_of_the_scores_of_their_systems(qrowd, people, folder, tmp_path):
+    models = [folder / "judges" / f"{name}.qrels" for name in ("crowd-3", "crowd-1")]
+    data = [*people, "--runs", folder / "runs", "--related", "crowd-3=rerank-*"]
+    outcome = qrowd("replace", *data, "--model", models[0])
+    assert outcome.status == 0, outcome.err
+    assert "Without relatives, " in outcome.out.splitlines()[0]
+    assert "systems with related assessors, and those whose rank they change" in outcome.out
+    several = qrowd("replace", *data, "--model", models[0], "--model", models[1], "-o", "r.json")
+    assert several.status == 0, several.err
+    one, other = json.loads((tmp_path / "r.json").read_text())["models"]
+    assert sum(one["kinship"]["n_relatives"]) == 3
+    assert other["kinship"] is None
+
+
+def test_kinship_needs_runs_and_models_that_match(qrowd, people, folder):
+    model = ["--model", folder / "judges" / "crowd-3.qrels"]
+    outcome = qrowd("replace", *people, *model, "--related", "crowd-3=rerank-*")
+    assert outcome.status == 2
+    assert "--related: it is about scores of systems by a model" in outcome.err
+    outcome = qrowd("replace", *people, *model, "--runs", folder / "runs", "--related", "crowd-4=rerank-*")
+    assert outcome.status == 2
+    assert "no assessor matches 'crowd-4'" in outcome.err

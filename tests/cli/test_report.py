@@ -45,6 +45,18 @@ def test_the_same_command_writes_the_same_page(qrowd, panel, tmp_path):
     assert pages[0] == pages[1]
 
 
+def test_related_assessors_stand_in_the_report_under_short_names_too(qrowd, panel, tmp_path):
+    related = ("--related", "bob=rerank-*")
+    outcome = qrowd("report", *panel, *related, "-o", "page.html", "--short-names")
+    assert outcome.status == 0, outcome.err
+    text = unescape((tmp_path / "page.html").read_text("utf-8"))
+    assert "Related assessors" in text
+    assert "Without relatives, " in text
+    assert qrowd("report", *panel, *related, "-o", "r.json").status == 0
+    rows = json.loads((tmp_path / "r.json").read_text())["related"]["rows"]
+    assert {row["system"] for row in rows if row["n_relatives"]} == {"rerank-large", "rerank-llm", "rerank-small"}
+
+
 def test_tables_come_as_latex_csv_or_json_instead(qrowd, panel, tmp_path):
     for name in ("report.tex", "report.csv", "report.json"):
         assert qrowd("report", *panel, "-o", name).status == 0

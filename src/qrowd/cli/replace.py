@@ -8,9 +8,10 @@ from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from qrowd.cli import options
+from qrowd.cli import options, reading
 from qrowd.cli.options import convention, option
 from qrowd.cli.output import Output, ShortNames, deliver
+from qrowd.cli.values import related_of
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 from qrowd.paths import find_files
@@ -43,6 +44,7 @@ def replace(
             show_default="rankings are compared, no bias",
         ),
     ] = None,
+    related: reading.Related = None,
     eps: Annotated[
         float,
         option(help="Cost margin epsilon of the alternative annotator test: 0.2 for experts, 0.15 skilled, 0.1 crowd."),
@@ -74,7 +76,10 @@ def replace(
     from qrowd.reports.replacement import replacements
 
     data = options.judgments_by_position(files, data)
-    groups = systems_by_group(group or [], runs.runs)
+    groups, relatives = systems_by_group(group or [], runs.runs), related_of(related)
+    if relatives and not (runs.runs and model):
+        missing = ("--runs", "RUNS") if model else ("--model", "MODEL")
+        raise ArgumentError(f"--related: it is about scores of systems by a model; type {_command(*missing)}")
     test: dict[str, Any] = {
         "eps": eps,
         "q": q,
@@ -95,6 +100,7 @@ def replace(
         gold=names.get("gold"),
         runs=rankings,
         groups=groups,
+        related=relatives,
         measure=measure,
         documents=documents,
         rng=seed,

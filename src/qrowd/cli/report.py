@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from qrowd.cli import options
+from qrowd.cli import options, reading
 from qrowd.cli.commands import as_options
 from qrowd.cli.options import option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.cli.reading import OPTIONS
+from qrowd.cli.values import related_of, renamed_systems
 from qrowd.model.conventions import Conventions
 
 DATA = (".csv", ".parquet", ".xlsx", ".json")  # endings of files that keep the full names
@@ -40,6 +41,7 @@ def report(
             help="Assessor that is left out of the panel and with whom all others are compared.", metavar="ASSESSOR"
         ),
     ] = None,
+    related: reading.Related = None,
     conventions: options.Scoring = Conventions(),
     sampling: options.Sampling = options.Sampling(10_000),
     random_assessors: Annotated[
@@ -67,6 +69,7 @@ def report(
     from qrowd.reports.report_content import Provenance
     from qrowd.reports.short_names import short_names as without_common_words
 
+    relatives = related_of(related)
     run_files, data = options.by_position(files, runs, data)
     judgments = data.read()
     inputs = (
@@ -77,6 +80,7 @@ def report(
     rankings = run_files.read(data)
     if short_names and not output.lower().endswith(DATA):
         labels = dict(zip(rankings.systems, without_common_words(rankings.systems), strict=True))
+        relatives = renamed_systems(relatives, labels)
         rankings, baseline = replace(rankings, systems=tuple(labels.values())), labels.get(baseline or "", baseline)
     with progress("comparing with random assessors") as advance:
         page = report_on(
@@ -86,6 +90,7 @@ def report(
             conventions=conventions,
             baseline=baseline,
             reference=reference,
+            related=relatives,
             random_assessors=random_assessors,
             **sampling.arguments,
             title=title,

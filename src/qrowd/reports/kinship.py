@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,41 @@ from qrowd.comparison.kinship import Kinship
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, interval, listed, number, percent, signed
 from qrowd.reports.systems import system_order
+
+
+@dataclass(frozen=True)
+class RelatedAssessors:
+    """What related assessors change, as plain data. tau : tau-b of the rankings with and without them.
+
+    rows : of all systems, best first, as `Kinship.to_frame` names the columns.
+    """
+
+    sentence: str
+    tau: float
+    rows: tuple[dict[str, Any], ...]
+
+    @property
+    def shown(self) -> tuple[dict[str, Any], ...]:
+        """The systems with relatives, and those whose rank these change."""
+        return tuple(row for row in self.rows if row["n_relatives"] or row["rank"] != row["rank_without"])
+
+
+def related_assessors(one: Kinship | None) -> RelatedAssessors | None:
+    """The plain data of a result; None where no assessors were declared as related."""
+    return None if one is None else RelatedAssessors(kinship_sentence(one), one.tau, tuple(kinship_rows(one)))
+
+
+CELLS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "system": lambda row: row["system"],
+    "relatives": lambda row: str(row["n_relatives"]),
+    "mean": lambda row: number(row["mean"]),
+    "without relatives": lambda row: number(row["without_relatives"]),
+    "difference": lambda row: signed(row["difference"]) if row["n_relatives"] else "-",
+    "interval of difference": lambda row: interval(row["low"], row["high"], 4),
+    "rank": lambda row: str(row["rank"] or "-"),
+    "rank without relatives": lambda row: str(row["rank_without"] or "-"),
+}
+"""Columns of the table of related assessors, and the text of a row in each."""
 
 
 def kinship_sentence(one: Kinship) -> str:
@@ -29,28 +65,18 @@ def kinship_sentence(one: Kinship) -> str:
 
 def kinship_rows(one: Kinship) -> list[dict[str, Any]]:
     """One row per system, best first with all assessors."""
-    columns = {name: list(cells) for name, cells in one._columns().items()}
+    columns = {name: cells if isinstance(cells, tuple) else cells.tolist() for name, cells in one._columns().items()}
     return [{name: columns[name][s] for name in columns} for s in system_order(one.mean)]
 
 
 def kinship_table(measure: str, one: Kinship) -> Table:
     """The systems with relatives, and those whose ranks these change."""
-    rows = [row for row in kinship_rows(one) if row["n_relatives"] or row["rank"] != row["rank_without"]]
+    shown = RelatedAssessors("", one.tau, tuple(kinship_rows(one))).shown
     title = (
         f"{measure}: systems with related assessors, and those whose rank they change; tau-b of the rankings with and "
         f"without relatives {number(one.tau, 3)}"
     )
-    columns = {
-        "system": [row["system"] for row in rows],
-        "relatives": [str(row["n_relatives"]) for row in rows],
-        "mean": [number(row["mean"]) for row in rows],
-        "without relatives": [number(row["without_relatives"]) for row in rows],
-        "difference": [signed(row["difference"]) if row["n_relatives"] else "-" for row in rows],
-        "interval of difference": [interval(row["low"], row["high"], 4) for row in rows],
-        "rank": [str(row["rank"] or "-") for row in rows],
-        "rank without relatives": [str(row["rank_without"] or "-") for row in rows],
-    }
-    return Table.of(title, columns)
+    return Table.of(title, {name: map(text, shown) for name, text in CELLS.items()})
 
 
 def kinship_notes(one: Kinship) -> Iterator[Note]:

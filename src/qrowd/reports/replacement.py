@@ -11,18 +11,21 @@ from typing import Any, Literal
 import numpy as np
 
 from qrowd.agreement.pairwise import PairwiseAgreement
+from qrowd.comparison.kinship import Kinship, kinship, related_pairs
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
+from qrowd.model.labels import any_match
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.agreement import kappas as kappas_of
 from qrowd.reports.document import Document, Note, Reported, Table
+from qrowd.reports.kinship import kinship_notes, kinship_sentence, kinship_table
 from qrowd.reports.model_rankings import ModelRankings, model_rankings
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import cells, is_or_are, listed, number
@@ -65,7 +68,8 @@ class Replacement(Reported):
 
     test : of the model; None where there are too few assessors or documents, and `reason` says which. assessor_tests :
     of each assessor in the model's place. kappas : of each pair of assessors and model. scale : on which scales they
-    judged. rankings, ceiling, bias : where they were asked for. scores : from which rankings and bias were computed.
+    judged. rankings, ceiling, bias, kinship : where they were asked for. scores : from which rankings, bias and kinship
+    were computed.
     relevance : why the test compares relevant or not, maybe empty; None where it compares values.
     """
 
@@ -81,6 +85,7 @@ class Replacement(Reported):
     bias: AssessorBias | None = None
     scores: Scores | None = None
     relevance: str | None = None
+    kinship: Kinship | None = None
 
     @property
     def sentence(self) -> str:
@@ -92,12 +97,13 @@ class Replacement(Reported):
         sentences += [] if self.rankings is None else [self.rankings.sentence]
         sentences += [] if self.ceiling is None else [ceiling_sentence(self.ceiling, self.model)]
         sentences += [] if self.bias is None else bias_sentences(self.bias)
+        sentences += [] if self.kinship is None else [kinship_sentence(self.kinship)]
         return " ".join(sentences)
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         """One row per assessor for the model's test and for their own; the other parts of the answer."""
         parts: dict[str, Result | None] = {"test": self.test, "assessors": self.assessor_tests}
-        parts |= {"rankings": self.rankings, "ceiling": self.ceiling, "bias": self.bias}
+        parts |= {"rankings": self.rankings, "ceiling": self.ceiling, "bias": self.bias, "kinship": self.kinship}
         tables = self._tables_of(**parts)
         if self.test is None and self.kappas is not None:
             tables = {"agreement": partial(agreement_columns, self.model, self.kappas), **tables}
@@ -122,6 +128,9 @@ class Replacement(Reported):
         if self.bias is not None:
             tables.append(bias_table(self.bias))
             notes += bias_notes(self.bias)
+        if self.kinship is not None and self.scores is not None:
+            tables.append(kinship_table(self.scores.measures[0], self.kinship))
+            notes += kinship_notes(self.kinship)
         notes += [] if self.scale is None else [self.scale]
         if self.scores is not None:
             notes += [note for note in scoring_notes(self.scores) if self.scale is None or note.kind != "scale"]
@@ -136,7 +145,7 @@ class Replacement(Reported):
             "winning_rate": test and test.winning_rate,
             "passes": test and test.passes,
             "advantage": test and test.advantage_probability,
-            **dict.fromkeys(("test", "assessors", "agreement", "rankings", "ceiling", "bias")),
+            **dict.fromkeys(("test", "assessors", "agreement", "rankings", "ceiling", "bias", "kinship")),
             **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()},
         }
 
@@ -249,6 +258,9 @@ def replacements(judgments: Judgments, models: Sequence[str], **options: Any) ->
     """
     if len(set(models)) < len(models):
         raise ArgumentError(f"model: {listed(models)}; name each once")
+    runs, related = options.get("runs"), options.pop("related", None)
+    if related and runs is not None:
+        related_pairs(judgments.assessors, runs.systems, related)  # all patterns match
     panels = []
     for model in models:
         others = {name for name in models if name != model}
@@ -261,7 +273,10 @@ def replacements(judgments: Judgments, models: Sequence[str], **options: Any) ->
             options.setdefault("relevance", _relevance(tested, options.get("closeness")))
         if not all(alike(panel.scales) for panel in tested):
             options.setdefault("kappa_scales", "relevant")
-    results = [replacement(panel, model, **options) for panel, model in zip(panels, models, strict=True)]
+    results = []
+    for panel, model in zip(panels, models, strict=True):
+        own = {name: systems for name, systems in (related or {}).items() if any_match(name, panel.assessors)}
+        results.append(replacement(panel, model, related=own, **options))
     return results[0] if len(results) == 1 else Replacements(tuple(results))
 
 
@@ -282,6 +297,7 @@ def replacement(
     gold: str | None = None,
     runs: Runs | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
+    related: Mapping[str, Sequence[str]] | None = None,
     measure: object = "nDCG@10",
     documents: Literal["pool", "seen"] = "pool",
     combine_scales: CombineScales = "auto",
@@ -296,7 +312,8 @@ def replacement(
     Where there are too few assessors or documents for the test, the rest is computed.
 
     judgments : of the assessors, the model and the gold, which are named. runs : for rankings, and for the bias where
-    there are groups. documents : of `human_ceiling`. combine_scales, options : those of `alternative_annotator_test`.
+    there are groups. related : {assessors: systems} that are related, by pattern; needs runs. documents : of
+    `human_ceiling`. combine_scales, options : those of `alternative_annotator_test`.
     kappa_scales : what becomes of unlike scales for kappa; default: combine_scales. relevance : why the test compares
     relevant or not, also on one scale; default: combine_scales decides.
     """
@@ -318,7 +335,7 @@ def replacement(
         reason = str(error)
     weights = "quadratic" if test is not None and test.closeness != "accuracy" else None
     kappas = _kappas(own, kappa_scales or combine_scales, weights=weights, repeats=conventions.repeats)
-    ceiling, bias, scores, rankings = None, None, None, None
+    ceiling, bias, scores, rankings, kin = None, None, None, None, None
     if gold is not None:
         alone = on_one_scale(own, combine_scales, "rescaled")
         ceiling = human_ceiling(
@@ -336,6 +353,8 @@ def replacement(
         if groups:
             expected = expected_scores(runs, panel, measure, model, conventions=scoring, rng=rng)
             bias = assessor_bias(scores, groups, model, expected=expected)
+        if related:
+            kin = kinship(scores, related)
     unlike: dict[CombineScales, dict[str, Combined]] = {}
     if test is not None:
         unlike.setdefault(test_scales, {})["test"] = unlike_in_test(own.scales, options.get("closeness"))
@@ -346,7 +365,7 @@ def replacement(
     rules = [scale_rules(own.scales, choice, statistics) for choice, statistics in unlike.items()]
     scale = scale_note(own, "; ".join(filter(None, rules)))
     return Replacement(
-        model, assessors, test, assessor_tests, reason, kappas, scale, rankings, ceiling, bias, scores, relevance
+        model, assessors, test, assessor_tests, reason, kappas, scale, rankings, ceiling, bias, scores, relevance, kin
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from glob import glob
 from importlib.metadata import PackageNotFoundError, version
@@ -26,12 +26,13 @@ from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import number_of
+from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.document import Note
+from qrowd.reports.kinship import related_assessors
 from qrowd.reports.report_assessors import Topics, assessors_of, topics_of
 from qrowd.reports.report_content import InputFile, Provenance, ReportContent
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
@@ -75,6 +76,7 @@ def report(
     conventions: Conventions = Conventions(),
     baseline: str | None = None,
     reference: str | None = None,
+    related: Mapping[str, Selection] | None = None,
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     random_assessors: int = RANDOM_ASSESSORS,
@@ -91,6 +93,7 @@ def report(
     conventions : the conventions of scoring.
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : an assessor left out of the panel, with whom every assessor and every method is compared.
+    related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}.
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
     n_resamples, rng : of the test of all pairs of systems; rng also of methods that draw.
     random_assessors : number of random assessors of each level, for AWARE.
@@ -113,7 +116,7 @@ def report(
         number_of(baseline, runs.systems, "system")
     scores = evaluate(runs, panel, [name], conventions=conventions)
     pair = leading_pair(scores, baseline) if len(scores.systems) > 1 else None
-    comparison = compare_scores(scores, baseline=baseline, systems=pair, choices=choices)
+    comparison = compare_scores(scores, baseline=baseline, systems=pair, related=related, choices=choices)
     part = comparison.measures[0]
     gold_scores = None if gold is None else evaluate(runs, gold, [name], conventions=conventions)
     once = panel.single(repeats=conventions.repeats)  # for what does not count repeats: they are left out once
@@ -152,6 +155,7 @@ def report(
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),
         provenance=provenance,
+        related=related_assessors(part.kinship),
     )
 
 

@@ -6,11 +6,13 @@ import csv
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from io import StringIO
 from math import isnan
 from typing import Any
 
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
+from qrowd.reports.kinship import CELLS, RelatedAssessors
 from qrowd.reports.phrases import interval, number, percent, probability, signed
 from qrowd.reports.report_assessors import Assessors, Topics
 from qrowd.reports.report_methods import Methods
@@ -44,6 +46,7 @@ class ReportContent(Reported):
     compared_with : the system that all others are compared with, the baseline or the leader. reference : an assessor
     who is not part of the panel and with whom all assessors are compared.
     notes : one for each convention that mattered. facts : sizes of the data.
+    related : what related assessors change; None where none were declared.
     """
 
     title: str
@@ -63,20 +66,23 @@ class ReportContent(Reported):
     choices: Mapping[str, Any]
     versions: Mapping[str, str]
     provenance: Provenance
+    related: RelatedAssessors | None = None
 
     @property
     def sentence(self) -> str:
         """The answer in short."""
-        return f"{self.answer.verdict}. {self.answer.sentence}"
+        kinship = "" if self.related is None else f" {self.related.sentence}"
+        return f"{self.answer.verdict}. {self.answer.sentence}{kinship}"
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per system, pair of leading systems, assessor, topic, or system and method."""
+        """One row per system, leading pair, assessor, topic, system and method, or system (kinship)."""
         return {
             "systems": self._system_columns,
             "pairs": lambda: columns_of([vars(row) for row in self.pairs]),
             "assessors": lambda: columns_of([vars(row) for row in self.assessors.rows]),
             "topics": lambda: columns_of([vars(row) for row in self.topics.rows]),
             "methods": lambda: columns_of(self.methods.records()),
+            **({"kinship": partial(columns_of, list(self.related.rows))} if self.related else {}),
         }
 
     def _system_columns(self) -> dict[str, Any]:
@@ -144,7 +150,32 @@ def grids_of(report: ReportContent) -> dict[str, Grid]:
         "assessors": Grid("Assessors", _assessors(report), assessors, "assessors.csv", _records(assessors)),
         "topics": Grid("Topics", TOPICS, topics, "topics.csv", _records(topics)),
         "methods": Grid(by_method, _methods(report), range(len(systems)), "rankings.csv", methods.records()),
+        **({} if report.related is None else {"kinship": _kinship(report.related)}),
     }
+
+
+def _kinship(related: RelatedAssessors) -> Grid:
+    caption = "Systems with related assessors, and those whose rank they change"
+
+    def column(name: str) -> TableColumn:
+        meaning, field = KINSHIP.get(name, ("", name))
+        return TableColumn(name, meaning, CELLS[name], lambda row: None if name == "system" else row[field])
+
+    columns = [column(name) for name in CELLS]
+    return Grid(caption, columns, related.shown, "kinship.csv", related.rows)
+
+
+KINSHIP = {
+    "relatives": ("assessors declared to be related to the system", "n_relatives"),
+    "without relatives": (
+        "mean without them, with the severity of the other assessors taken into account",
+        "without_relatives",
+    ),
+    "difference": ("of the two means: above 0, relatives score the system higher than the others do", "difference"),
+    "interval of difference": ("over topics, for each system by itself", "low"),
+    "rank without relatives": ("", "rank_without"),
+}
+"""Meaning of each column, and the number that it is sorted by."""
 
 
 def _records(rows: Sequence[Any]) -> list[dict[str, Any]]:
