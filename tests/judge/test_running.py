@@ -397,6 +397,7 @@ def test_ctrl_c_ends_a_wait_that_the_server_asks_for(record):
     assert len(record) == 1
 
 
+@pytest.mark.slow
 def test_a_job_that_is_killed_and_started_again_asks_nothing_twice_and_loses_no_answer(tmp_path):
     kills = 3
     asked, recorded = kill_and_resume(tmp_path / "judge.sqlite", 150, kills, delay=0.005, longest=0.05)
