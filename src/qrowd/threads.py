@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from itertools import islice
 from os import cpu_count
 from typing import TypeVar
@@ -38,6 +38,12 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: i
     Where something goes wrong, or on Ctrl-C, what has not begun is cancelled and what has is not waited for: a thread
     may be reading from a pipe that never ends.
     """
+    if len(items) == 1:  # starting a thread takes longer than many a piece of work
+        with _bar.get(_no_bar)() as advance:
+            result = Context().run(work, items[0])
+            advance(1, 1)
+            yield result
+        return
     n_threads = max(1, min(threads or cpu_count() or 1, len(items)))
     pool = ThreadPoolExecutor(n_threads)
     todo = iter(items)
