@@ -45,6 +45,13 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: i
             yield result
         return
     n_threads = max(1, min(threads or cpu_count() or 1, len(items)))
+    if n_threads == 1:  # no thread is worth starting
+        with _bar.get(_no_bar)() as advance:
+            for done, item in enumerate(items, start=1):
+                result = Context().run(work, item)  # as in a thread, nothing of this one's context is seen
+                advance(done, len(items))
+                yield result
+        return
     pool = ThreadPoolExecutor(n_threads)
     todo = iter(items)
     begun = deque(pool.submit(work, item) for item in islice(todo, AHEAD * n_threads))
