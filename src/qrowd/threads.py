@@ -38,14 +38,8 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: i
     Where something goes wrong, or on Ctrl-C, what has not begun is cancelled and what has is not waited for: a thread
     may be reading from a pipe that never ends.
     """
-    if len(items) == 1:  # starting a thread takes longer than many a piece of work
-        with _bar.get(_no_bar)() as advance:
-            result = Context().run(work, items[0])
-            advance(1, 1)
-            yield result
-        return
     n_threads = max(1, min(threads or cpu_count() or 1, len(items)))
-    if n_threads == 1:  # no thread is worth starting
+    if n_threads == 1:  # starting a thread takes longer than many a piece of work
         with _bar.get(_no_bar)() as advance:
             for done, item in enumerate(items, start=1):
                 result = Context().run(work, item)  # as in a thread, nothing of this one's context is seen
