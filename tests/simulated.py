@@ -1,11 +1,14 @@
 """Behaviours and measurements that the tests of simulations share."""
 
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd import trec
 from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
 from qrowd.simulation import (
     AllRelevant,
     Behaviour,
@@ -70,3 +73,13 @@ def clock(times: NDArray[np.object_]) -> NDArray[np.float64]:
 def near(observed: float, p: float, n: float) -> bool:
     """Within five binomial standard errors."""
     return abs(observed - p) <= 5 * np.sqrt(p * (1 - p) / n)
+
+
+def write_files(folder: Path, judgments: Judgments, gold: Judgments, runs: Runs) -> Path:
+    """A user's judgments as mine.csv, gold grades as levels.csv, and the folder runs."""
+    judgments.to_frame().to_csv(folder / "mine.csv", index=False)
+    gold.to_frame().to_csv(folder / "levels.csv", index=False)
+    (folder / "runs").mkdir()
+    for system in runs.systems:
+        (folder / "runs" / f"{system}.run").write_text(trec.format_run(runs, system))
+    return folder

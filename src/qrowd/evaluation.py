@@ -45,6 +45,7 @@ DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
 LINEAR_NAMES = ", ".join(definition.name for definition in JUDGMENT_MEASURES if definition.linear)
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
 CELLS_AT_ONCE = 1 << 17  # gains that stay in the second cache
+FEW_JOBS = 8  # that read gains alone take less time than threads to start
 
 Progress = Callable[[int, int], None] | None
 
@@ -367,7 +368,8 @@ class _Plan:
             return int(job.topics.stop - job.topics.start)
 
         n_topics, done = sum(job.topics.stop - job.topics.start for job in jobs), 0
-        for n in in_threads(run, jobs, self.threads):
+        few = len(jobs) <= FEW_JOBS and not any(job.others for job in jobs)
+        for n in in_threads(run, jobs, self.threads or (1 if few else None)):
             for _ in range(n):
                 done += 1
                 if self.progress:

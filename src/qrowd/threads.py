@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from itertools import islice
 from os import cpu_count
 from typing import TypeVar
@@ -39,6 +39,13 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: i
     may be reading from a pipe that never ends.
     """
     n_threads = max(1, min(threads or cpu_count() or 1, len(items)))
+    if n_threads == 1:  # starting a thread takes longer than many a piece of work
+        with _bar.get(_no_bar)() as advance:
+            for done, item in enumerate(items, start=1):
+                result = Context().run(work, item)  # as in a thread, nothing of this one's context is seen
+                advance(done, len(items))
+                yield result
+        return
     pool = ThreadPoolExecutor(n_threads)
     todo = iter(items)
     begun = deque(pool.submit(work, item) for item in islice(todo, AHEAD * n_threads))

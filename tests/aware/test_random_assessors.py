@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest, truncnorm
 
 from oracles import aware as oracle
-from qrowd.aware import ESTIMATORS, LEVELS, NAMES, estimator, even_grades, similarity_to_random
+from qrowd.aware import ESTIMATORS, GAPS, LEVELS, NAMES, estimator, even_grades, similarity_to_random
 from qrowd.aware.random_assessors import _probabilities
 from qrowd.errors import ArgumentError, MeasureError, ScaleError
 from qrowd.evaluation import evaluate
@@ -487,3 +487,19 @@ def test_an_estimator_whose_gap_was_not_computed_is_refused(case):
 def test_an_unknown_gap_is_refused(case):
     with pytest.raises(ArgumentError, match=r"gaps='rms'"):
         similarities_of(case, gaps=["rms"])
+
+
+# ---- without each topic by itself
+
+
+@pytest.mark.parametrize("gap", [*GAPS])
+def test_without_each_topic_the_similarities_over_all_topics_are_the_same(case, gap):
+    every, overall = similarities_of(case, rng=1, gaps=[gap]), similarities_of(case, rng=1, gaps=[gap], by_topic=False)
+    np.testing.assert_array_equal(overall.single, every.single)
+    np.testing.assert_array_equal(overall.accuracy(f"sgl_{gap}_md"), every.accuracy(f"sgl_{gap}_md"))
+    assert len(overall.to_frame(what="topics")) == 0
+
+
+def test_an_estimator_by_topic_is_refused_where_no_topic_was_compared_by_itself(case):
+    with pytest.raises(ArgumentError, match=r"'tpc_rmse_md': no topic was compared by itself; use by_topic=True"):
+        similarities_of(case, by_topic=False).accuracy("tpc_rmse_md")

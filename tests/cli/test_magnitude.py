@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import qrowd as library
-from qrowd import trec
 from qrowd.agreement import geometric_sd, krippendorff_alpha, order_agreement, scale_conflicts
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import GoOn, Judge
@@ -31,6 +30,7 @@ from qrowd.magnitude import (
 from qrowd.reports.magnitude import SECTIONS
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
 from qrowd.uncertainty import stable_gains
+from simulated import write_files
 
 approx = pytest.approx
 TRUTH = simulate_pool(8, 40, rng=3)
@@ -48,13 +48,7 @@ def crowd():
 @pytest.fixture(scope="module")
 def files(crowd, tmp_path_factory):
     """A user's magnitudes, gold grades and runs, as files."""
-    folder = tmp_path_factory.mktemp("files")
-    crowd.to_frame().to_csv(folder / "mine.csv", index=False)
-    GOLD.to_frame().to_csv(folder / "levels.csv", index=False)
-    (folder / "runs").mkdir()
-    for system in RUNS.systems:
-        (folder / "runs" / f"{system}.run").write_text(trec.format_run(RUNS, system))
-    return folder
+    return write_files(tmp_path_factory.mktemp("files"), crowd, GOLD, RUNS)
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import qrowd as library
-from qrowd import trec
 from qrowd.agreement import geometric_sd
 from qrowd.magnitude import gain_profile, level_ratios, level_tests, normalise, unit_widths
 from qrowd.reports.plots.registry import MAGNITUDES
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
+from simulated import write_files
 
 TRUTH = simulate_pool(5, 40, rng=4)
 RUNS = simulate_runs(TRUTH, 8, rng=4)
@@ -28,13 +28,7 @@ def crowd():
 @pytest.fixture(scope="module")
 def files(crowd, tmp_path_factory):
     """A user's magnitudes, as a file; gold and runs beside it."""
-    folder = tmp_path_factory.mktemp("files")
-    crowd.to_frame().to_csv(folder / "mine.csv", index=False)
-    GOLD.to_frame().to_csv(folder / "levels.csv", index=False)
-    (folder / "runs").mkdir()
-    for system in RUNS.systems:
-        (folder / "runs" / f"{system}.run").write_text(trec.format_run(RUNS, system))
-    return folder
+    return write_files(tmp_path_factory.mktemp("files"), crowd, GOLD, RUNS)
 
 
 @pytest.fixture

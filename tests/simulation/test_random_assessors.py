@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -93,3 +94,15 @@ def test_each_random_assessor_may_have_a_distribution_of_their_own(truth: Truth)
         rates = (drawn == grade).mean(axis=0)
         assert np.abs(rates - shares[:, grade]).max() <= 6 * np.sqrt(0.25 / 5000)
         assert (rates[shares[:, grade] == 0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "shares", [(0.6, 0.001, 0.0005, 0.3, 0.0985), np.full(40, 1 / 40), np.r_[0.9, np.full(50, 0.002)]]
+)
+def test_a_random_grade_is_the_number_of_edges_that_its_lot_reaches(truth: Truth, shares: Sequence[float]) -> None:
+    drawn = RandomAssessors(truth.pool, 2, distribution=shares, rng=5)
+    lots = 256 * np.random.default_rng(1).random(2000)
+    edges = 256 * np.cumsum(shares)[:-1]
+    close = np.isin(np.floor(lots), np.floor(edges))
+    found = drawn._grades(lots[close].astype(np.uint8), lots[close])
+    assert found.tolist() == [int((edges <= lot).sum()) for lot in lots[close]]

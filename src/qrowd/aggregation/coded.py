@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments
+from qrowd.model.labels import compact, distinct_values
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.panel import Pool
 from qrowd.model.scales import Scale
@@ -75,22 +76,24 @@ def coded(
     judged = np.flatnonzero(one.value >= 0)
     if not judged.size:
         raise NoOverlapError("there are no judgments to merge")
-    topics, topic = np.unique(one.topic[judged], return_inverse=True)
-    documents, document = np.unique(one.document[judged], return_inverse=True)
-    pairs = topic * documents.size + document
+    topics, topic = compact(one.topics, one.topic[judged])
+    documents, document = compact(one.documents, one.document[judged])
+    pairs = topic.astype(np.int64) * len(documents) + document
     number = {name: i for i, name in enumerate(judgments.assessors)}
     who = np.array([number[name] for name in one.assessors], np.int32)[one.assessor]
     order = np.lexsort((who[judged], pairs))
+    ascending = pairs[order]
     rows = judged[order]
-    distinct, begins = np.unique(pairs[order], return_index=True)
+    begins = np.flatnonzero(np.append(True, ascending[1:] > ascending[:-1]))
+    distinct = ascending[begins]
     pool = Pool(
-        tuple(one.topics[i] for i in topics),
-        tuple(one.documents[i] for i in documents),
-        np.searchsorted(distinct // documents.size, np.arange(topics.size + 1)).astype(np.int64),
-        (distinct % documents.size).astype(np.int32),
+        topics,
+        documents,
+        np.searchsorted(distinct // len(documents), np.arange(len(topics) + 1)).astype(np.int64),
+        (distinct % len(documents)).astype(np.int32),
     )
     value = one.value[rows]
-    grades, code = np.unique(value, return_inverse=True)
+    grades, code = distinct_values(value)
     return Coded(
         pool,
         np.append(begins, rows.size).astype(np.int64),

@@ -20,7 +20,7 @@ from qrowd.kernels.disagreement import Level
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
-from qrowd.model.labels import first_of, plural
+from qrowd.model.labels import distinct_values, first_of, plural
 from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
@@ -326,7 +326,7 @@ def _with_themselves(judgments: Judgments) -> tuple[Ints, Floats]:
 
 def _shares(rows: Rows) -> tuple[Floats, Floats]:
     """(grades,) and (assessors, grades) share of each; empty if there are too many."""
-    grades, code = np.unique(rows.value, return_inverse=True)
+    grades, code = distinct_values(rows.value)
     n = len(rows.assessors)
     if grades.size > MOST_GRADES:
         return np.empty(0), np.empty((n, 0))

@@ -19,7 +19,7 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import Counts, alike, value_counts
 from qrowd.kernels.disagreement import Level
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.labels import closest, factorize
+from qrowd.model.labels import closest, distinct_values, factorize
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.scales import Scale
 
@@ -139,7 +139,7 @@ def document_counts(
             f"no document was judged {min_judgments} times or more, so there is nothing to agree on; "
             "judgments.coverage() shows who judged what"
         )
-    values, code = np.unique(value[sufficient], return_inverse=True)
+    values, code = distinct_values(value[sufficient])
     starts = np.append(0, np.cumsum(size[enough]))
     counts = value_counts(starts, code.astype(np.int32), values.size)
     pairs, few = pair[begins[enough]], pair[begins[~enough]]

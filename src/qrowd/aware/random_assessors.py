@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import isfinite
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aware.estimators import GAPS, Gap
-from qrowd.aware.similarity import ApcReference, Similarities, SimilarityOptions, refuse_high
+from qrowd.aware.similarity import ApcReference, Parts, Similarities, SimilarityOptions, refuse_high
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.kernels.arrays import Bools, Floats
@@ -60,6 +59,7 @@ def similarity_to_random(
     beta: float = 1.0,
     apc_reference: ApcReference = "assessor",
     gaps: Sequence[Gap] = GAPS,
+    by_topic: bool = True,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     threads: int | None = None,
@@ -83,6 +83,7 @@ def similarity_to_random(
     apc_reference : whose ranking is the reference of AP correlation: the "assessor"'s (the paper: the random assessor's
         ranking is walked) or the "other"'s.
     gaps : those that are computed; an estimator needs its own alone.
+    by_topic : whether each topic is compared by itself too, for estimators with one accuracy for each topic ("tpc").
     conventions : of the scores; default: a topic in which an assessor found nothing relevant is left out.
     rng, threads : as in all functions. progress : called with the number of comparisons done and their total.
 
@@ -104,7 +105,7 @@ def similarity_to_random(
     options = SimilarityOptions(bandwidth, points, beta, apc_reference, gaps=tuple(gaps)).checked(scores)
     n_measures, n_topics, n_assessors = len(scores.measures), len(scores.topics), len(scores.assessors)
     single = np.full((len(options.gaps), n_measures, len(levels), n_assessors), np.nan)
-    by_topic = np.full((*single.shape, n_topics), np.nan)
+    of_topics = np.full((*single.shape, n_topics if by_topic else 0), np.nan)
     groups = sorted(_groups(panel, scores), key=lambda group: group.pool.topics)  # those of the same pool in a row
     chance = Chance.of(seed)
 
@@ -120,8 +121,8 @@ def similarity_to_random(
     blocks = evaluate_blocks(runs, random_panels(), scores.measures, conventions=zeros, threads=threads)
     for done, (group, at) in enumerate(product(groups, range(len(levels))), start=1):
         of_level = islice(blocks, -(-n_resamples // BLOCK))
-        similarity = _similarities(of_level, n_resamples, scores, group, options, threads)
-        single[:, :, at, group.assessors], by_topic[:, :, at, group.assessors] = similarity
+        similarity = _similarities(of_level, n_resamples, scores, group, options, by_topic, threads)
+        single[:, :, at, group.assessors], of_topics[:, :, at, group.assessors] = similarity
         if progress:
             progress(done, len(groups) * len(levels))
     attributes = {
@@ -135,7 +136,7 @@ def similarity_to_random(
         "seed": seed,
         "conventions": conventions.as_dict(),
     }
-    return Similarities(scores, "random", dict(levels), single, by_topic, attributes, options.gaps)
+    return Similarities(scores, "random", dict(levels), single, of_topics, attributes, options.gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +260,7 @@ def _similarities(
     scores: Scores,
     group: _Group,
     options: SimilarityOptions,
+    each_topic: bool,
     threads: int | None,
 ) -> tuple[Floats, Floats]:
     """(gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, topics).
@@ -267,28 +269,32 @@ def _similarities(
     """
     n_measures, n_assessors = len(scores.measures), group.assessors.size
     jobs = [(m, t) for m in range(n_measures) for t in np.flatnonzero(group.known[m]).tolist()]
+    measures = [m for m in range(n_measures) if group.known[m].any()]
     unknown = np.ones((n_measures, len(scores.topics)), bool)
     unknown[:, group.topics] = ~group.known
     single = np.zeros((len(options.gaps), n_measures, n_assessors))
-    by_topic = np.zeros((*single.shape, len(scores.topics)))
+    by_topic = np.zeros((*single.shape, len(scores.topics) if each_topic else 0))
     for block in blocks:
         refuse_high(block)
         others = np.moveaxis(block.values, 1, 3)  # (measures, topics, systems, random assessors), contiguous
 
-        def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats, Any]:
+        def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats | None, Parts]:
             m, t = job
-            own = scores.values[m, group.assessors, group.topics[t]]
-            return options.on_topic(own, np.ascontiguousarray(others[m, t]))
+            own, random = scores.values[m, group.assessors, group.topics[t]], np.ascontiguousarray(others[m, t])
+            return options.on_topic(own, random) if each_topic else (None, options.parts(own, random))
 
-        sums: dict[int, Any] = {}
-        for (m, t), (similarity, parts) in zip(jobs, in_threads(compare, jobs, threads), strict=True):
-            by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
-            sums[m] = parts if m not in sums else sums[m] + parts
+        sums = dict.fromkeys(measures, options.no_parts(n_assessors, len(block.assessors)))
+        needed = jobs if each_topic or options.adds_up else []
+        for (m, t), (similarity, parts) in zip(needed, in_threads(compare, needed, threads), strict=True):
+            if similarity is not None:
+                by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
+            sums[m] += parts
         for m, parts in sums.items():
             topics = np.flatnonzero(group.known[m])
             own = scores.values[m][np.ix_(group.assessors, group.topics[topics])]
             single[:, m] += options.overall(own, others[m, topics].mean(axis=0), parts).sum(axis=2) / n
-    by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
+    if each_topic:
+        by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
     single[:, unknown.all(axis=1)] = np.nan
     return single, by_topic
 

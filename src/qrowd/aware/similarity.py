@@ -39,7 +39,8 @@ class Similarities(Result):
     toward : "random", where similarity lowers an assessor's accuracy, or "gold", where it raises it.
     levels : {kind of assessor compared with: probability that it calls a document relevant}.
     single : (gaps, measures, levels, assessors) over all topics where the assessor has a score; nan without one.
-    by_topic : (gaps, measures, levels, assessors, topics) on each topic; nan without a score.
+    by_topic : (gaps, measures, levels, assessors, topics) on each topic; nan without a score; no topics where they were
+        not computed.
     attributes : every option in force, the number of resamples and the seed.
     gaps : those that were computed, in the order of the first dimension.
 
@@ -88,7 +89,7 @@ class Similarities(Result):
             "level": tuple(self.levels),
             "assessor": self.scores.assessors,
         }
-        by_topic = {**labels, "topic": self.scores.topics}
+        by_topic = {**labels, "topic": self.scores.topics[: self.by_topic.shape[-1]]}
         return {
             "overall": lambda: {**long_labels(labels), "similarity": self.single.ravel()},
             "topics": lambda: {**long_labels(by_topic), "similarity": self.by_topic.ravel()},
@@ -98,6 +99,8 @@ class Similarities(Result):
         """(levels, measures, assessors[, topics])."""
         if how.gap not in self.gaps:
             raise ArgumentError(f"estimator {str(how)!r}: the gap {how.gap!r} was not computed; add it to gaps")
+        if how.granularity == "tpc" and not self.by_topic.shape[-1]:
+            raise ArgumentError(f"estimator {str(how)!r}: no topic was compared by itself; use by_topic=True")
         table = self.single if how.granularity == "sgl" else self.by_topic
         similarity = np.swapaxes(table[self.gaps.index(how.gap)], 0, 1)
         if across == "own":
@@ -174,6 +177,11 @@ class SimilarityOptions:
     signed: bool = False
     gaps: tuple[Gap, ...] = GAPS
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether a gap over all topics needs what each of them adds, beside the means over them."""
+        return not {"fro", "kld"}.isdisjoint(self.gaps)
+
     def checked(self, scores: Scores) -> SimilarityOptions:
         """The options, once they are known to be in range and to suit the scores."""
         check_choice("apc_reference", self.apc_reference, ApcReference)
@@ -198,16 +206,23 @@ class SimilarityOptions:
 
         panel : (assessors, systems), others : (systems, others); no nan.
         """
-        panel = np.ascontiguousarray(panel)
-        squares = squared_distances(panel, others)
-        density = self._density(others.T)
-        mean = squares / panel.shape[1]
-        return self._similar(mean, mean, self._density(panel), density, panel, others), Parts(squares, density)
+        panel, parts = np.ascontiguousarray(panel), self.parts(panel, others)
+        mean = parts.squares / panel.shape[1]
+        return self._similar(mean, mean, self._density(panel), parts.density, panel, others), parts
+
+    def parts(self, panel: Floats, others: Floats) -> Parts:
+        """What one topic adds to the similarities over all topics."""
+        return Parts(squared_distances(np.ascontiguousarray(panel), others), self._density(others.T))
+
+    def no_parts(self, n_assessors: int, n_others: int) -> Parts:
+        """The sum over no topic."""
+        return Parts(np.zeros((n_assessors, n_others)), self._density(np.zeros((n_others, 0))))
 
     def overall(self, panel: Floats, others: Floats, parts: Parts) -> Floats:
         """(gaps, assessors, others) similarities over all topics.
 
-        panel : (assessors, topics, systems); others : (systems, others) means over the topics; parts : their sums.
+        panel : (assessors, topics, systems); others : (systems, others) means over the topics; parts : their sums,
+            which count where the gaps add up.
         """
         n_assessors, n_topics, n_systems = panel.shape
         mean = np.ascontiguousarray(panel.mean(axis=1))

@@ -21,14 +21,13 @@ import numpy as np
 from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.interval_widths import ENOUGH, Method, check_confidence, half_widths, recommended, two_sided_p
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
-from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
+from qrowd.comparison.shrinkage import p_same_sign
+from qrowd.comparison.spread import Spread, Spreads, squares_of
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -230,20 +229,34 @@ def difference(
     >>> round(d.difference, 2), round(d.low, 2), round(d.high, 2), d.method
     (0.2, -0.3, 0.7, 'banerjee')
     """
+    return difference_among(Spreads(scores), scores, first, second, method, confidence, n_resamples, rng)
+
+
+def difference_among(
+    spreads: Spreads,
+    scores: AnyScores,
+    first: str,
+    second: str,
+    method: MethodChoice = "recommended",
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = None,
+) -> Difference:
+    """`difference`, for several pairs of the same scores. spreads : of the scores."""
     _check(method, confidence, n_resamples)
     panel = panel_of(scores, (first, second))
     if first == second:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
     used, reason = _method(panel, method)
     seed = seed_of(rng) if used == "pigeonhole" else None
-    spread = _Spread.of(_comparable(scores, first, second), used)
+    spread = spreads.of(first, second, topics=used == "topics")
     pair = np.array([0]), np.array([1])
     pairs = _Pairs.of(panel, *pair, spread, used, confidence, n_resamples, seed, 1)
     v_topic, v_assessor, v_error, of_assessor, factor = nan, nan, nan, nan, nan
     negative: tuple[str, ...] = ()
     mean_squares: tuple[tuple[float, ...], ...] = (), (), ()
     if panel.components_known:
-        squares = _squares(panel, _differences(panel, *pair))
+        squares = squares_of(panel, _differences(panel, *pair))
         mean_squares = tuple(squares.ms[:, 0].tolist()), tuple(squares.df.tolist()), tuple(squares.per.tolist())
         factor = float(spread.factor(spread.assessors, panel, *pair)[0])
         v_topic, v_assessor, v_error = squares.components()[:, 0].tolist()
@@ -303,7 +316,9 @@ def all_differences(
     used, reason = _method(panel, method)
     first, second = np.triu_indices(len(panel.systems), 1)
     seed = seed_of(rng) if used == "pigeonhole" else None
-    pairs = _Pairs.of(panel, first, second, _Spread.of(panel, used), used, confidence, n_resamples, seed, threads)
+    pairs = _Pairs.of(
+        panel, first, second, Spread.of(panel, topics=used == "topics"), used, confidence, n_resamples, seed, threads
+    )
     return AllDifferences(
         systems=panel.systems,
         first=first,
@@ -327,46 +342,6 @@ def all_differences(
     )
 
 
-def _comparable(scores: AnyScores, first: str, second: str) -> Panel:
-    """The two systems and all others that have a score wherever both of them have one."""
-    values, (_, _, names) = one_measure(scores)
-    pair = [number_of(name, names, "system") for name in (first, second)]
-    known = ~np.isnan(values)
-    complete = known[known[:, :, pair].all(axis=2)].all(axis=0)
-    return panel_of(scores, tuple(names[s] for s in np.flatnonzero(complete)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Spread:
-    """The variance between systems and its error part, from which the shrinkage of a difference follows.
-
-    means : (systems,). both, assessors : error variance of a system's mean relative to the mean of the systems: from
-    all that the method resamples, and from assessors alone (nan without components).
-    """
-
-    means: Floats
-    both: float
-    assessors: float
-
-    @classmethod
-    def of(cls, panel: Panel, method: Method) -> _Spread:
-        n_systems = len(panel.systems)
-        centred = np.where(panel.known[:, :, None], panel.values - panel.values.mean(axis=2, keepdims=True), 0.0)
-        squares = _squares(panel, centred, topics=method == "topics")
-        ms = squares.ms.sum(axis=1, keepdims=True) / (n_systems - 1)
-        both, _ = TwoWay(squares.mean[:1], ms, squares.df, squares.weights, squares.per).variance()
-        assessors = nan
-        if panel.components_known:
-            of_both = _squares(panel, centred) if method == "topics" else squares
-            assessors = float(of_both.ms[1].sum() / (n_systems - 1) / panel.known.sum())
-        return cls(panel.by_topic(panel.values).mean(axis=0), float(both[0]), assessors)
-
-    def factor(self, error: float, panel: Panel, first: Ints, second: Ints) -> Floats:
-        """(pairs,) of the panel's systems: the share of their difference that is expected to remain."""
-        means = panel.by_topic(panel.values).mean(axis=0)
-        return shrinkage_factor(self.means, error, (means[first] + means[second]) / 2)
-
-
 @dataclass(frozen=True, eq=False)
 class _Pairs:
     difference: Floats
@@ -383,7 +358,7 @@ class _Pairs:
         panel: Panel,
         first: Ints,
         second: Ints,
-        spread: _Spread,
+        spread: Spread,
         method: Method,
         confidence: float,
         n_resamples: int,
@@ -420,7 +395,7 @@ def _in_parts(
 def _from_squares(
     panel: Panel, first: Ints, second: Ints, factor: Floats, method: Method, confidence: float
 ) -> list[Floats]:
-    squares = _squares(panel, _differences(panel, first, second), topics=method == "topics")
+    squares = squares_of(panel, _differences(panel, first, second), topics=method == "topics")
     mean = squares.mean
     variance, df = squares.variance()
     error = np.sqrt(variance)
@@ -434,24 +409,6 @@ def _from_squares(
 
 def _differences(panel: Panel, first: Ints, second: Ints) -> Floats:
     return np.asarray(panel.values[:, :, first] - panel.values[:, :, second])
-
-
-def _squares(panel: Panel, values: Floats, *, topics: bool = False) -> TwoWay:
-    """Mean squares of differences, 0 where only rounding is left; with `topics`, those of the topics' means alone."""
-    if topics:
-        by_topic = panel.by_topic(values)
-        n_topics = by_topic.shape[0]
-        ms = np.zeros((3, by_topic.shape[1]))
-        ms[0] = by_topic.var(axis=0, ddof=1)
-        squares = TwoWay(
-            by_topic.mean(axis=0), ms, np.array([n_topics - 1.0, 1.0, 1.0]), np.full(3, 1 / n_topics), np.ones(2)
-        )
-    else:
-        squares = panel.squares(values)
-    scale = 1e-12 * float(np.abs(panel.values).max(initial=0.0))
-    mean = np.where(np.abs(squares.mean) <= scale, 0.0, squares.mean)
-    ms = np.where(squares.ms <= scale**2, 0.0, squares.ms)
-    return TwoWay(mean, ms, squares.df, squares.weights, squares.per)
 
 
 def _from_replicates(mean: Floats, replicates: Floats, factor: Floats, confidence: float) -> list[Floats]:

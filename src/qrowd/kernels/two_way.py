@@ -7,6 +7,7 @@ Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,26 +81,19 @@ def two_way_with_holes(values: Floats, known: NDArray[np.bool_], *, products: bo
     every mean square is within groups. None where a mean square has no degrees of freedom: assessors nested in topics.
     """
     sums = _products if products else _squares
-    present = known.astype(np.float64)
     n_topics, n_assessors = known.shape
+    present, turn, incidence, df, inverse = _swept(known.tobytes(), n_topics)
+    if inverse is None:
+        return None
     n, per_topic = present.sum(), present.sum(axis=1)
+    kept, swept = incidence.sum(axis=0), incidence.sum(axis=1)
     filled = np.where(known[:, :, None], values, 0.0)
     mean = (filled.sum(axis=1) / per_topic[:, None]).mean(axis=0)
     filled = np.where(known[:, :, None], values - mean, 0.0)
     topic_sum, assessor_sum = filled.sum(axis=1), filled.sum(axis=0)
-    # The assessors' equations once topics are swept out, or the other way: whichever are fewer.
-    turn = n_topics < n_assessors
-    incidence = present.T if turn else present
-    kept, swept = incidence.sum(axis=0), incidence.sum(axis=1)
     kept_sum, swept_sum = (topic_sum, assessor_sum) if turn else (assessor_sum, topic_sum)
-    matrix = np.diag(kept) - incidence.T @ (incidence / swept[:, None])
-    # Groups of topics and assessors that share nothing: what differs between groups is left to neither.
-    groups = kept.size - int(np.linalg.matrix_rank(matrix, tol=1e-9 * float(kept.max())))
-    df = np.array([n_topics - groups, n_assessors - groups, n - n_topics - n_assessors + groups])
-    if (df < 1).any():
-        return None
     right = kept_sum - (incidence / swept[:, None]).T @ swept_sum
-    effect = np.linalg.pinv(matrix, hermitian=True) @ right
+    effect = inverse @ right
     adjusted = sums(effect, right)  # of what is kept, what is swept out held fixed
     of_mean = sums(filled.sum(axis=(0, 1))[None] / np.sqrt(n))
     swept_alone = sums(swept_sum / np.sqrt(swept)[:, None]) - of_mean
@@ -113,6 +107,28 @@ def two_way_with_holes(values: Floats, known: NDArray[np.bool_], *, products: bo
     per = np.array([(n - n_assessors) / df[0], (n - n_topics) / df[1]])
     weights = np.array([1 / n_topics / per[0], (share.sum(axis=0) ** 2).sum() / per[1], (share**2).sum()])
     return TwoWay(mean, _over(squares, df), df, weights, per)
+
+
+@lru_cache(maxsize=4)
+def _swept(cells: bytes, n_topics: int) -> tuple[Floats, bool, Floats, Floats, Floats | None]:
+    """What the known cells alone decide: systems compared pair by pair have the same ones again and again.
+
+    Returns 1 for each known cell (topics, assessors); whether assessors are swept out; the same cells, those that are
+    kept in columns; the degrees of freedom; and the inverse of the equations of what is kept, None where a mean square
+    has no degrees of freedom.
+    """
+    present = np.frombuffer(cells, bool).reshape(n_topics, -1).astype(np.float64)
+    n_assessors = present.shape[1]
+    # The assessors' equations once topics are swept out, or the other way: whichever are fewer.
+    turn = n_topics < n_assessors
+    incidence = present.T if turn else present
+    kept, swept = incidence.sum(axis=0), incidence.sum(axis=1)
+    matrix = np.diag(kept) - incidence.T @ (incidence / swept[:, None])
+    # Groups of topics and assessors that share nothing: what differs between groups is left to neither.
+    groups = kept.size - int(np.linalg.matrix_rank(matrix, tol=1e-9 * float(kept.max())))
+    df = np.array([n_topics - groups, n_assessors - groups, present.sum() - n_topics - n_assessors + groups])
+    inverse = None if (df < 1).any() else np.linalg.pinv(matrix, hermitian=True)
+    return present, turn, incidence, df, inverse
 
 
 def _squares(left: Floats, right: Floats | None = None) -> Floats:

@@ -215,8 +215,7 @@ class Judgments(Displayed):
     @cached_property
     def _repeated(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Rows of repeated judgments by topic, document and assessor, then `order`; and where one repeats the last."""
-        labels = len(self.documents), len(self.assessors)
-        rows, again = repeated_rows(self.topic, self.document, self.assessor, *labels)
+        rows, again = repeated_rows(self.topic, self.document, self.assessor, len(self.documents), len(self.assessors))
         return rows if self.order is None else rows[np.lexsort((self.order[rows], np.cumsum(~again)))], again
 
     def repeats_by_assessor(self) -> NDArray[np.int64]:
@@ -368,10 +367,8 @@ class Judgments(Displayed):
         if None in lowest:
             name = self.assessors[lowest.index(None)]
             raise ScaleError(f"assessor {name}: magnitudes do not say what is relevant; recode them with a threshold")
-        relevant = self.value >= np.array(lowest, np.float64)[self.assessor]
-        value = np.where(self.value < 0, self.value, relevant)
-        scales = tuple(replace(BINARY, declared=scale.declared) for scale in self.scales)
-        return replace(self, value=value, scales=scales)
+        value = np.where(self.value < 0, self.value, self.value >= np.array(lowest, np.float64)[self.assessor])
+        return self._revalued(value, tuple(replace(BINARY, declared=scale.declared) for scale in self.scales))
 
     def rescaled(self) -> Judgments:
         """Every value divided by its scale's maximum, so that all judge from 0 to 1; what was relevant stays relevant.
@@ -386,7 +383,11 @@ class Judgments(Displayed):
                 raise ScaleError(f"assessor {name}: magnitudes have no maximum to divide by; normalise or recode them")
         maxima = np.array([scale.maximum for scale in self.scales])
         value = np.where(self.value < 0, self.value, self.value / maxima[self.assessor])
-        return replace(self, value=value, scales=tuple(scale.rescaled() for scale in self.scales))
+        return self._revalued(value, tuple(scale.rescaled() for scale in self.scales))
+
+    def _revalued(self, value: NDArray[np.float64], scales: tuple[Scale, ...]) -> Judgments:
+        vars(other := replace(self, value=value, scales=scales))["_repeated"] = self._repeated  # not by values
+        return other
 
     def single(self, *, repeats: Repeats = "first") -> Judgments:
         """At most one judgment per (topic, document, assessor).

@@ -87,6 +87,12 @@ def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[NDArray[n
     return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[numbers]
 
 
+def distinct_values(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The distinct ones of many values, few of which differ, in order, and the place of each among them; no nan."""
+    distinct = np.unique(values)
+    return distinct, np.searchsorted(distinct, values)
+
+
 def repeated_rows(
     topic: Codes, document: Codes, who: Codes, n_documents: int, n_who: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -160,6 +166,8 @@ def or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDA
 def compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Codes]:
     """Labels in use, in their old order, and codes into them."""
     used, new = distinct_numbers(codes, len(labels))
+    if used.size == len(labels):
+        return labels, codes.astype(np.int32, copy=False)
     return tuple(labels[i] for i in used.tolist()), new.astype(np.int32)
 
 

@@ -14,6 +14,7 @@ from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import value_counts
 from qrowd.model.judgments import Judgments
+from qrowd.model.labels import distinct_values
 from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.scales import Scale
 
@@ -128,7 +129,7 @@ def graded(judgments: Judgments, repeats: Repeated = "first", combine_scales: Co
     order = (pair[judged],) if one.order is None else (one.order[judged], pair[judged])
     rows = judged[np.lexsort(order)]
     pairs, begins = np.unique(pair[rows], return_index=True)
-    grades, grade = np.unique(one.value[rows], return_inverse=True)
+    grades, grade = distinct_values(one.value[rows])
     return Graded(
         grades,
         scale,

@@ -26,7 +26,7 @@ from qrowd.reports.systems import system_order
 
 RANDOM_ASSESSORS = 64  # of each level: other ones move a weight by .1 % at most; `qrowd aware` draws 1,000
 PANEL = "mean of assessors"
-GAP = ESTIMATORS[NAMES.index(DEFAULT)].gap  # the only one that the estimator needs
+NEEDED = ESTIMATORS[NAMES.index(DEFAULT)]  # whose similarities are the only ones computed
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def similarities_of(
             judgments,
             [measure],
             n_resamples=random_assessors,
-            gaps=[GAP],
+            gaps=[NEEDED.gap],
+            by_topic=NEEDED.granularity == "tpc",
             rng=seed,
             conventions=replace(conventions, empty="nan"),
             progress=progress,

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.comparison.differences import Difference, difference
+from qrowd.comparison.differences import Difference, difference_among
+from qrowd.comparison.spread import Spreads
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Scores, known_mean
@@ -134,10 +135,11 @@ def pair_rows(
     names_shown = distinct[:LEADING] + [name for name in distinct[LEADING:] if name == also]
     ranking = rank_systems(scores)
     n, alpha = int(ranking.has_ranking.sum()), round(1 - confidence, 12)
-    rows = []
+    spreads, rows = Spreads(scores), []
     for first, second in combinations(names_shown, 2):
         try:
-            one = _of_all_pairs(part, scores, difference(scores, first, second, confidence=confidence))
+            one = difference_among(spreads, scores, first, second, confidence=confidence)
+            one = _of_all_pairs(part, scores, one)
         except NoOverlapError:
             continue
         ahead = ranking.n_above(first, second)

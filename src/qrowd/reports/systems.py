@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite, nan
@@ -115,10 +116,8 @@ def system_rows(
 
 def with_top_sets(rows: Sequence[SystemRow], top: TopSet, tops: Sequence[TopSet]) -> tuple[SystemRow, ...]:
     """The rows with their places in the top set and in those of the assessors."""
-    return tuple(
-        replace(row, top_set=row.system in top.members, top_set_for=sum(row.system in other.members for other in tops))
-        for row in rows
-    )
+    members, times = set(top.members), Counter(name for other in tops for name in other.members)
+    return tuple(replace(row, top_set=row.system in members, top_set_for=times[row.system]) for row in rows)
 
 
 def system_order(means: Floats) -> list[int]:

@@ -68,7 +68,14 @@ class RandomAssessors:
             # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
             whole = np.floor(self._edges)
             self._bytes = whole[whole < 256].astype(np.uint8)  # the lowest that is above grade 0, 1, ...
-            self._undecided = np.unique(whole[(whole != self._edges) & (whole < 256)]).astype(np.uint8)
+            self._undecided, n_edges = np.unique(whole[(whole != self._edges) & (whole < 256)], return_counts=True)
+            self._undecided = self._undecided.astype(np.uint8)
+            # Of such a byte: the edges that every lot reaches, and those that one reaches or not.
+            self._reached = np.searchsorted(self._edges, np.arange(256), side="right")
+            self._within = np.full((int(n_edges.max(initial=0)), 256), np.inf)
+            for row in range(len(self._within)):
+                some = self._undecided[n_edges > row]
+                self._within[row, some] = self._edges[self._reached[some] + row]
         if like is not None and np.shape(like) != pool.document.shape:
             raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
         self._gaps = None if like is None else np.isnan(like)
@@ -106,12 +113,24 @@ class RandomAssessors:
         every = words.astype("<u8", copy=False).view(np.uint8).reshape(-1, STRAND)
         _count_edges(every, self._bytes, out, first)
         if self._undecided.size:
-            close = np.flatnonzero(_among(every, self._undecided))
-            exact = every.ravel()[close] + random.random(close.size)
+            close = np.flatnonzero(_among(every, self._undecided).view(bool))
+            lots = every.ravel()[close]
+            grade = self._grades(lots, lots + random.random(close.size))
             row, column = np.divmod(close, STRAND)
             mine = (column >= first) & (column < first + out.shape[1])
-            grade = np.searchsorted(self._edges, exact[mine], side="right")
-            out[row[mine], column[mine] - first] = grade
+            if mine.all() and out.flags.c_contiguous:
+                out.reshape(-1)[close] = grade
+            else:
+                out[row[mine], column[mine] - first] = grade[mine]
+
+    def _grades(self, lots: NDArray[np.uint8], exact: Floats) -> NDArray[np.intp]:
+        """The grades of lots whose byte does not decide: the number of edges that each reaches."""
+        if len(self._within) > FEW:
+            return np.searchsorted(self._edges, exact, side="right")
+        grade = self._reached[lots]
+        for edges in self._within:
+            grade += exact >= edges[lots]
+        return grade
 
     def _draw_own(self, strand: int, first: int, out: NDArray[np.unsignedinteger]) -> None:
         """The same where each assessor has a distribution of their own."""
