@@ -58,6 +58,7 @@ soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times u
 	@PYTHONPATH=tests $(BIN)/python -m soak.kills postgresql 120 60 105000
 	@PYTHONPATH=tests $(BIN)/python -m soak.races sqlite 200 60
 	@PYTHONPATH=tests $(BIN)/python -m soak.races postgresql 200 60
+	@PYTHONPATH=tests $(BIN)/python -m soak.models
 	@$(BIN)/python benchmarks/bench_server.py load 900
 
 clean: ## remove what the other targets made
