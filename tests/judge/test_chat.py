@@ -273,8 +273,8 @@ def _fails(request):
         (lambda request: _later(request), Reply(text="2", model="mine")),
         (lambda request: None, Reply(model="mine")),
         (lambda request: Reply(text="2", tokens_in=7, model="gpt"), Reply(text="2", tokens_in=7, model="gpt")),
-        (lambda request: 2, Reply(error="the function returned int, not a text or a Reply")),
-        (_fails, Reply(error="ValueError in the function")),
+        (lambda request: 2, Reply(error="the function returned int, not a text or a Reply", lasting=True)),
+        (_fails, Reply(error="ValueError in the function", lasting=True)),
     ],
 )
 def test_a_function_is_a_model(function, expected):

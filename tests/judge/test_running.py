@@ -157,6 +157,11 @@ def test_a_request_that_is_wrong_is_not_tried_again_and_the_job_goes_on(record, 
     assert (answers.attempts, next(iter(answers.replies.values())).error) == (3, f"HTTP {status}")
 
 
+def test_a_function_with_a_mistake_is_called_once_for_each_request(record):
+    model = Scripted(lambda content, number: Reply(error="NameError in the function", lasting=True))
+    assert ask(requests(3), model, record).attempts == 3
+
+
 @pytest.mark.parametrize("reply", [failure(429, retry_after=30.0), dataclasses.replace(OK, retry_after=30.0)])
 def test_a_wait_that_the_server_asks_for_holds_back_all_requests_to_it_and_no_others(record, reply):
     clock = FakeClock()

@@ -79,8 +79,9 @@ class Reply:
     text : the answer; None where there is none. reasoning : what the server marks as thoughts, never read as an answer.
     refusal : the words of a refusal that the server marks as one. finish_reason : as the server gives it.
     model, fingerprint : that answered, as returned. tokens_in, tokens_out : as the server counts them; None where it
-    does not. error : why there is no answer, in a few words without keys; timed_out : no answer came in time.
-    retry_after : seconds to wait as the server asks. schema_sent : whether the JSON schema was. raw : the body.
+    does not. error : why there is no answer, in a few words without keys; timed_out : no answer came in time;
+    lasting : the same request would fail again. retry_after : seconds to wait as the server asks. schema_sent :
+    whether the JSON schema was. raw : the body.
     """
 
     text: str | None = None
@@ -96,6 +97,7 @@ class Reply:
     http_status: int | None = None
     error: str | None = None
     timed_out: bool = False
+    lasting: bool = False
     retry_after: float | None = None
     schema_sent: bool = False
     raw: str = ""

@@ -18,7 +18,8 @@ class FunctionModel:
     """A function of a `Request` that returns the text of the answer, or a `Reply`.
 
     A function that is not async runs in threads, as many at once as requests are in flight. What it raises becomes an
-    error of that request; only the name of the exception is kept, since its message may hold a key.
+    error of that request, which is tried again where it is an OSError, as those of connections and timeouts are; only
+    the name of the exception is kept, since its message may hold a key.
 
     >>> model = FunctionModel(lambda request: "2", name="two")
     """
@@ -40,6 +41,7 @@ class FunctionModel:
             return Reply(
                 error=f"{type(error).__name__} in the function",
                 timed_out=isinstance(error, TimeoutError),
+                lasting=not isinstance(error, OSError),
                 seconds=time.monotonic() - start,
             )
         seconds = time.monotonic() - start
@@ -47,4 +49,5 @@ class FunctionModel:
             return replace(answer, seconds=answer.seconds or seconds, model=answer.model or self.name)
         if answer is None or isinstance(answer, str):
             return Reply(text=answer, model=self.name, seconds=seconds)
-        return Reply(error=f"the function returned {type(answer).__name__}, not a text or a Reply", seconds=seconds)
+        error = f"the function returned {type(answer).__name__}, not a text or a Reply"
+        return Reply(error=error, lasting=True, seconds=seconds)

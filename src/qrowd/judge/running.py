@@ -308,6 +308,8 @@ class _Endpoint:
 def _is_transient(reply: Reply) -> bool:
     """Whether the same request may be answered later. A 200 without an answer is a broken one."""
     status = reply.http_status
+    if reply.lasting:
+        return False
     return status is None or status < 300 or status in (408, 409, 425, 429) or status >= 500
 
 
