@@ -49,5 +49,5 @@ class FunctionModel:
             return replace(answer, seconds=answer.seconds or seconds, model=answer.model or self.name)
         if answer is None or isinstance(answer, str):
             return Reply(text=answer, model=self.name, seconds=seconds)
-        error = f"the function returned {type(answer).__name__}, not a text or a Reply"
-        return Reply(error=error, lasting=True, seconds=seconds)
+        wrong = f"the function returned {type(answer).__name__}, not a text or a Reply"
+        return Reply(error=wrong, lasting=True, seconds=seconds)
