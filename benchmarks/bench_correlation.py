@@ -47,20 +47,28 @@ PEERS_OF = {
     "pearson": ("scipy.stats.pearsonr", pearsonr),
     "rmse": ("its definition in NumPy", rmse_by_definition),
 }
+
+
+def beside_peer(kind: str, what: str, a: Floats, b: Floats) -> None:
+    """Time all pairs of rankings of two tables, and some of them by the peer."""
+    name, peer = PEERS_OF[kind]
+    row_correlations(a[:10], b[:10], kind=kind)
+    taken = statistics.median(seconds(lambda: row_correlations(a, b, kind=kind, threads=2)) for _ in range(3))
+    theirs = statistics.median(seconds(lambda: [peer(a[r], b[r]) for r in range(N_PEERS)]) for _ in range(3))
+    in_loop = f"{ROWS / taken * LOOP:,.0f} pairs in a calibration loop"
+    promise(
+        f"{kind}{what}, times as fast as {name}",
+        theirs / N_PEERS / (taken / ROWS),
+        at_least=10,
+        beside=f"{times(name, theirs / N_PEERS, taken / ROWS)} a pair, {in_loop}",
+        limit=f"the peer is called for each pair; ours: {LIMITS[kind]}",
+    )
+
+
 print(f"{ROWS:,} pairs of rankings of {SYSTEMS} systems, 2 threads:")
-for kind, (name, peer) in PEERS_OF.items():
-    for what, (a, b) in (("", (x, y)), (", ties", few)):
-        row_correlations(a[:10], b[:10], kind=kind)
-        taken = statistics.median(seconds(lambda: row_correlations(a, b, kind=kind, threads=2)) for _ in range(3))  # noqa: B023
-        theirs = statistics.median(seconds(lambda: [peer(a[r], b[r]) for r in range(N_PEERS)]) for _ in range(3))  # noqa: B023
-        in_loop = f"{ROWS / taken * LOOP:,.0f} pairs in a calibration loop"
-        promise(
-            f"{kind}{what}, times as fast as {name}",
-            theirs / N_PEERS / (taken / ROWS),
-            at_least=10,
-            beside=f"{times(name, theirs / N_PEERS, taken / ROWS)} a pair, {in_loop}",
-            limit=f"the peer is called for each pair; ours: {LIMITS[kind]}",
-        )
+for kind in PEERS_OF:
+    beside_peer(kind, "", x, y)
+    beside_peer(kind, ", ties", *few)
 
 table = rng.random((50, 1)) + np.linspace(0, 0.5, SYSTEMS) + rng.normal(0, 0.1, (50, SYSTEMS))
 scores = Scores.from_array(table)

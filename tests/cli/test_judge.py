@@ -51,7 +51,7 @@ def test_the_judgments_of_a_model_are_evaluated(qrowd, few):
     outcome = qrowd(*ASK, "--runs", "runs", "--model", "assessor.py:grade", "-o", "judges")
     assert outcome.status == 0, outcome.err
     assert "3 of 4 questions have an answer" in outcome.out
-    assert "between 0.0 % of the questions on documents of a and 50.0 % on those of b" in outcome.out
+    assert "; 0.0 % of the questions on documents of a have none, and 50.0 % of those on documents of b." in outcome.out
     judgments = read_judgments("judges")
     assert judgments.assessors == ("grade+graded",)
     assert len(judgments) == 3

@@ -17,7 +17,7 @@ from qrowd.judge.exchange import Message, Reply, Request
 from qrowd.judge.function import FunctionModel
 from qrowd.judge.prices import Price, Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record
-from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, ask_all, ask_all_async
+from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, ask_all
 from soak.models import kill_and_resume
 
 OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
@@ -231,8 +231,7 @@ def test_models_and_endpoints_never_share_an_answer(record):
 
 def test_it_works_where_an_event_loop_runs_already(record):
     async def notebook():
-        first = ask(requests(2), Scripted(), record)
-        return first, await ask_all_async(requests(3), [Scripted()], record)
+        return ask(requests(2), Scripted(), record), ask(requests(3), Scripted(), record)
 
     first, second = asyncio.run(notebook())
     assert (first.attempts, second.reused, second.attempts) == (2, 2, 1)

@@ -154,7 +154,8 @@ def ask(
     from qrowd.judge.questions import pool_from
     from qrowd.reports.judging import JudgingReport
 
-    source = _pool(runs, pool, pairs)
+    named_pairs = None if pairs is None else _pairs(pairs)
+    source = _pool(runs, pool, named_pairs)
     labels = {
         document for documents_of_topic in pool_from(source, depth=depth).values() for document in documents_of_topic
     }
@@ -166,7 +167,7 @@ def ask(
         prompt or ["graded"],
         n_samples=samples,
         depth=depth,
-        pairs=None if pairs is None else _pairs(pairs),
+        pairs=named_pairs,
         checks=None if checks is None else files.read_checks(checks),
         gold=None if gold is None else files.read_judgments([gold]),
         unit_size=unit_size,
@@ -240,7 +241,7 @@ def prompts(output: Output = None) -> None:
 
 
 def _pool(
-    runs: options.MaybeRuns, pool: str | None, pairs: str | None
+    runs: options.MaybeRuns, pool: str | None, pairs: list[tuple[str, str, str]] | None
 ) -> Runs | Judgments | Preferences | dict[str, Any]:
     from qrowd import files
 
@@ -254,7 +255,7 @@ def _pool(
     if pairs is None:
         raise ArgumentError("nothing to judge: give --runs FILES, --pool FILE or --pairs FILE")
     of_topic: dict[str, list[str]] = {}
-    for topic, one, two in _pairs(pairs):
+    for topic, one, two in pairs:
         of_topic.setdefault(topic, []).extend((one, two))
     return of_topic
 
@@ -278,7 +279,7 @@ def _models(texts: list[str], key_from: list[str], timeout: float) -> list[Any]:
     """The models of URL#NAME and FILE.py:FUNCTION. A key goes to the server that it is for, and to no other."""
     from urllib.parse import urlsplit
 
-    from qrowd.judge import ChatModel
+    from qrowd.judge.chat import ChatModel, url_and_name
 
     variables = dict(text.rpartition("=")[::2] for text in key_from)
     hosts = {urlsplit(text.partition("#")[0]).hostname or "" for text in texts if "#" in text}
@@ -288,14 +289,14 @@ def _models(texts: list[str], key_from: list[str], timeout: float) -> list[Any]:
         raise ArgumentError(f"--key-from {strange[0]}={variables[strange[0]]}: no model is at this host")
     models: list[Any] = []
     for text in texts:
-        url, mark, name = text.partition("#")
-        if not mark:
+        parts = url_and_name(text)
+        if "#" not in text:
             models.append(_function(text))
-        elif not name or not url.startswith(("http://", "https://")):
+        elif parts is None:
             raise ArgumentError(f"--model {text}: expected URL#NAME, as in http://localhost:8000/v1#qwen3")
         else:
-            variable = variables.get(urlsplit(url).hostname or "", variables.get(""))
-            models.append(ChatModel(url, name, key_from_environment=variable, timeout=timeout))
+            variable = variables.get(urlsplit(parts[0]).hostname or "", variables.get(""))
+            models.append(ChatModel(*parts, key_from_environment=variable, timeout=timeout))
     return models
 
 
@@ -347,9 +348,12 @@ def _write(answers: ModelAnswers, folder: str) -> None:
         raise FileError(folder, f"cannot be made: {error.strerror}") from None
     names = assessors_of(answers.outcomes)
     hashes = {names[source]: one.prompt_sha256 for one in answers.outcomes if (source := source_of(one)) in names}
-    for part in (answers.judgments, answers.preferences):
-        for assessor in () if part is None else part.assessors:
-            frame = part.select(assessors=[assessor]).to_frame()  # type: ignore[union-attr]
+    parts: list[Judgments | Preferences] = [answers.judgments]
+    if answers.preferences is not None:
+        parts.append(answers.preferences)
+    for part in parts:
+        for assessor in part.assessors:
+            frame = part.select(assessors=[assessor]).to_frame()
             frame["prompt_sha256"] = hashes[assessor.removesuffix("+expected")]
             write_output(str(Path(folder) / f"{quote(assessor, safe='+ ()')}.csv"), frame.to_csv(index=False))
 

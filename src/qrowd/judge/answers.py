@@ -29,19 +29,11 @@ CUT_OFF = {
     *("model_context_window_exceeded", "context_length_exceeded", "incomplete"),
 }
 REFUSED = {
-    *(
-        "content_filter",
-        "content_filtered",
-        "refusal",
-        "safety",
-        "recitation",
-        "blocklist",
-        "prohibited_content",
-        "spii",
-    ),
-    *("guardrail_intervened", "sensitive", "moderation"),
+    *("content_filter", "content_filtered", "refusal", "safety", "recitation", "blocklist", "prohibited_content"),
+    *("spii", "guardrail_intervened", "sensitive", "moderation"),
 }
 FAILED = {"error", "abort", "aborted", "cancelled", "failed", "insufficient_system_resource"}
+ENDINGS: dict[Status, set[str]] = {"error": FAILED, "refused": REFUSED, "cut_off": CUT_OFF}
 WORDS = {
     "yes_no": {"yes": 1.0, "no": 0.0},
     "choice": {"a": 1.0, "b": 2.0, "document a": 1.0, "document b": 2.0},
@@ -95,9 +87,9 @@ def how_it_ended(reply: Reply) -> Reading | None:
         return Reading("error", detail=f"HTTP status {reply.http_status}")
     if reply.refusal:
         return Reading("refused", detail="the model refused")
-    for status, reasons in (("error", FAILED), ("refused", REFUSED), ("cut_off", CUT_OFF)):
+    for status, reasons in ENDINGS.items():
         if reason in reasons:
-            return Reading(status, detail=f"finish reason {reason}")  # type: ignore[arg-type]
+            return Reading(status, detail=f"finish reason {reason}")
     if reason not in FINISHED:
         return Reading("unparsable", detail=f"finish reason {reason[:40]!r} is not known")
     return None

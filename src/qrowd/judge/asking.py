@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from qrowd.errors import ArgumentError
 from qrowd.judge.asked import SEVERAL, Asking, write_askings
-from qrowd.judge.chat import ChatModel
+from qrowd.judge.chat import ChatModel, url_and_name
 from qrowd.judge.exchange import Model, Reply, Request, Status
 from qrowd.judge.function import FunctionModel
 from qrowd.judge.outcome import Outcome, Statuses, judgments_of, preferences_of
@@ -240,11 +240,14 @@ def plan_job(
     if form == "preference":
         questions = preference_questions(pooled, pairs)
     elif form == "magnitude":
-        if checks is None and gold is None:
-            raise ArgumentError("checks: units of magnitudes hold a high and a low check document; give checks or gold")
-        known = checks if checks is not None or gold is None else checks_from_gold(gold, pooled, 0)
+        if checks is None:
+            if gold is None:
+                raise ArgumentError(
+                    "checks: units of magnitudes hold a high and a low check document; give checks or gold"
+                )
+            checks = checks_from_gold(gold, pooled, 0)
         with_text = {topic: [label for label in of_topic if label in texts] for topic, of_topic in pooled.items()}
-        questions = magnitude_questions(with_text, known or {}, size=unit_size, rng=rng)
+        questions = magnitude_questions(with_text, checks, size=unit_size, rng=rng)
         questions += [q for q in single_questions(pooled) if q.documents[0] not in texts]  # they spoil no unit
     else:
         questions = single_questions(pooled)
@@ -267,10 +270,10 @@ def model_of(model: AnyModel) -> Model:
         A text of another form.
     """
     if isinstance(model, str):
-        url, mark, name = model.partition("#")
-        if not mark or not name or not url.startswith(("http://", "https://")):
+        parts = url_and_name(model)
+        if parts is None:
             raise ArgumentError(f"models: {model!r}: expected URL#NAME, as in http://localhost:8000/v1#qwen3")
-        return ChatModel(url, name)
+        return ChatModel(*parts)
     if hasattr(model, "ask"):
         return cast(Model, model)
     return FunctionModel(model, getattr(model, "__name__", "function"))

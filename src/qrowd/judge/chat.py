@@ -131,6 +131,12 @@ class ChatModel:
         return self._client
 
 
+def url_and_name(text: str) -> tuple[str, str] | None:
+    """The two parts of URL#NAME; None where the text is not of this form."""
+    url, _, name = text.partition("#")
+    return (url, name) if name and url.startswith(("http://", "https://")) else None
+
+
 def body(request: Request, sends_schema: bool) -> dict[str, object]:
     """What is sent to `chat/completions`; without a key."""
     content: dict[str, object] = {
@@ -212,7 +218,7 @@ def _parts(content: object) -> tuple[str | None, str | None]:
     return "".join(texts) if texts else None, " ".join(thoughts) or None
 
 
-def _tokens(logprobs: object) -> tuple[TokenChoice, ...]:
+def _tokens(logprobs: Any) -> tuple[TokenChoice, ...]:
     """Probabilities of tokens; none where the server's are not of the usual form."""
     try:
         return tuple(
@@ -221,7 +227,7 @@ def _tokens(logprobs: object) -> tuple[TokenChoice, ...]:
                 float(token["logprob"]),
                 tuple((str(one["token"]), float(one["logprob"])) for one in token.get("top_logprobs") or ()),
             )
-            for token in logprobs["content"]  # type: ignore[index]
+            for token in logprobs["content"]
         )
     except (TypeError, KeyError, ValueError, AttributeError):
         return ()

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol
 
 Status = Literal["ok", "refused", "cut_off", "unparsable", "out_of_scale", "error", "timeout", "text_missing"]
@@ -54,7 +55,7 @@ class Request:
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """SHA-256 of `to_json`: two requests share a record only if they are the same in every part."""
         return hashlib.sha256(self.to_json().encode("utf-8", "surrogatepass")).hexdigest()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from qrowd.judge.exchange import Status
@@ -181,7 +181,7 @@ class Statuses(Result):
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         names = ("model", "topic", "system") if self.runs is not None else ("model", "topic")
-        return {name: lambda name=name: self._shares(name) for name in names}  # type: ignore[misc]
+        return {name: partial(self._shares, name) for name in names}
 
     def _shares(self, by: str) -> dict[str, Any]:
         counts = self.counts(by=by)

@@ -87,24 +87,6 @@ def ask_all(
     return answers[0]
 
 
-async def ask_all_async(
-    requests: Iterable[Request],
-    models: Sequence[Model],
-    record: Record,
-    *,
-    concurrency: int = 8,
-    budget: float | None = None,
-    prices: Prices | None = None,
-    again: Collection[str] = (),
-    progress: JobProgress | None = None,
-    clock: Clock | None = None,
-    rng: int | None = None,
-) -> Answers:
-    """`ask_all` in a running event loop; interrupting is up to the caller."""
-    job = _Job(list(requests), models, record, concurrency, budget, prices, frozenset(again), progress)
-    return await job.run(clock or SystemClock(), Random(rng))
-
-
 @dataclass
 class _Job:
     requests: list[Request]

@@ -43,8 +43,8 @@ class JudgingReport(Reported):
             low, high = min(shares, key=lambda one: shares[one]), max(shares, key=lambda one: shares[one])
             if shares[high] > shares[low]:
                 text += (
-                    f"; without one are between {percent(shares[low], 1)} of the questions on documents of {low} and "
-                    f"{percent(shares[high], 1)} on those of {high}"
+                    f"; {percent(shares[low], 1)} of the questions on documents of {low} have none, and "
+                    f"{percent(shares[high], 1)} of those on documents of {high}"
                 )
         return f"{text}."
 
