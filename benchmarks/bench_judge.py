@@ -4,14 +4,14 @@ python bench_judge.py [PAIRS]
 
 The server runs in a process of its own and shares the machine. A place is used while its request waits for the server;
 it is not while a reply is read, recorded and counted. The peer is httpx2 alone: as many requests from as many tasks,
-whose replies nobody reads.
+whose replies nobody reads. The promise is on processor time, because the time on the clock is the server's: at 20 ms
+and 8 places both sides wait for most of it, whatever they do in between.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -47,6 +47,12 @@ def requests(url: str, n: int) -> list[Request]:
     ]
 
 
+def peak_megabytes() -> float:
+    """The most memory that this process had; getrusage also counts what started it."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
 async def bare(questions: list[Request]) -> None:
     """httpx2 alone."""
     import httpx2
@@ -80,7 +86,7 @@ def main(n: int = PAIRS) -> None:
             answers = ask_all(questions, [ChatModel(url, "small")], record, concurrency=CONCURRENCY)
             ours, ours_cpu = time.perf_counter() - started, time.process_time() - cpu
             busy = sum(attempt.reply.seconds for attempt in record.attempts())
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        memory = peak_megabytes()
         assert answers.attempts == len(answers.replies) == n
         started, cpu = time.perf_counter(), time.process_time()
         asyncio.run(bare(questions))
@@ -94,11 +100,11 @@ def main(n: int = PAIRS) -> None:
         limit="instructions: a reply is recorded before the next request is sent",
     )
     promise(
-        "processor time beside httpx2 alone",
+        "processor time, in that of httpx2 alone",
         ours_cpu / theirs_cpu,
         at_most=2,
-        beside=times("httpx2", theirs_cpu, ours_cpu) + f" (in {theirs:.1f} s and {ours:.1f} s)",
-        limit="instructions: parsing, SHA-256, SQLite",
+        beside=times("httpx2", theirs_cpu, ours_cpu) + f" of processor time, in {theirs:.1f} s and {ours:.1f} s",
+        limit="instructions: two canonical forms and a SHA-256 of each request, a parsed reply, a commit of SQLite",
     )
     promise("megabytes at most", memory, at_most=200, beside="all requests and replies are held", limit="bytes")
     finish()

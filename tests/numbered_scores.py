@@ -11,3 +11,18 @@ def numbered(values):
     sizes = (1, *array.shape)[-3:]
     assessors, topics, systems = (tuple(map(str, range(size))) for size in sizes)
     return Scores.from_array(array, assessors=assessors, topics=topics, systems=systems)
+
+
+# Brennan (2001), Generalizability Theory, synthetic data set no. 3 (persons x items x occasions).
+CROSSED_DATA = """
+    2455442306 6559346458 7648546447 5766675556
+    2655462656 5747547658 5557677658 5756485436"""
+
+
+def panels(text):
+    """[row][column][system] digits."""
+    return [[[float(digit) for digit in cell] for cell in line.split()] for line in text.strip().split("\n")]
+
+
+def brennan_3():
+    return np.array(panels(CROSSED_DATA))  # (occasion, item, person)

@@ -105,7 +105,7 @@ def test_thirty_simulated_assessors_grade_through_http_and_the_scores_are_those_
     lines = exported(url, "loop", "judgments", "jsonl", tmp_path / "loop.jsonl")
     qrels = exported(url, "loop", "judgments", "qrels", tmp_path / "loop.qrels")
     for read in (
-        qrowd.read_judgments(lines, scales={"*": "0-3"}),
+        qrowd.read_judgments(lines),
         qrowd.read_judgments(qrels, assessor="column", scales={"*": "0-3"}),
     ):
         assert len(read) == len(said)

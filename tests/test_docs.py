@@ -296,7 +296,7 @@ def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
 DESCRIBED = (
     "model", "measures", "agreement", "aggregation", "magnitude", "comparison", "simulation", "evaluation", "files",
     "trec", "tables", "reports", "aware", "methods", "predicted_relevance", "gain_distributions",
-    "preferences", "uncertainty", "protocols", "store", "campaigns", "web", "texts",
+    "preferences", "uncertainty", "protocols", "store", "campaigns", "web", "texts", "judge",
 )  # fmt: skip
 
 
@@ -342,7 +342,8 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
     assert f"`{convention.name}={default}`" in page or f"`{convention.name}={default.lstrip('0')}`" in page
 
 
-PARTS = {  # packages with several pages
+PARTS = {  # packages with several pages, or a page of another name
+    "sequential": ("next_judgments",),
     "comparison": ("comparison", "comparing_systems", "generalizability"),
     "uncertainty": ("prediction_powered", "replacement", "label_uncertainty"),
 }

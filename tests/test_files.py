@@ -2,19 +2,25 @@
 
 import gzip
 import os
+import re
 import sys
 import threading
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError, FileError, QrowdError
-from qrowd.files import find_files, read_bytes, read_judgments, read_recoding, read_runs, write_whole
+from qrowd.files import find_files, read_bytes, read_judgments, read_recoding, read_runs, without_endings, write_whole
+from qrowd.paths import file_name
 
 QRELS = "t 0 d 1\nt 0 e 0\n"
 RUN = "t Q0 d 1 2.5 tag\nt Q0 e 2 1.5 tag\n"
@@ -100,6 +106,76 @@ def test_an_assessor_is_named_after_the_file_without_its_known_endings():
         write(name, QRELS)
     expected = ("llama-3.1-8b", "gpt-4", "gpt-4.1", "qrels.nist", "qrels.umbrela", ".hidden")
     assert read_judgments(names).assessors == expected
+
+
+def test_the_five_judges_of_trec_rag_2026_have_their_full_names():
+    names = [
+        "rag25-climbmix-umbrela-codex-gpt5.5-medium-reasoning-v1",
+        "rag25-climbmix-umbrela-ministral-3-14b-instruct-2512-v1",
+        "rag25-climbmix-umbrela-ministral-3-14b-instruct-2512-v2",
+        "rag25-climbmix-umbrela-qwen3.5-9b-v1",
+        "rag25-climbmix-umbrela-qwen3.5-9b-v2",
+    ]
+    for grade, name in enumerate(names):
+        write(f"all/{name}.qrels", f"14 0 shard_04439_8336 {grade}\n14 0 shard_00979_17533 0\n")
+        write(f"parts/{'older-versions/' if name[-6:] in ('9b-v1', '512-v1') else ''}{name}.qrels", f"14 0 d {grade}\n")
+    write("all/README.md", "# Qrels of five language models\n")
+    for paths in ("all", "all/*.qrels", "parts/**/*.qrels"):
+        assert sorted(read_judgments(paths).assessors) == names
+    assert read_judgments("all").to_dict(assessor=names[3]) == {"14": {"shard_04439_8336": 3, "shard_00979_17533": 0}}
+
+
+labels = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12)
+dotted = st.one_of(labels, st.lists(labels, min_size=2, max_size=3).map(".".join))
+file_names = dotted.filter(lambda name: "/" not in name and name[0] != "." and without_endings(Path(name)) == name)
+
+
+@given(
+    st.dictionaries(file_names, st.sampled_from([".qrels", ".qrels.gz", ".txt", ".qrels.zst"]), min_size=1, max_size=4)
+)
+def test_what_a_file_was_called_before_its_endings_is_the_name_of_its_assessor(endings):
+    with TemporaryDirectory() as folder:
+        for name, ending in endings.items():
+            Path(folder, name + ending).write_text(QRELS)
+        assert sorted(
+            read_judgments([Path(folder, name + ending) for name, ending in endings.items()]).assessors
+        ) == sorted(endings)
+
+
+whole_numbers = re.compile(r"-?\d+\.0")
+
+
+@given(st.sets(dotted.filter(lambda name: not whole_numbers.fullmatch(name)), min_size=1, max_size=4))
+@example({".", "..", "readme.x", "LICENSE", "a/b:c"})
+@settings(max_examples=25)
+def test_assessors_of_tables_have_the_name_in_the_column_whatever_their_files_are_called(names):
+    with TemporaryDirectory() as folder:
+        for name in names:
+            frame = pd.DataFrame({"topic": "t", "document": "d", "assessor": name, "value": [2]})
+            frame.to_csv(Path(folder, file_name(name, ".csv")), index=False)
+        assert set(read_judgments(folder).assessors) == names
+
+
+def test_the_file_of_a_model_whose_name_is_a_path_brings_the_name_of_the_model():
+    name = "meta-llama/Llama-3.1-8B:free+graded"
+    file = "meta-llama%2FLlama-3.1-8B%3Afree+graded.csv"
+    write(f"judges/{file}", f"topic,document,assessor,value,scale\nt,d,{name},2,0-3\n")
+    for paths in ("judges", "judges/*+graded.csv", f"judges/{file}", [f"judges/{file}"]):
+        assert read_judgments(paths).assessors == (name,)
+
+
+@pytest.mark.parametrize("name", ["a.b.qrels.zst", "a.b.csv.zst", "a.b.qrels"])
+def test_zstandard_is_told_by_its_content_and_not_by_its_name(name):
+    text = "topic,document,value\nt,d,1\nt,e,0\n" if "csv" in name else QRELS
+    write(name, pyarrow.compress(text.encode(), codec="zstd", asbytes=True))
+    assert read_judgments(name).to_dict() == {"a.b": {"t": {"d": 1, "e": 0}}}
+    assert read_bytes(Path(name), most=1000) == text.encode()
+
+
+def test_damaged_zstandard_is_refused():
+    write("x.qrels.zst", pyarrow.compress(QRELS.encode() * 100, codec="zstd", asbytes=True)[:12])
+    with pytest.raises(FileError, match=r"x.qrels.zst: (damaged or truncated Zstandard|is empty)"):
+        read_judgments("x.qrels.zst")
 
 
 def test_files_about_the_data_are_passed_over_in_a_folder_and_among_others_and_said():

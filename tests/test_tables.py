@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qrowd import evaluate
 from qrowd.errors import FileError
+from qrowd.model.frames import TableOptions
 from qrowd.model.judgments import Judgments
 from qrowd.tables import is_table, judgments_from_table, read_table, runs_from_table, table_kind
 
@@ -295,3 +297,86 @@ def test_parquet_keeps_categories_and_whole_numbers_as_labels():
         ("x", "7", "a", 0.5),
         ("y", "8", "a", 1),
     ]
+
+
+# ---- declared scales
+
+SCALES = st.sampled_from(
+    ["binary", "0-3", "0-12", "0-1000000", "0..1", "0..2.5", "magnitude", "magnitude normalised by geometric-mean"]
+)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@given(data=st.data())
+def test_a_table_brings_the_declared_scale_of_each_assessor_and_of_no_other(ending, data):
+    scales = data.draw(st.dictionaries(labels, st.none() | SCALES, min_size=1, max_size=4))
+    judgments = Judgments.from_rows([(topic, "d", name, 1) for topic in ("t", "u") for name in scales])
+    stated = {name: scale for name, scale in scales.items() if scale}
+    judgments = judgments.with_scales(stated) if stated else judgments
+    frame = judgments.to_frame()
+    assert ("scale" in frame) == bool(stated)
+    again = judgments_from_table(WRITERS[ending](frame), f"x.{ending}")
+    assert [str(s) if s.declared else None for s in again.scales] == [scales[name] for name in again.assessors]
+    assert Judgments.from_frame(frame).scales == again.scales
+
+
+HEAD = "topic,document,assessor,value,scale\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "t,d,a,1,0-3\nt,e,a,1,\nt,d,b,1,binary\nt,f,a,1,0-2\n",
+            "line 5: assessor a is on scale 0-2 here and on 0-3 in an earlier row; give every assessor one scale, "
+            "or two names",
+        ),
+        ("t,d,a,1,0-3\nt,d,b,4,0-3\n", "line 3: assessor b: value 4 is above the scale's maximum 3 (scale 0-3)"),
+        ("t,d,a,4,\nt,d,b,4,binary\n", "line 3: assessor b: value 4 is above the scale's maximum 1 (scale binary)"),
+        ("t,d,a,0,magnitude\n", "line 2: assessor a: a magnitude must be above 0 (scale magnitude)"),
+        (
+            "t,d,a,1,0-3\nt,d,b,1,high\n",
+            "line 3: scale 'high' is not understood; write binary, 0-3, 0..1, magnitude or magnitude normalised",
+        ),
+    ],
+)
+def test_a_scale_that_cannot_be_is_one_line_with_file_and_line(rows, message):
+    with pytest.raises(FileError) as caught:
+        judgments_from_table((HEAD + rows).encode(), "x.csv")
+    assert str(caught.value) == f"x.csv, {message}"
+
+
+def test_two_spellings_of_a_scale_are_one_and_empty_cells_state_none():
+    text = HEAD + "t,d,a,1,0-1\nt,e,a,1, Binary\nt,f,a,1,NaN\nt,d,b,-1,0-3\n"
+    assert [str(scale) for scale in judgments_from_table(text.encode(), "x.csv").scales] == ["binary", "0-3"]
+
+
+def test_scales_of_the_caller_count_more_than_those_of_the_table():
+    text = (HEAD + "t,d,a,1,0-3\nt,d,b,1,0-2\n").encode()
+    assert [str(s) for s in judgments_from_table(text, "x.csv", scales={"a": "0-5"}).scales] == ["0-5", "0-2"]
+    assert [str(s) for s in judgments_from_table(text, "x.csv", scales={"*": "0-5"}).scales] == ["0-5", "0-5"]
+
+
+def test_the_column_of_scales_has_any_name_that_the_caller_gives_it():
+    options = TableOptions(columns={"scale": "graded on"})
+    (scale,) = judgments_from_table(b"topic,document,value,graded on\nt,d,1,0-3\n", "x.csv", options=options).scales
+    assert str(scale) == "0-3"
+
+
+def test_scales_in_categories_are_read_as_those_in_text():
+    frame = pd.DataFrame({"topic": "t", "document": ["d", "e"], "assessor": ["a", "b"], "value": 1})
+    scales = ["0-3", "binary"]
+    read = [Judgments.from_frame(frame.assign(scale=column)).scales for column in (scales, pd.Categorical(scales))]
+    assert read[0] == read[1]
+    assert [str(scale) for scale in read[0]] == scales
+
+
+def test_err_of_a_table_that_states_its_scale_does_not_depend_on_the_highest_grade_in_it():
+    text = "topic,document,assessor,value,scale\nt,d,a,2,0-3\nt,e,a,1,0-3\n"
+    runs = {"run": {"t": {"d": 2.0, "e": 1.0}}}
+    stated, silent = (
+        float(evaluate(runs, judgments_from_table(one.encode(), "x.csv"), "ERR@10").values.squeeze())
+        for one in (text, text.replace(",scale", ",").replace(",0-3", ","))
+    )
+    assert stated == 3 / 8 + 5 / 8 * 1 / 8 / 2  # chances to stop: (2^grade - 1) / 2^3
+    assert silent == 3 / 4 + 1 / 4 * 1 / 4 / 2  # as if 2 were the highest grade of the scale

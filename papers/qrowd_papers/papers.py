@@ -29,6 +29,8 @@ PAGES = {
     "assessor-bias": "assessor_bias",
     "true-scores": "true_scores",
     "evaluated-ranks": "evaluated_ranks",
+    "prompt-panels": "prompt_panels",
+    "next-judgments": "next_judgments",
 }
 FIGURES = ("magnitude", "agreement", "predicted-relevance", "aware", "preferences")
 # Pages that read no data.

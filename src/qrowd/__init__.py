@@ -22,6 +22,7 @@ _HOME = {
     "magnitude": "qrowd",
     "predicted_relevance": "qrowd",
     "preferences": "qrowd",
+    "sequential": "qrowd",
     "simulation": "qrowd",
     "uncertainty": "qrowd",
     "Conventions": "qrowd.model.conventions",
@@ -31,6 +32,7 @@ _HOME = {
     "evaluate_blocks": "qrowd.evaluation",
     "measure": "qrowd.evaluation",
     "evaluate_methods": "qrowd.methods",
+    "next_judgments": "qrowd.sequential.next_judgments",
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from qrowd import magnitude as magnitude
     from qrowd import predicted_relevance as predicted_relevance
     from qrowd import preferences as preferences
+    from qrowd import sequential as sequential
     from qrowd import simulation as simulation
     from qrowd import uncertainty as uncertainty
     from qrowd.evaluation import coefficients as coefficients
@@ -76,6 +79,7 @@ if TYPE_CHECKING:
     from qrowd.reports.paper_table import paper_table as paper_table
     from qrowd.reports.planning import plan as plan
     from qrowd.reports.report import report as report
+    from qrowd.sequential.next_judgments import next_judgments as next_judgments
 
     __version__: str
 

@@ -44,6 +44,7 @@ Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 NameFrom = Literal["file", "column"]
 Progress = Callable[[int, int], object]
 
+GZIP_STARTS, ZSTD_STARTS = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 TOO_LARGE = "is too large; leave out what is not needed"
 
 
@@ -61,7 +62,7 @@ def read_judgments(
 ) -> Judgments:
     """Read judgments from qrels files, tables, exports of other tools and data sets of ir_datasets.
 
-    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
+    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or packed; "-" is
         standard input, "irds:ID" a data set; "READER:PATH" names the reader of an export.
     assessor : "file" makes every qrels file one assessor, named after it without endings such as .qrels.gz; "column"
         takes the assessor from column 2 of the qrels lines. Tables (CSV, TSV, JSON Lines, Parquet, Excel; a header
@@ -109,7 +110,7 @@ def read_runs(
 ) -> Runs:
     """Read runs from TREC run files, tables, run folders of TIRA and data sets of ir_datasets.
 
-    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {system: path}; plain or gzip; "-" is
+    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {system: path}; plain or packed; "-" is
         standard input, "irds:ID" the scored documents of a data set.
     system : "file" makes every run file one system, named after it without endings such as .run.gz; "column" takes
         the system from the tag, the last column of the run lines, which often repeats from file to file. Tables bring
@@ -151,7 +152,7 @@ def read_preferences(
 ) -> Preferences:
     """Read preferences from text files and tables.
 
-    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
+    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or packed; "-" is
         standard input.
     format : of text files. "pairs" (`topic preferred other`), "winner" (`topic a b preferred`), "prefs" (trec_eval's
         `topic group subgroup document level`), "qrels_prefs" (`topic group document level`); "auto" tells the first
@@ -316,7 +317,7 @@ def read_checks(path: PathLike) -> dict[str, tuple[str, str]]:
 
 
 def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
-    """What is in a file, unpacked where it is gzip (told by its first bytes, not by its name).
+    """What is in a file, unpacked where its first bytes, not its name, say that it is gzip or Zstandard.
 
     name : of the file in messages; default: its path. most : bytes it may hold, unpacked.
 
@@ -337,7 +338,7 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
         raise FileError(name, "is a folder; name the files in it, as in 'folder/*.gz'") from None
     except OSError as error:
         raise FileError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-    if content.startswith(b"\x1f\x8b"):
+    if content.startswith(GZIP_STARTS):
         try:
             if most is None:
                 content = _unpacked(content)
@@ -346,6 +347,8 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
                     content = unpacked.read(most + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise FileError(name, f"damaged or truncated gzip ({error}); fetch the file again") from None
+    elif content.startswith(ZSTD_STARTS):
+        content = _unpacked_zstd(content, name, -1 if most is None else most + 1)
     if most is not None and len(content) > most:
         raise FileError(name, TOO_LARGE)
     if not content or content.isspace():
@@ -370,6 +373,20 @@ def _unpacked(content: bytes) -> bytes:
     except zlib_ng.error:
         return gzip.decompress(content)  # whose messages do not depend on what is installed
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _unpacked_zstd(content: bytes, name: str, most: int) -> bytes:
+    """The content of a file of Zstandard, at most so many bytes (-1: all)."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise FileError(name, "reading Zstandard needs pyarrow; pip install 'qrowd[tables]', or unzstd FILE") from None
+    try:
+        with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "zstd") as unpacked:
+            whole: bytes = unpacked.read() if most < 0 else unpacked.read(most)
+    except OSError as error:
+        raise FileError(name, f"damaged or truncated Zstandard ({error}); fetch the file again") from None
+    return whole
 
 
 def new_folder(path: PathLike, *folders: str) -> Path:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path, PurePath
+from urllib.parse import quote
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.labels import first_of, plural
@@ -22,13 +23,23 @@ Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 """A path, glob pattern or folder; several of them; or {name: path}. "-" is standard input."""
 
 ENDINGS = (
-    ".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
+    ".gz", ".zst", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
     ".qrels", ".qrel", ".prefs", ".pref", ".tot", ".eval",
 )  # fmt: skip
 ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
 TIRA_RUNS = ("run.txt", "run.txt.gz")  # in a run folder of TIRA, beside its metadata
 TIRA_METADATA = "ir-metadata.yml"
 SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir
+
+
+def file_name(label: str, ending: str) -> str:
+    """The name of the file of a label: unusual letters in percent notation, and never a name that a folder passes over.
+
+    >>> file_name("meta-llama/Llama-3.1-8B+graded", ".csv")
+    'meta-llama%2FLlama-3.1-8B+graded.csv'
+    """
+    name = quote(label, safe="+ ()") + ending
+    return f"%{ord(name[0]):02X}{name[1:]}" if name.startswith(".") or ABOUT.fullmatch(name) else name
 
 
 def _workbook(path: Path) -> Path:

@@ -35,7 +35,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.tabular import as_frame
-from qrowd.readers.exports import records
+from qrowd.readers.exports import Export, records
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
@@ -55,7 +55,7 @@ NO_ROWS = "names columns but holds no row"
 class Table:
     """Named columns, and the line on which each row starts (None in Parquet, which has no lines).
 
-    mistakes : lines that could not be split into cells; format : in words.
+    mistakes : lines that could not be split into cells; format : in words; notes : of a reader.
     """
 
     columns: Frame
@@ -63,6 +63,7 @@ class Table:
     lines: Sequence[int] | None
     mistakes: tuple[FileError, ...] = ()
     format: str = "export of another tool"
+    notes: tuple[str, ...] = ()
 
 
 def is_table(text: bytes, name: str) -> bool:
@@ -183,7 +184,7 @@ def _read(text: bytes, name: str, make: Callable[[Frame], Result]) -> Result:
         raise FileError(name, str(error)) from None
     if table.mistakes:
         raise with_more(table.mistakes)
-    notes = getattr(result, "notes", ())
+    notes = (*table.notes, *getattr(result, "notes", ()))
     noted: Result = replace(result, notes=tuple(type(note)(f"{name}: {note}") for note in notes)) if notes else result
     return noted
 
@@ -228,9 +229,10 @@ def _of_reader(reader: readers.Reader, text: bytes, name: str) -> Table:
     """The table that a reader makes of a file; its rows have no lines."""
     import narwhals as nw
 
-    frame: Any = as_frame(reader.read(text, name))
+    content = reader.read(text, name)
+    frame: Any = as_frame(content)
     columns = frame if isinstance(frame, Mapping) else nw.from_native(frame, eager_only=True).to_dict(as_series=False)
-    return Table(columns, tuple(columns), None)
+    return Table(columns, tuple(columns), None, notes=content.notes if isinstance(content, Export) else ())
 
 
 def _plain_table(text: bytes, name: str) -> Table:
@@ -429,7 +431,7 @@ def _check_headers(header: Sequence[str], name: str, line: int) -> None:
 
 
 def _bare(name: str) -> str:
-    return re.sub(r"(\.xlsx)#.*", r"\1", name.lower()).removesuffix(".gz")
+    return re.sub(r"(\.xlsx)#.*", r"\1", name.lower()).removesuffix(".gz").removesuffix(".zst")
 
 
 def _first_line(text: bytes) -> str:

@@ -255,6 +255,14 @@ def _plain(markup: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
+def text_of_html(markup: str) -> str:
+    """What a page says: its text without scripts and styles, its paragraphs kept apart."""
+    markup = re.sub(r"(?is)<!--.*?-->|<(script|style|head)\b.*?</\1\s*>", " ", markup)
+    return _paragraphs(
+        re.sub(r"(?i)</?(div|li|h[1-6]|tr|ul|ol|table|section|article|blockquote|br)\b[^>]*>", "\n\n", markup)
+    )
+
+
 def _paragraphs(markup: str) -> str:
     """Markup as text, its paragraphs kept apart."""
     parts = re.split(r"\n\s*\n|</?p\b[^>]*>", markup, flags=re.IGNORECASE)

@@ -58,6 +58,7 @@ def test_an_example_runs(qrowd, folder, line):
 
 @pytest.mark.slow
 def test_the_examples_of_campaigns_run_one_after_the_other(qrowd, folder):
+    Path("assessor.py").write_text("def grade(request):\n    return '1'\n")
     for line in CAMPAIGN:
         if not line.startswith(("qrowd campaign owner", "qrowd campaign conflicts", "qrowd campaign ratios")):
             assert qrowd(*shlex.split(line)[1:]).status == 0, line

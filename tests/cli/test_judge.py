@@ -5,10 +5,11 @@ import shlex
 
 import pytest
 
-from judge.model_server import ModelServer, completion
+from judge.model_server import ModelServer, answer_all, completion, output_line, problem
 from qrowd.cli.examples import EXAMPLES
 from qrowd.files import read_judgments, read_preferences, read_runs
 from qrowd.judge import prompt
+from qrowd.model.scales import Scale
 
 FUNCTIONS = """
 def grade(request):
@@ -55,11 +56,11 @@ def test_the_judgments_of_a_model_are_evaluated(qrowd, few):
     judgments = read_judgments("judges")
     assert judgments.assessors == ("grade+graded",)
     assert len(judgments) == 3
-    assert "--scale 'grade+graded=0-3'" in outcome.out
+    assert judgments.scales == (Scale("graded", 3.0),)  # though no model gave a 3
     assert prompt("graded").sha256 in (few / "judges" / "grade+graded.csv").read_text()
     outcome = qrowd("evaluate", "--runs", "runs", "--judgments", "judges", "-m", "P@1")
     assert outcome.status == 0, outcome.err
-    assert "grade+graded" in outcome.out
+    assert "the only assessor" in outcome.out
 
 
 def test_status_reads_the_record_alone(qrowd, few):
@@ -129,6 +130,97 @@ def test_a_server_is_asked_and_its_key_is_nowhere(qrowd, few, monkeypatch):
     assert "refused" in qrowd("judge", "status", "judge.sqlite").out
 
 
+def test_batches_give_the_files_of_asking(qrowd, few):
+    def grade(number, body):
+        return completion('{"grade": 3}') if "coffee" in body["messages"][-1]["content"] else completion("no idea")
+
+    def run(served, batch):
+        answer_all(served, batch)
+        batch.polls = 2
+
+    with ModelServer(grade, run) as server:
+        command = (*ASK, "--runs", "runs", "--model", f"{server.url}#small")
+        outcome = qrowd(*command, "--batch", "batches")
+        assert outcome.status == 0, outcome.err
+        assert "3 requests in 1 file; nothing was asked." in outcome.out
+        outcome = qrowd("judge", "send", "batches")
+        assert "1 file was sent." in outcome.out
+        assert "0 files were sent; 1 file had been sent before." in qrowd("judge", "send", "batches/small.jsonl").out
+        assert "in batches: 3 questions" in qrowd(*command, "-o", "judges").out
+        assert "in batches: 3 questions" in qrowd("judge", "status", "judge.sqlite").out
+        assert "0 answers came into the record; 1 batch is not finished." in qrowd("judge", "collect").out
+        outcome = qrowd("judge", "collect", "-o", "batches.json")
+        assert "3 answers came into the record." in outcome.out
+        assert '"answers": 3' in (few / "batches.json").read_text()
+        assert "No batch is waiting" in qrowd("judge", "collect").out
+        outcome = qrowd(*command, "-o", "judges")
+        assert "1 of 4 questions has an answer" in outcome.out
+        assert server.bodies == []
+        qrowd(*command, "-o", "asked", "--record", "other.sqlite")
+    batched, asked = (read_judgments(folder).to_frame().drop(columns="seconds") for folder in ("judges", "asked"))
+    assert batched.equals(asked)
+
+
+def test_answers_of_another_tool_are_read_from_a_file(qrowd, few):
+    qrowd(*ASK, "--runs", "runs", "--model", "http://localhost:1/v1#small", "--batch", "batches")
+    lines = [json.loads(line) for line in (few / "batches" / "small.jsonl").read_text().splitlines()]
+    answers = [output_line(line["custom_id"], completion('{"grade": 1}')) for line in lines]
+    (few / "answers.jsonl").write_bytes(b"\n".join([*answers, b"{", output_line("1", completion("3"))]))
+    outcome = qrowd("judge", "collect", "answers.jsonl")
+    assert "3 answers came into the record." in outcome.out
+    assert "answers.jsonl: 1 of other jobs; 1 broken" in outcome.out
+
+
+def test_a_dry_run_of_batches_has_their_price(qrowd, few):
+    price = '[[prices]]\nendpoint = "*"\nmodel = "*"\ninput = 1000.0\noutput = 0.0\nbatch = 0.25\n'
+    (few / "prices.toml").write_text('currency = "EUR"\n' + price)
+    command = (*ASK, "--runs", "runs", "--model", "http://localhost:1/v1#small", "--prices", "prices.toml", "--dry-run")
+    costs = [float(qrowd(*command, *more).out.split("about ")[-1].split()[0]) for more in ((), ("--batch", "b"))]
+    assert costs[1] == pytest.approx(costs[0] / 4)
+    assert not (few / "b").exists()
+
+
+def test_the_key_of_batches_goes_to_their_server_and_is_nowhere(qrowd, few, monkeypatch):
+    key = "sk-very-secret-0123456789"
+    monkeypatch.setenv("MY_KEY", key)
+    with ModelServer([problem(401, key)]) as server:
+        qrowd(*ASK, "--runs", "runs", "--model", f"{server.url}#small", "--batch", "batches")
+        outcomes = [
+            qrowd("judge", "send", "batches", "--key-from", "MY_KEY"),
+            qrowd("judge", "collect", "--key-from", "127.0.0.1=MY_KEY"),
+            qrowd("judge", "collect", "--key-from", "example.com=MY_KEY"),
+        ]
+    assert [outcome.status for outcome in outcomes] == [0, 0, 2]
+    assert "no model is at this host" in outcomes[2].err
+    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {key}"}
+    files = [path.read_bytes() for path in few.rglob("*") if path.is_file()]
+    assert all(key.encode() not in one for one in (*files, *(f"{o.out}{o.err}".encode() for o in outcomes)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("send", "none.jsonl"), "there is no such record"),
+        (("collect",), "there is no such record"),
+    ],
+)
+def test_a_mistake_with_batches_is_one_line(qrowd, few, arguments, message):
+    outcome = qrowd("judge", *arguments)
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert len(outcome.err.strip().splitlines()) == 1
+
+
+def test_the_key_is_in_no_help_text(qrowd, monkeypatch):
+    key = "sk-very-secret-0123456789"
+    for name in ("OPENAI_API_KEY", "MY_KEY", "QROWD_KEY_LOCALHOST"):
+        monkeypatch.setenv(name, key)
+    for command in ("ask", "send", "collect", "status", "prompts"):
+        outcome = qrowd("judge", command, "--help")
+        assert outcome.out
+        assert key not in outcome.out + outcome.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -146,6 +238,8 @@ def test_a_server_is_asked_and_its_key_is_nowhere(qrowd, few, monkeypatch):
         (("--runs", "runs", "--model", "http://a/v1#m", "--key-from", "b=KEY"), "no model is at this host"),
         (("--runs", "runs", "--pool", "q.txt", "--model", "assessor.py:grade"), "give --runs or --pool"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "magnitude"), "give checks or gold"),
+        (("--runs", "runs", "--model", "assessor.py:grade", "--batch", "b"), "only models of a server"),
+        (("--runs", "runs", "--model", "http://a/v1#m", "--batch", "b", "-o", "judges"), "give it without --batch"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_to_do(qrowd, few, arguments, message):
@@ -155,15 +249,11 @@ def test_a_mistake_is_one_line_that_says_what_to_do(qrowd, few, arguments, messa
     assert len(outcome.err.strip().splitlines()) == 1
 
 
-def test_the_prompts_are_listed(qrowd):
-    outcome = qrowd("judge", "prompts")
-    assert outcome.status == 0, outcome.err
-    assert all(name in outcome.out for name in ("graded", "magnitude", "preference", "Apache-2.0"))
-
-
 @pytest.mark.slow
 def test_the_examples_run_one_after_the_other(qrowd, texts):
-    for line in (line for command, lines in EXAMPLES.items() if command.startswith("judge") for line in lines):
-        outcome = qrowd(*shlex.split(line)[1:])
-        assert outcome.status == 0, f"{line}\n{outcome.err}"
-        assert outcome.out
+    lines = [line for command, lines in EXAMPLES.items() if command.startswith("judge") for line in lines]
+    with ModelServer() as server:
+        for line in lines:
+            outcome = qrowd(*shlex.split(line.replace("http://localhost:8000/v1", server.url))[1:])
+            assert outcome.status == 0, f"{line}\n{outcome.err}"
+            assert outcome.out

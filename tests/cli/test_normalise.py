@@ -103,6 +103,15 @@ def test_normalised_magnitudes_of_a_file_are_declared_by_their_scale(qrowd, magn
     assert NEXT_STEP not in outcome.out
 
 
+def test_files_of_normalised_magnitudes_say_so(qrowd, magnitudes):
+    outcome = qrowd("magnitude", "normalise", *magnitudes, "-o", "normalised.csv")
+    assert outcome.status == 0, outcome.err
+    outcome = qrowd("aggregate", "--judgments", "normalised.csv", "--method", "mean")
+    assert outcome.status == 0, outcome.err
+    assert "magnitude normalised by geometric-mean" in outcome.out
+    assert NEXT_STEP not in outcome.out
+
+
 def test_assessors_on_other_scales_stay_as_they_are(qrowd, magnitudes, tmp_path):
     TRUTH.judgments().to_frame().to_csv(tmp_path / "gold.csv", index=False)
     arguments = ("--runs", "runs", "-m", "AP(rel=1)", "-o", "scores.csv", "--normalise", "geometric-mean")

@@ -23,6 +23,13 @@ EXCEPTIONS = {
     ("--method", "plot"): "only one plot reads it",
     ("--method", "table"): "further columns",
     ("--per-assessor", "table"): "columns",
+    ("--measure", "next"): "one measure decides",
+    ("--design", "next"): "the file of what was drawn",
+    ("--scale", "next"): "people may have judged nothing yet",
+    ("--model", "next"): "any number of models, also in one file",
+    ("--topics", "next"): "texts that only a batch needs",
+    ("--documents", "next"): "texts that only a batch needs",
+    ("--output", "next"): "it writes a batch",
     ("--correction", "compare"): "of top sets",
     ("--test", "plot"): "of one plot",
     ("--top", "plot"): "of systems, topics, documents or assessors, by the plot",
@@ -48,10 +55,14 @@ EXCEPTIONS = {
     ("--output", "leaderboards"): "it also writes a leaderboard",
     ("--output", "judge ask"): "it writes a folder of judgments",
     ("--budget", "judge ask"): "of a record, whatever was asked before",
+    ("--budget", "judge probe"): "of a record, whatever was asked before",
+    ("--budget", "campaign ask"): "of a record, whatever was asked before",
     ("--documents", "replace"): "which documents are ranked, not their texts",
     ("--topics", "plan"): "numbers of topics, not their texts",
     ("--gold", "judge ask"): "a file, since there are no judgments yet",
     ("--model", "judge ask"): "models that are asked, not their judgments",
+    ("--model", "judge probe"): "models that are asked, not their judgments",
+    ("--model", "campaign ask"): "models that are asked, not their judgments",
 }
 EXCEPTIONS |= {
     (option, "trec-eval"): "it is trec_eval's"
@@ -66,6 +77,7 @@ DEFAULTS = {
     "--depth": "each pair of documents is a question, so fewer are compared",
     "--base-url": "the server knows its own address",
     "--runs": "required where every answer is about systems",
+    "--as": "a campaign has texts of its own",
 }
 
 
@@ -80,9 +92,11 @@ def commands(group, before=""):
 # Commands that read runs, without an option for how systems are shown: why.
 NO_TOP = {
     "check": "it shows all that the files contain, in no order",
+    "judge probe": "it names no system",
     "magnitude gains": "it names no system",
     "magnitude rankings": "it names no system",
     "magnitude summary": "it names no system",
+    "next": "it shows the differences that are open",
     "plan": "it names two systems",
     "prefer simulate": "it names no system",
     "replace": "it names the best system of each assessor",
@@ -91,6 +105,7 @@ NO_TOP = {
 }
 NO_SHORT_NAMES = {
     "check": "it shows the names that the files give",
+    "judge probe": "it names no system",
     "magnitude gains": "it names no system",
     "magnitude rankings": "it names no system",
     "magnitude summary": "it names no system",

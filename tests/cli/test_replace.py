@@ -1,6 +1,7 @@
 """`qrowd replace`."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -319,3 +320,73 @@ def test_kinship_needs_runs_and_models_that_match(qrowd, people, folder):
     outcome = qrowd("replace", *people, *model, "--runs", folder / "runs", "--related", "crowd-4=rerank-*")
     assert outcome.status == 2
     assert "no assessor matches 'crowd-4'" in outcome.err
+
+
+def rows_of(out, title):
+    """The rows of the table that begins with these words, as lists of cells."""
+    lines = out[out.index(f"\n{title}") + 1 :].split("\n\n")[0].splitlines()
+    return [re.split(r"\s{2,}", line) for line in lines[2:]]
+
+
+def test_nist_and_three_models_of_dl21(qrowd, dl21):
+    names = ("umbrela-gpt4o", "binary-gpt4o", "umbrela-llama32")
+    models = [dl21 / "judges" / f"{name}.qrels.gz" for name in names]
+    outcome = qrowd("replace", "--judgments", f"nist={dl21 / 'qrels.nist.txt'}", "--model", *models,
+                    "--runs", dl21 / "runs")  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.splitlines()[0].endswith(
+        "at least 3 assessors; binary-gpt4o has the highest kappa (0.599); umbrela-gpt4o has the highest tau-b "
+        "(0.941) and the most topics gained (+2.9)."
+    )
+    agreement = rows_of(outcome.out, "agreement on the documents")
+    assert [(row[0], row[6], row[7]) for row in agreement] == [
+        ("umbrela-gpt4o", "0.595", "[0.528, 0.662]"),
+        ("binary-gpt4o", "0.599", "[0.530, 0.669]"),
+        ("umbrela-llama32", "0.227", "[0.180, 0.274]"),
+    ]
+    errors = rows_of(outcome.out, "error of grades")
+    assert [(row[2], row[3], row[6], row[7]) for row in errors] == [
+        ("+0.203", "[0.078, 0.328]", "0.866", "0.758"),
+        ("+0.677", "[0.539, 0.816]", "1.362", "0.804"),
+        ("+0.722", "[0.583, 0.861]", "1.407", "0.966"),
+    ]
+    systems = rows_of(outcome.out, "nDCG@10: systems ranked")
+    assert [(row[2], row[4]) for row in systems] == [("0.941", "pash_f1 (1)"), ("0.906", "pash_f1 (1)"),
+                                                     ("0.840", "pash_f1 (1)")]  # fmt: skip
+    worth = rows_of(outcome.out, "prediction-powered means")
+    assert [(row[1], row[4]) for row in worth] == [
+        ("10", "+2.9"), ("25", "+7.2"), ("10", "+1.3"), ("25", "+4.1"), ("10", "+0.0"), ("25", "+0.1")
+    ]  # fmt: skip
+
+
+def test_gpt4o_agrees_with_each_of_two_people_of_dl19_more_than_these_with_each_other(qrowd, dl19, folder):
+    """a7 and a8 judged 14 topics together; GPT-4o ranks documents by a8 better, by a7 almost as well as the other."""
+    people = folder / "two.csv"
+    lines = (dl19 / "humans" / "main.tsv").read_text().splitlines()
+    kept = [line.split("\t") for line in lines if line.split("\t")[2] in ("assessor", "a7", "a8")]
+    people.write_text("".join(",".join(cells) + "\n" for cells in kept))
+    outcome = qrowd("replace", "--judgments", people, "--scale", "a*=0-3",
+                    "--model", dl19 / "judges" / "umbrela-gpt4o.qrels.gz")  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert "Between a7 and a8 kappa is 0.484." in outcome.out.splitlines()[0]
+    kappas = {tuple(row[:2]): row[6] for row in rows_of(outcome.out, "agreement on the documents")}
+    assert kappas == {("umbrela-gpt4o", "a7"): "0.530", ("umbrela-gpt4o", "a8"): "0.690", ("a7", "a8"): "0.484"}
+    ceiling = [[cell for cell in row if cell] for row in rows_of(outcome.out, "ceiling: nDCG@10")]
+    assert [row[:3] for row in ceiling] == [
+        ["a7", "a8", "0.7546"], ["a7", "umbrela-gpt4o", "0.7415"], ["a7", "chance", "0.4247"],
+        ["a8", "a7", "0.7167"], ["a8", "umbrela-gpt4o", "0.7915"], ["a8", "chance", "0.4074"],
+    ]  # fmt: skip
+
+
+def test_magnitudes_are_recoded_to_grades_and_agreement_is_left_out(qrowd, folder):
+    model = folder / "free.csv"
+    rows = [line.split() for line in (folder / "judges" / "sven.qrels").read_text().splitlines()]
+    text = "".join(f"{topic},{document},free,{3.5 ** int(grade)}\n" for topic, _, document, grade in rows)
+    model.write_text("topic,document,assessor,value\n" + text)
+    arguments = ("replace", "--judgments", folder / "gold.qrels", "--scale", "free=magnitude", "--scale", "*=0-3")
+    outcome = qrowd(*arguments, "--model", model)
+    assert outcome.status == 0, outcome.err
+    assert "agreement on the documents" not in outcome.out
+    graded = qrowd(*arguments[:3], "--scale", "*=0-3", "--model", folder / "judges" / "sven.qrels")
+    means = [[row[-1] for row in rows_of(one.out, "calibration: what a grade")] for one in (outcome, graded)]
+    assert means[0] == means[1]

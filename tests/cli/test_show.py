@@ -54,6 +54,13 @@ def test_a_bar_is_shown_once_the_work_has_taken_a_second(terminal):
     assert "counting" in shown()
 
 
+def test_a_note_stands_beside_the_bar(terminal):
+    shown = terminal(count(0, 2)).text
+    with show.progress("asking") as advance:
+        advance(1, 10, "0.25 USD")
+        assert "asking, 0.25 USD" in shown()
+
+
 def test_parts_of_work_that_has_a_bar_have_none_until_it_is_done(terminal):
     shown = terminal(count(0, 2)).text
     with show.progress("scoring") as advance:

@@ -6,7 +6,7 @@ import xarray
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from numbered_scores import numbered
+from numbered_scores import brennan_3, numbered, panels
 from oracles import generalizability as oracle
 from qrowd.comparison import variance_components
 from qrowd.comparison.generalizability import CROSSED, NESTED
@@ -18,9 +18,6 @@ NAN = float("nan")
 # (raters : tasks), Table 3.2) and the unbalanced persons x (items : categories) of chapter 7, with the sums of squares
 # and components printed for them: read in the tests of the Python package GeneralizIT (Smith, Kline 2025), not in the
 # book. Persons are systems here; items, tasks and categories topics; occasions, raters and nested items assessors.
-CROSSED_DATA = """
-    2455442306 6559346458 7648546447 5766675556
-    2655462656 5747547658 5557677658 5756485436"""
 NESTED_DATA = """
     5937937594 6345243894 5735937584 5733757783
     5753737763 3531735565 4534365566 5553737455
@@ -29,15 +26,6 @@ UNBALANCED_DATA = """
     42213130 51433251
     32456561 33747682 51655460 44557474
     54848577 76759688"""
-
-
-def panels(text):
-    """[row][column][system] digits."""
-    return [[[float(digit) for digit in cell] for cell in line.split()] for line in text.strip().split("\n")]
-
-
-def brennan_3():
-    return np.array(panels(CROSSED_DATA))  # (occasion, item, person)
 
 
 def brennan_4():

@@ -1,5 +1,6 @@
 """Asking models from Python: judgments of the answers alone, and the same call again asks nothing."""
 
+import json
 import subprocess
 import sys
 
@@ -7,7 +8,8 @@ import pytest
 
 import qrowd
 from qrowd.errors import ArgumentError
-from qrowd.judge import ask_models
+from qrowd.files import read_judgments
+from qrowd.judge import ask_models, prompt
 from qrowd.judge.asked import outcomes_in
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -43,6 +45,14 @@ def test_a_missing_text_is_never_asked_and_taxes_the_system_that_ranks_it(tmp_pa
     assert by_system == {"a": 0.0, "b": 0.5}
 
 
+@pytest.mark.parametrize(
+    ("topics", "documents", "noun"), [(DOCUMENTS, DOCUMENTS, "topics"), (TOPICS, TOPICS, "documents")]
+)
+def test_texts_of_another_collection_are_refused_before_anything_is_asked(tmp_path, topics, documents, noun):
+    with pytest.raises(ArgumentError, match=f"{noun}: none of the . to be judged has a text"):
+        ask_models(topics, documents, RUNS, lambda request: "2", record=tmp_path / "judge.sqlite")
+
+
 @pytest.mark.parametrize("answer", ["I say 2", "10", "", "error 429"])
 def test_what_is_no_answer_makes_no_judgment(tmp_path, answer):
     answers, _ = asked(tmp_path, answer)
@@ -68,6 +78,17 @@ def test_a_record_says_by_itself_what_became_of_each_question(tmp_path):
     later, _ = outcomes_in(tmp_path / "judge.sqlite")
     assert [outcome.status for outcome in later].count("ok") == 4
     assert len(later) == len(outcomes)
+
+
+def test_a_judgment_says_by_which_prompt_parameters_and_sample_it_came(tmp_path):
+    answers, _ = asked(tmp_path, "2", parameters={"temperature": 0.5}, n_samples=2)
+    frame = answers.frames()["model+graded"]
+    assert set(frame["prompt_sha256"]) == {prompt("graded").sha256}
+    assert {json.loads(text)["temperature"] for text in frame["parameters"]} == {0.5}
+    assert sorted(set(frame["order"])) == [1, 2]
+    path = tmp_path / "model+graded.csv"
+    frame.to_csv(path, index=False)
+    assert read_judgments(str(path)).to_dict() == answers.judgments.to_dict()
 
 
 def test_samples_are_repeats_of_one_assessor(tmp_path):

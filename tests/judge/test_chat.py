@@ -100,6 +100,15 @@ def test_a_hanging_server_and_a_closed_port_become_replies():
     assert (closed.tokens_in, closed.tokens_out) == (0, 0)
 
 
+def test_an_answer_without_end_is_an_error_that_is_not_tried_again(monkeypatch):
+    monkeypatch.setattr("qrowd.judge.chat.LONGEST_BODY", 2**20)
+    (reply,), _ = ask([completion("2" * 2**23)])
+    assert (reply.error, reply.lasting, reply.text) == ("the answer is longer than 1 MiB", True, None)
+    assert len(reply.raw) == 1000
+    (longest,), _ = ask([completion("2" * (2**20 - 1000))])
+    assert longest.error is None
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"null", b"1", b'{"choices": 1}', b'{"choices": [1]}', b'{"error": 1}',
                                   b'{"choices": [{"message": 1}]}', b'{"error": [1]}', b"[" * 100_000,
                                   b'{"choices": [{"message": {"content": 7}, "logprobs": {"content": [1]}}],'

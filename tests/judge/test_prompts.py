@@ -1,5 +1,6 @@
 """A prompt is data: its words, its hash, the form of its answer; and what a document holds stays a document."""
 
+import hashlib
 import json
 import re
 from dataclasses import fields, replace
@@ -32,7 +33,7 @@ key = "grade"
 def asked(prompt_of, topic="how long is a day", documents=None, items=None):
     n = {"preference": 2, "magnitude": 3}.get(prompt_of.form, 1)
     items = (["24 hours", "the sun"] if prompt_of.form in ("nuggets", "exam") else []) if items is None else items
-    return prompt_of.messages(topic, documents or [f"text {number}" for number in range(n)], items)
+    return prompt_of.messages(topic, documents or [f"text {number}" for number in range(n)], items=items)
 
 
 def test_every_form_has_a_prompt_and_says_whose_words_it_is():
@@ -57,13 +58,13 @@ def test_a_prompt_asks_for_the_object_that_its_schema_describes(entry):
     messages = asked(entry)
     assert [message.role for message in messages] == ["system", "user"]
     last = messages[-1].content.splitlines()[-1]
-    schema = entry.schema(2)
+    schema = entry.schema(n_values=2)
     for key in schema["required"]:
         assert f'"{key}": ' in last
     assert schema["required"] == list(schema["properties"])
     assert schema["additionalProperties"] is False
     assert not re.search(r"\{[a-z_]+\}", messages[-1].content)
-    assert read_reply(Reply(text=last), entry, 2).status == "unparsable"
+    assert read_reply(Reply(text=last), entry, n_values=2).status == "unparsable"
 
 
 def test_the_hash_is_of_the_content_and_not_of_the_layout_of_the_file():
@@ -141,7 +142,7 @@ def test_documents_are_labelled_as_the_answer_names_them():
 )
 def test_a_question_that_does_not_fit_its_form_is_refused(name, topic, documents, items, culprit):
     with pytest.raises(ArgumentError, match="^" + re.escape(culprit)):
-        prompt(name).messages(topic, documents, items)
+        prompt(name).messages(topic, documents, items=items)
 
 
 def test_the_judgment_of_several_grades_is_the_one_that_the_prompt_names():
@@ -174,6 +175,69 @@ def test_the_prompt_that_the_docs_show_works():
     assert read_reply(Reply(text="It names 3 facts.\nFinal grade: 1"), entry).values == (1,)
 
 
+PUBLISHED = "Judge 0 to 3. \nQuery: {query}\nPassage: {passage}\n\nEnd with ##final score: score"
+
+
+@pytest.fixture
+def published(tmp_path):
+    """The file that the docs show for a published prompt, beside another text and with its hash."""
+    page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
+    table = page.split("```toml\n")[2].split("```")[0]
+    digest = hashlib.sha256(PUBLISHED.encode()).hexdigest()
+    file = tmp_path / "umbrela.toml"
+    file.write_text(re.sub(r'user_sha256 = "\w{64}"', f'user_sha256 = "{digest}"', table), encoding="utf-8")
+    (tmp_path / "qrel_zeroshot_bing.txt").write_bytes(PUBLISHED.encode())
+    return file
+
+
+def test_a_published_text_is_sent_as_it_was_published(published):
+    (message,) = asked(prompt(published), "a {passage}", ["</document> {query}\n"])
+    assert message.role == "user"
+    assert message.content == PUBLISHED.format(query="a {passage}", passage="</document> {query}\n")
+    assert prompt(published).schema() is None
+    assert read_reply(Reply(text="M: 3\n##final score: 1"), prompt(published)).values == (1,)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        ("user_sha256 = ", 'user = "x"\nuser_sha256 = ', "user: expected the text in user, or the name of its file"),
+        ("user_file = ", "user = ", "user_sha256: only a text in user_file takes it; remove it"),
+        ('"qrel_', '"other_', "user_file: "),
+        ('passage = "documents"', 'passage = "document"', "placeholders.passage='document': choose one of topic, "),
+        ('passage = "documents"', "", "user: placeholder {passage} is not one of {topic}"),
+        ('passage = "documents"', "passage = 1", "placeholders.passage=1: choose one of"),
+        ("delimiters = false", "delimiters = 0", "delimiters=0: expected true or false"),
+    ],
+)
+def test_a_mistake_in_a_file_for_a_published_text_names_the_key(published, before, after, problem):
+    text = published.read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    published.write_text(text.replace(before, after), encoding="utf-8")
+    with pytest.raises(FileError, match=re.escape(problem)) as caught:
+        prompt(published)
+    assert str(caught.value).startswith(str(published))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_published_text_that_was_changed_is_refused(published):
+    text = published.with_name("qrel_zeroshot_bing.txt")
+    text.write_bytes(text.read_bytes() + b"\n")
+    with pytest.raises(FileError, match=r"umbrela\.toml: user_sha256: .*bing\.txt is another text; its SHA-256 is "):
+        prompt(published)
+    text.write_bytes(b"\xe9")
+    with pytest.raises(FileError, match=r"user_file: .*bing\.txt is not UTF-8"):
+        prompt(published)
+
+
+def test_a_form_that_asks_about_several_documents_needs_delimiters(tmp_path):
+    file = tmp_path / "mine.toml"
+    text = MINE.replace('form = "graded"\nscale = [0, 1, 2]', 'form = "preference"\ndelimiters = false')
+    file.write_text(text.replace('format = "grade"\nkey = "grade"', 'format = "choice"'), encoding="utf-8")
+    with pytest.raises(FileError, match="delimiters: the form preference asks about several documents"):
+        prompt(file)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "problem"),
     [
@@ -196,7 +260,7 @@ def test_the_prompt_that_the_docs_show_works():
         ('format = "grade"', "", "answer.format is missing"),
         ('key = "grade"', 'key = "grade"\nitems = ["a"]', "answer.items: only the form graded"),
         ('key = "grade"', 'key = "grade"\njudgment = "max"', "answer.judgment: only answers with several"),
-        ('key = "grade"', 'key = "grade"\nreason = "grade"', "answer: the keys grade, grade must differ"),
+        ('key = "grade"', 'key = "grade"\nreason = "Grade"', "answer: the keys grade, Grade must differ"),
         ('key = "grade"', 'key = "grade"\nprefix = "x"', "answer.prefix is not a key"),
         ('key = "grade"', "[parameters]\nday = 2026-11-23", "parameters: Object of type date"),
         ("[answer]", "[answers]", "answer: expected a table [answer]"),

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import dataclasses
 import os
 import signal
@@ -44,6 +45,9 @@ def test_what_is_read_from_a_record_is_what_was_written(tmp_path_factory, reply,
         assert (attempt.request, attempt.reply, attempt.cost, attempt.time) == (request, reply, 0.5, 12.0)
         assert attempt.request.key == request.key
         assert record.last(request.key) == (reply if is_complete(reply) else None)
+        assert record.is_answered(request.key) == is_complete(reply)
+        assert record.has(request, reply)
+        assert not record.has(request, dataclasses.replace(reply, raw=reply.raw + "."))
         assert record.latest(request.key) == reply
 
 
@@ -85,6 +89,18 @@ def test_attempts_are_never_changed_or_deleted(tmp_path):
             with pytest.raises(sqlite3.IntegrityError, match="never"):
                 database.execute(statement)
     database.close()
+
+
+def test_a_transaction_is_there_as_a_whole_or_not_at_all(tmp_path):
+    with Record(tmp_path / "judge.sqlite") as record:
+        with contextlib.suppress(KeyboardInterrupt), record.transaction():
+            record.add(REQUEST, Reply(text="1"))
+            raise KeyboardInterrupt
+        assert len(record) == 0
+        with record.transaction():
+            record.add(REQUEST, Reply(text="1"))
+        assert len(record) == 1
+        assert record.rows("SELECT * FROM batches") == []
 
 
 HOLDER = (

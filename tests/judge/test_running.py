@@ -17,7 +17,7 @@ from qrowd.judge.exchange import Message, Reply, Request
 from qrowd.judge.function import FunctionModel
 from qrowd.judge.prices import Price, Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record
-from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, ask_all
+from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, UNREACHED_TRIES, ask_all, ask_in_turn
 from soak.models import kill_and_resume
 
 OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
@@ -205,6 +205,15 @@ def test_a_server_that_gives_no_answer_at_all_stops_the_job(record):
     with pytest.raises(QrowdError, match=f"{FAILURES_IN_A_ROW} requests in a row had no answer, the last: HTTP 400"):
         ask(requests(1000), model, record, concurrency=4)
     assert len(model.asked) <= FAILURES_IN_A_ROW + 4
+
+
+def test_a_server_that_was_never_reached_stops_the_job_after_a_few_seconds_and_one_that_was_is_waited_for(record):
+    clock = FakeClock()
+    with pytest.raises(QrowdError, match="small: ConnectError at there; does the server run, and is the URL right"):
+        ask(requests(1000), Scripted([DOWN]), record, clock=clock)
+    assert clock.now() < 10
+    answered = Scripted(lambda content, number: OK if content == "pair 0" or number == UNREACHED_TRIES else DOWN)
+    assert len(ask(requests(3), answered, record, concurrency=1).replies) == 3
 
 
 def test_failures_between_answers_do_not_stop_the_job(record):
@@ -404,6 +413,43 @@ def test_ctrl_c_ends_a_wait_that_the_server_asks_for(record):
 @pytest.mark.slow
 def test_a_job_that_is_killed_and_started_again_asks_nothing_twice_and_loses_no_answer(tmp_path):
     kills = 3
-    asked, recorded = kill_and_resume(tmp_path / "judge.sqlite", 150, kills, delay=0.005, longest=0.05)
+    asked, recorded = kill_and_resume(tmp_path / "judge.sqlite", 150, kills, delay=0.005)
     assert sorted(recorded) == sorted(f"pair {i}" for i in range(150))  # each once
     assert len(asked) <= 150 + 8 * kills  # only what was in flight when it was killed
+
+
+# ---- requests that depend on answers
+
+
+def test_what_depends_on_answers_is_asked_in_turn_and_nothing_twice(record):
+    model, seen = Scripted(turns=lambda request: 3), []
+    first, second = requests(2)
+
+    async def work(ask):
+        seen.extend(await asyncio.gather(ask(first), ask(first), ask(first)))
+        if seen[0].text == "2":
+            seen.append(await ask(second))
+
+    answers = ask_in_turn(work, [model], record, clock=FakeClock(), rng=0)
+    assert model.asked == ["pair 0", "pair 1"]
+    assert [reply.text for reply in seen] == ["2"] * 4
+    assert (answers.attempts, answers.reused, answers.unasked) == (2, 0, 0)
+    again = ask_in_turn(work, [model], record, clock=FakeClock(), rng=0)
+    assert (again.attempts, again.reused) == (0, 2)
+    assert len(model.asked) == len(record) == 2
+
+
+def test_work_in_turn_learns_of_the_end_of_the_budget_and_of_a_wrong_key(record):
+    got = []
+
+    async def work(ask):
+        for request in requests(5, max_tokens=10):
+            got.append(await ask(request))
+
+    answers = ask_in_turn(work, [Scripted()], record, budget=250, prices=PRICES, clock=FakeClock(), rng=0)
+    assert [reply is not None for reply in got] == [True, True, True, False, False]
+    assert answers.stopped.startswith("budget: 330 of 250")
+    with pytest.raises(QrowdError, match="check the key"):
+        ask_in_turn(work, [Scripted([failure(401)], name="small")], record, clock=FakeClock(), rng=0)
+    with pytest.raises(ArgumentError, match="models: none is 'other'"):
+        ask_in_turn(lambda ask: ask(requests(1, model="other")[0]), [Scripted()], record, clock=FakeClock(), rng=0)

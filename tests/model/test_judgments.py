@@ -98,6 +98,19 @@ def test_a_scale_that_parts_agree_on_stays_and_another_is_inferred_again():
     assert together.scales == (Scale("graded", 3.0), Scale("fractions", 2.0, declared=False))
 
 
+def test_a_declared_scale_of_one_part_is_that_of_the_assessor_if_it_holds_the_values_of_the_others():
+    stated, silent = Judgments.from_rows([("t", "d", "ann", 1)], scales={"ann": "0-3"}), [("t", "e", "ann", 2)]
+    assert concatenate_judgments([Judgments.from_rows(silent), stated]).scales == (Scale("graded", 3.0),)
+    silent = Judgments.from_rows([("t", "e", "ann", 5)])
+    assert concatenate_judgments([stated, silent]).scales == (Scale("graded", 5.0, declared=False),)
+
+
+def test_an_assessor_on_two_declared_scales_is_refused_by_name():
+    one, two = (Judgments.from_rows([("t", "d", "ann", 1)], scales={"ann": scale}) for scale in ("binary", "0-3"))
+    with pytest.raises(ScaleError, match=r"assessor ann: scale 0-3 in one table and binary in another"):
+        concatenate_judgments([one, two])
+
+
 def test_no_judgments_at_all_are_judgments_too():
     none = Judgments.from_rows([])
     assert repr(none) == "Judgments(0 judgments: 0 topics, 0 documents, 0 assessors)"

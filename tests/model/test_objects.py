@@ -95,8 +95,17 @@ RUNS = {
 
 
 def sources(shapes):
-    """The names of shapes; ranx compiles its own code for seconds."""
+    """The names of shapes; importing ranx takes seconds."""
     return [pytest.param(name, marks=pytest.mark.slow if "ranx" in name else ()) for name in shapes]
+
+
+@pytest.fixture(autouse=True)
+def without_compiling(request, monkeypatch):
+    """ranx compiles for a minute what runs in milliseconds."""
+    if "ranx" in request.node.name:
+        import numba
+
+        monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
 
 
 def made(shape):

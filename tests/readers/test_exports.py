@@ -6,7 +6,7 @@ import pytest
 
 from qrowd import readers
 from qrowd.errors import FileError
-from qrowd.readers import argilla, label_studio, prodigy, quepid, ragelo, trec_rag, umbrela
+from qrowd.readers import argilla, autojudge, label_studio, prodigy, quepid, ragelo, trec_rag, umbrela
 
 TASK = {"query_id": "q1", "doc_id": "d1", "text": "lobster"}
 
@@ -90,6 +90,29 @@ PRODIGY_CHOICE = "\n".join(
     for d, accept in (("d1", [2]), ("d2", [0]), ("d3", []))
 ).encode()
 QUEPID_CASE = b'query,docid,rating\nstar wars,11,3\n"a, b",12,0\nnobody rated this\n'
+QUEPID_DETAILED = (
+    b"Team Name,Case Name,Case ID,Query Text,Doc ID,Title,Rating,genre\r\n"
+    b'T,Films,3,star wars,11,"A, b",3,x\r\nT,Films,3,star wars,12,C,,x\r\n'
+)
+QUEPID_JSON = json.dumps(
+    {
+        "name": "Films",
+        "query_doc_pairs": [
+            {
+                "query_text": "star wars",
+                "doc_id": "11",
+                "position": 1,
+                "document_fields": "{}",
+                "judgements": [
+                    {"rating": 3.0, "unrateable": False, "judge_later": False, "user_email": "ann@example.org"},
+                    {"rating": None, "unrateable": True, "judge_later": False, "user_email": "bob@example.org"},
+                    {"rating": 1.0, "unrateable": False, "judge_later": False, "explanation": "A sequel."},
+                ],
+            }
+        ],
+    },
+    indent=2,
+).encode()
 QUEPID_BOOK = b"query,docid,Ann,Bob\nstar wars,11,3,\nstar wars,12,1|2,0\n"
 TREC_RAG = b"# comment\n2024-1 Q0 seg#1 3 0.9 umbrela\n2024-1 Q0 seg#2 0 0.4 nist\n"
 
@@ -108,6 +131,24 @@ UMBRELA = "\n".join(
 ).encode()
 
 
+COMPACT = "\n".join(
+    json.dumps({"query": "flea", "passage": "lives", "judgment": grade, "qid": "q1", "docid": document})
+    for document, grade in (("d1", 3), ("d2", 0), ("d3", 0))
+).encode()
+PRINTED = json.dumps(
+    {
+        "schema_version": "castorini.cli.v1",
+        "repo": "umbrela",
+        "command": "judge",
+        "artifacts": [{"name": "judgments", "kind": "data", "data": list(map(json.loads, COMPACT.splitlines()))}],
+    },
+    indent=2,
+).encode()
+NUGGETS = b'{"query_id": "q1", "format_version": "v3", "nugget_bank": {"Who?": {"question": "Who?"}}}\n'
+NUGGETIZED = b'{"query": "flea", "qid": "q1", "nuggets": [{"text": "fleas jump", "importance": "vital"}]}\n'
+LEADERBOARD = b'{"run_id": "bm25", "topic_id": "q1", "measure": "AVG_GRADE", "value": 1.5}\n'
+
+
 def ragelo_record(**fields):
     return json.dumps({"qid": "q1", "evaluator_name": "rdnam", "exception": None, "answer": None, **fields})
 
@@ -121,6 +162,25 @@ RAGELO = "\n".join(
         ragelo_record(did="d3", answer={"answer_format": "retrieval_relevance", "score": 0, "reasoning": "No."}),
     )
 ).encode()
+
+
+def wrapped(kind, **fields):
+    return json.dumps({kind: {"qid": "q1", "raw_answer": "...", "exception": None, **fields}})
+
+
+RAGELO_WRAPPED = "\n".join(
+    (
+        wrapped("answer", agent_a="bm25", agent_b="dense", answer={"winner": "B"}),
+        wrapped("retrieval", did="d1", answer={"overall": 2, "intent_match": 1, "trustworthiness": 2}),
+        wrapped("retrieval", did="d2", answer=None, raw_answer=None, exception="TimeoutError"),
+        wrapped("elo_tournament", agents=["bm25", "dense"]),
+    )
+).encode()
+GAMES = "\n".join(
+    wrapped("answer", agent_a="bm25", agent_b="dense", answer={"winner": winner}) for winner in "ABC"
+).encode()
+RAGELO_CSV = b'qid,did,raw_answer,answer\n0,d1,"{""O"": 1}",1\n0,d2,,\n1,d3,x,0\n'
+GAMES_CSV = b'qid,agent_a,agent_b,raw_answer,answer,relevance\n0,one,two,"A, since ...\n[[A]]",A,\n1,one,two,x,B,\n'
 
 
 def rows(columns, *names):
@@ -140,6 +200,17 @@ def rows(columns, *names):
         (QUEPID_BOOK, "quepid"),
         (UMBRELA, "umbrela"),
         (RAGELO, "ragelo"),
+        (RAGELO_WRAPPED, "ragelo"),
+        (GAMES, "ragelo"),
+        (RAGELO_CSV, "ragelo"),
+        (GAMES_CSV, "ragelo"),
+        (COMPACT, "umbrela"),
+        (PRINTED, "umbrela"),
+        (QUEPID_DETAILED, "quepid"),
+        (QUEPID_JSON, "quepid"),
+        (NUGGETS, "autojudge"),
+        (NUGGETIZED, "autojudge"),
+        (LEADERBOARD, "autojudge"),
     ],
 )
 def test_an_export_is_recognised_by_what_it_holds_and_by_no_other_reader(text, reader):
@@ -243,6 +314,69 @@ def test_what_umbrela_did_not_understand_is_no_judgment():
     ]
 
 
+def test_failures_of_umbrela_are_counted():
+    note = "1 record with result_status 0 had no answer and made no judgment"
+    assert umbrela.read(UMBRELA, "f").notes == (note,)
+
+
+@pytest.mark.parametrize("text", [COMPACT, PRINTED])
+def test_compact_records_of_umbrela_are_read_and_their_zeros_are_said_to_be_doubtful(text):
+    export = umbrela.read(text, "f")
+    assert rows(export, "topic", "document", "value") == [("q1", "d1", 3), ("q1", "d2", 0), ("q1", "d3", 0)]
+    (note,) = export.notes
+    assert note.startswith("2 judgments of 0 may be an answer that was not understood")
+
+
+def test_a_table_of_texts_and_judgments_of_assessors_is_not_umbrelas():
+    record = {"query": "flea", "passage": "lives", "judgment": 1, "docid": "d"}
+    for other in ({"qid": "q", "assessor": "ann"}, {}):
+        assert not umbrela.recognises(json.dumps(record | other).encode(), "f")
+
+
+def test_the_aspects_of_ragelo_have_an_overall_score_and_failures_and_games_are_counted():
+    export = ragelo.read(RAGELO_WRAPPED, "f")
+    assert rows(export, "topic", "document", "value") == [("q1", "d1", 2)]
+    assert export.notes == (
+        "1 record had no answer and made no judgment",
+        "1 comparison between answers of agents passed over",
+    )
+
+
+def test_the_annotators_that_ragelo_asks_for_in_one_answer_are_assessors():
+    answer = {f"annotator_{i}": {"overall": grade} for i, grade in ((1, 2), (2, 0))}
+    export = ragelo.read(wrapped("retrieval", did="d1", answer=answer).encode(), "f")
+    assert rows(export, "assessor", "value") == [("annotator_1", 2), ("annotator_2", 0)]
+
+
+def test_games_of_ragelo_alone_are_preferences_between_the_answers_of_agents_without_ties():
+    export = ragelo.read(GAMES, "f")
+    assert rows(export, "topic", "a", "b", "preferred") == [
+        ("q1", "bm25", "dense", "bm25"),
+        ("q1", "bm25", "dense", "dense"),
+    ]
+    assert export.notes == ("1 tie between answers of agents left out, which say no preference",)
+
+
+def test_results_of_ragelo_as_csv_are_read_without_those_that_have_no_answer():
+    export = ragelo.read(RAGELO_CSV, "f")
+    assert rows(export, "topic", "document", "value") == [("0", "d1", "1"), ("1", "d3", "0")]
+    assert export.notes == ("1 record had no answer and made no judgment",)
+    assert rows(ragelo.read(GAMES_CSV, "f"), "topic", "preferred") == [("0", "one"), ("1", "two")]
+
+
+def test_a_case_of_quepid_with_titles_is_read_like_one_without():
+    assert rows(quepid.read(QUEPID_DETAILED, "f"), "topic", "document", "value") == [("star wars", "11", "3")]
+
+
+def test_a_book_of_quepid_as_json_names_its_raters_and_counts_what_was_not_rated():
+    export = quepid.read(QUEPID_JSON, "f")
+    assert rows(export, "topic", "document", "assessor", "value", "comment") == [
+        ("star wars", "11", "ann@example.org", 3, None),
+        ("star wars", "11", "anonymous", 1, "A sequel."),
+    ]
+    assert export.notes == ("1 judgment without a rating (unrateable, or to be made later) made no judgment",)
+
+
 def test_a_document_that_ragelo_judged_is_a_row_and_exceptions_answers_and_pairs_are_left_out():
     columns = ragelo.read(RAGELO, "f")
     assert rows(columns, "topic", "document", "value", "comment") == [
@@ -271,7 +405,16 @@ def test_several_evaluators_of_ragelo_are_assessors():
         (trec_rag.read, b"q Q0 d 1\n", "line 1: expected 'topic Q0 segment judgment confidence run_id', found 4"),
         (umbrela.read, json.dumps(umbrela_record("d", 1)).encode(), "record 1: no qid, only texts"),
         (umbrela.read, json.dumps(umbrela_record("d", 0, 0, qid="q")).encode(), "holds no record with result_status 1"),
-        (ragelo.read, ragelo_record(agent="a", answer={"score": 1}).encode(), "holds no judgment of a document"),
+        (
+            ragelo.read,
+            ragelo_record(agent="a", answer={"score": 1}).encode(),
+            "holds no judgment of a document and no",
+        ),
+        (ragelo.read, wrapped("answer", agent_a="a", agent_b="b", answer="D").encode(), "record 1: the winner of two"),
+        (umbrela.read, PRINTED.replace(b'"data": [', b'"text": ['), "holds no judgments of umbrela judge"),
+        (quepid.read, QUEPID_JSON.replace(b"judgements", b"ratings"), "is no book of Quepid"),
+        (autojudge.read, NUGGETS, "holds nuggets, and no judgment of a document; read the qrels or the leaderboard"),
+        (autojudge.read, LEADERBOARD, "holds scores of systems; qrowd leaderboards --scores FILE reads them"),
         (ragelo.read, ragelo_record(did="d", answer={"x": 1}).encode(), "record 1: the answer of rdnam has no score"),
     ],
 )

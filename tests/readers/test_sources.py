@@ -197,3 +197,37 @@ def test_the_command_line_reads_data_sets_exports_and_run_folders(tmp_path):
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "bm25" in result.stdout
+
+
+def test_five_language_models_of_a_folder_score_runs_under_their_full_names(tmp_path):
+    tira(tmp_path / "runs" / "bm25", "tag: bm25\n")
+    names = [f"umbrela-{model}-{version}" for model in ("qwen3.5-9b", "ministral-3-14b") for version in ("v1", "v2")]
+    names.append("umbrela-codex-gpt5.5-medium-reasoning-v1")
+    (tmp_path / "judges").mkdir()
+    for name in names:
+        (tmp_path / "judges" / f"{name}.qrels").write_text("q1 0 d1 3\nq1 0 d2 0\n")
+    (tmp_path / "judges" / "README.md").write_text("# Judgments of models\n")
+    arguments = ["evaluate", "--runs", "runs", "--judgments", "judges", "-m", "P@1", "-o", "scores.csv"]
+    result = subprocess.run(
+        [sys.executable, "-m", "qrowd", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert set(names) <= set((tmp_path / "scores.csv").read_text().replace("\n", ",").split(","))
+
+
+def test_what_an_export_does_not_hold_is_noted_with_its_file(tmp_path):
+    record = {"qid": "q", "query": "flea", "passage": "lives", "judgment": 0, "docid": "d"}
+    lines = (json.dumps(record | {"docid": f"d{status}", "result_status": status}) for status in (0, 1))
+    (tmp_path / "u.jsonl").write_text("\n".join(lines))
+    judgments = read_judgments(tmp_path / "u.jsonl")
+    assert judgments.to_dict() == {"u": {"q": {"d1": 0}}}
+    assert judgments.notes == (f"{tmp_path}/u.jsonl: 1 record with result_status 0 had no answer and made no judgment",)
+
+
+def test_comparisons_of_answers_are_preferences_and_no_judgments(tmp_path):
+    game = {"qid": "q", "raw_answer": "...", "agent_a": "bm25", "agent_b": "dense", "answer": {"winner": "B"}}
+    (tmp_path / "games.jsonl").write_text(json.dumps({"answer": game}))
+    preferences = read_preferences(tmp_path / "games.jsonl")
+    assert [preferences.documents[i] for i in (preferences.preferred[0], preferences.other[0])] == ["dense", "bm25"]
+    with pytest.raises(FileError, match=r"games.jsonl: holds preferences between documents, no judgments"):
+        read_judgments(tmp_path / "games.jsonl")

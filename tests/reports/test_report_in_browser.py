@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from browsers import axe_faults
+from qrowd.judge.outcome import Outcome, Statuses
+from qrowd.judge.questions import Question
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_content import Provenance
 from qrowd.reports.report_page import report_page
@@ -42,6 +44,34 @@ def test_axe_finds_nothing_light_or_dark(tab, width):
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)
         assert axe_faults(tab, {}) == []
+
+
+def test_the_first_screen_says_that_failures_affect_systems_differently_and_leads_to_them(browser, tmp_path):
+    runs, judgments, _ = simulate_demo()
+    lists = runs.to_dict()
+    ranked = [(topic, documents) for of_system in lists.values() for topic, documents in of_system.items()]
+    pool = sorted({(topic, document) for topic, documents in ranked for document in list(documents)[:10]})
+    outcomes = [  # half of what bm25 retrieves is refused
+        Outcome(
+            Question(topic, (document,)), "http://here/v1", "m", "graded", "0" * 64, 1,
+            "refused" if i % 2 and document in list(lists["bm25"][topic])[:10] else "ok",
+        )
+        for i, (topic, document) in enumerate(pool)
+    ]  # fmt: skip
+    statuses = Statuses(tuple(outcomes))
+    report = report_of(runs, judgments, statuses=statuses, n_resamples=200, random_assessors=2, rng=1)
+    (tmp_path / "report.html").write_text(report_page(report), "utf-8")
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((tmp_path / "report.html").as_uri())
+    caution = page.locator("#answer .caution")
+    assert "systems are affected differently (p < .001)" in caution.inner_text()
+    box = page.locator(".leaders svg").bounding_box()
+    assert box["y"] + box["height"] <= 800
+    caution.get_by_role("link").click()
+    assert page.locator("#unanswered h2").is_visible()
+    assert page.locator("#unanswered table").count() == 3
+    assert axe_faults(page, {}) == []
+    page.close()
 
 
 def test_the_first_screen_answers_without_scrolling(tab):

@@ -33,10 +33,11 @@ print("done")
 """
 
 
-def kill_and_resume(path: Path, n: int, kills: int, *, delay: float, longest: float) -> tuple[list[str], list[str]]:
+def kill_and_resume(path: Path, n: int, kills: int, *, delay: float) -> tuple[list[str], list[str]]:
     """Kill a job again and again, then let it end; (requests that the server got, attempts that the record holds).
 
-    delay : seconds that the server takes for an answer. longest : seconds after the first request until a kill.
+    delay : seconds that the server takes for an answer. A kill comes after a random number of requests, so few that the
+    job still runs at the last, however fast it is.
     """
     chance = random.Random(0)
     with ModelServer(lambda number, body: dataclasses.replace(completion("2"), delay=delay)) as served:
@@ -46,10 +47,10 @@ def kill_and_resume(path: Path, n: int, kills: int, *, delay: float, longest: fl
                 complete = {attempt.request.messages[0].content for attempt in record.attempts()}
             start = len(served.bodies)
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as job:
+                until = start + chance.randint(1, n // (2 * kills))
                 deadline = time.monotonic() + 20
-                while len(served.bodies) == start and time.monotonic() < deadline and job.poll() is None:
-                    time.sleep(0.005)
-                time.sleep(chance.uniform(0, longest))
+                while len(served.bodies) < until and time.monotonic() < deadline and job.poll() is None:
+                    time.sleep(0.001)
                 os.kill(job.pid, signal.SIGKILL)
                 job.wait()
             assert complete.isdisjoint(served.contents[start:])  # nothing that was recorded is asked again
@@ -61,7 +62,7 @@ def kill_and_resume(path: Path, n: int, kills: int, *, delay: float, longest: fl
 
 def main(kills: int = 50, n: int = 5000) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asked, recorded = kill_and_resume(Path(folder) / "judge.sqlite", n, kills, delay=0.002, longest=0.3)
+        asked, recorded = kill_and_resume(Path(folder) / "judge.sqlite", n, kills, delay=0.002)
     distinct = len(set(recorded))
     print(f"{kills} kills, {n} pairs: {len(asked)} requests, {len(recorded)} answers, {distinct} of them distinct")
     if sorted(recorded) != sorted(f"pair {i}" for i in range(n)) or len(asked) > n + CONCURRENCY * kills:

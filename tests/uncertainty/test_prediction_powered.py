@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oracles import prediction_powered as oracle
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.evaluation import evaluate
+from qrowd.model.chance import Chance
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_demo
@@ -22,6 +23,7 @@ from qrowd.uncertainty import (
     prediction_powered_difference,
     prediction_powered_documents,
     prediction_powered_means,
+    topics_gained,
 )
 from qrowd.uncertainty.prediction_powered_sums import Rule
 
@@ -469,3 +471,38 @@ ELSEWHERE = Judgments.from_rows([("u1", "d1", "llm", 1)])
 def test_judgments_and_probabilities_that_do_not_fit_are_refused(assessor, model, probability, error, message):
     with pytest.raises(error, match=message):
         prediction_powered_documents(RUNS, assessor, model, "P@3", probability=probability)
+
+
+# ---- what a model is worth
+
+
+def test_topics_gained_are_those_of_means_on_random_topics_of_the_assessor():
+    runs, judgments, _ = simulate_demo()
+    scores = evaluate(runs, judgments.select(assessors=["ann", "bob"]), "nDCG@10")
+    ann, bob = scores.sel(assessor="ann"), scores.sel(assessor="bob")
+    result = topics_gained(ann, bob, choices=(10,), n_resamples=3, rng=5)
+    random = Chance.of(5).stream("topics gained", 10)
+    variances, widths = [], []
+    for _ in range(3):
+        some = ann.sel(topic=[scores.topics[t] for t in random.permutation(25)[:10]])
+        both = [prediction_powered_means(some, bob, method=method) for method in ("ppi++", "classical")]
+        variances.append([means.standard_error**2 for means in both])
+        widths.append([means.high - means.low for means in both])
+    own, alone = np.mean(variances, axis=0)
+    assert result.topics_gained[0] == pytest.approx(np.median(10 * alone / own - 10))
+    expected = np.median(np.mean(widths, axis=0), axis=1)
+    assert (result.width[0], result.classical_width[0]) == pytest.approx(tuple(expected))
+
+
+def test_a_model_that_scores_all_topics_alike_gains_nothing_and_the_assessor_itself_gains_most():
+    runs, judgments, _ = simulate_demo()
+    ann, bob = (evaluate(runs, judgments.select(assessors=name), "nDCG@10") for name in ("ann", "bob"))
+    constant = replace(ann, values=np.full(ann.values.shape, 0.5))
+    nothing = topics_gained(ann, constant, rng=1)  # 25 topics leave none to the model, so 10 alone are tried
+    assert (nothing.n.tolist(), nothing.topics_gained.tolist()) == ([10], [0.0])
+    assert topics_gained(ann, ann, rng=1).topics_gained[0] > topics_gained(ann, bob, rng=1).topics_gained[0] > 0
+    for options, message in (({"choices": (1,)}, "from 2 on"), ({"n_resamples": 0}, "1 or more")):
+        with pytest.raises(ArgumentError, match=message):
+            topics_gained(ann, bob, **options)
+    with pytest.raises(ArgumentError, match="4 or more"):
+        topics_gained(ann.sel(topic=ann.topics[:3]), bob)

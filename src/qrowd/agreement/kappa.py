@@ -127,10 +127,9 @@ def cohen_kappa(
     credit = credits(values, weights)
     share = confusion(code[: i.size], code[i.size :], values.size) / i.size
     of_first, of_second = share.sum(axis=1), share.sum(axis=0)
-    observed, expected = float((share * credit).sum()), float(of_first @ credit @ of_second)
+    observed, expected, value = map(float, kappas(share, credit))
     if values.size == 1:
         return Kappa(np.nan, observed, expected, np.nan, i.size, weights)
-    value = (observed - expected) / (1 - expected)
     # Fleiss, Cohen and Everitt (1969), equation 13, with weights of agreement, as the variance that it is.
     around = (credit @ of_second)[:, None] + (of_first @ credit)[None, :]
     part = credit - around * (1 - value)
@@ -206,6 +205,16 @@ def credits(values: Floats, weights: Weights | None) -> Floats:
         return np.eye(values.size)
     distance = np.abs(values[:, None] - values[None, :]) / (values[-1] - values[0])
     return np.asarray(1 - (distance if weights == "linear" else distance**2))
+
+
+def kappas(counts: Floats, credit: Floats) -> tuple[Floats, Floats, Floats]:
+    """(...) observed and expected agreement, and kappa, of tables (..., values, values) of two assessors' values."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = counts / counts.sum(axis=(-2, -1), keepdims=True)
+        observed = (share * credit).sum(axis=(-2, -1))
+        expected = ((share.sum(axis=-1) @ credit) * share.sum(axis=-2)).sum(axis=-1)
+        value = np.where(1 - expected > 1e-12, (observed - expected) / (1 - expected), np.nan)
+    return observed, expected, value
 
 
 def _by_chance(counts: Floats, credit: Floats) -> Floats:

@@ -11,6 +11,7 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
+from qrowd.cli.judge_campaign import ask
 from qrowd.cli.options import open_campaigns, option, server_extra
 from qrowd.cli.output import Output, deliver, output_file, write_output
 from qrowd.cli.values import MERGE, Merging
@@ -356,6 +357,7 @@ campaign = command_group(
     codes,
     owner,
     invite,
+    ask,
     set_status,
     rebuild,
     backup,

@@ -60,6 +60,8 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     ]
     statuses = (f"{n} {_in_words(status)}" for status, n in sorted(progress.assessors.items()))
     notes = [f"Assessors: {', '.join(statuses) or 'none yet'}."]
+    if progress.models:
+        notes.append(f"{count(progress.models, 'assessor is a model', 'assessors are models')}.")
     if outcomes:
         notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
     if progress.uncounted:
@@ -111,12 +113,17 @@ def units_of_campaign(
             f"{count(sessions.n_sessions, 'session')} of {count(sessions.n_assessors, 'assessor')}; more than "
             f"{sessions.session_gap:g} minutes between two units begin a new session."
         )
+    models = set(units.assessor[units.kind == "model"].tolist())
     for arm, given in answers.items():
-        if len(given) and given.seconds is not None:
-            times = answer_times(given).to_frame().iloc[0]
+        if models.issuperset(given.assessors) or given.seconds is None:
+            continue
+        of_people = given.select(assessors=lambda name: name not in models)
+        if len(of_people):
+            times = answer_times(of_people).to_frame().iloc[0]
+            whose = f"{' of people' if models else ''}{f' in the arm {arm}' if arm else ''}"
             notes.append(
-                f"Seconds per answer{f' in the arm {arm}' if arm else ''}: mean {times['mean']:.1f}, sd "
-                f"{times['sd']:.1f}, median {times['median']:.1f} ({count(int(times['n']), 'answer')})."
+                f"Seconds per answer{whose}: mean {times['mean']:.1f}, sd {times['sd']:.1f}, median "
+                f"{times['median']:.1f} ({count(int(times['n']), 'answer')})."
             )
     others = Counter(units.status[~(units.counts & (units.status == "completed"))].tolist())
     outcomes = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(others.items()))
@@ -208,6 +215,7 @@ def _assessors(quality: Quality) -> Table:
     assessors = quality.assessors
     columns = {
         "assessor": [one.name for one in assessors],
+        "kind": [one.kind for one in assessors],
         "status": [one.status for one in assessors],
         "done": [str(one.completed) for one in assessors],
         "failed": [str(one.failed + one.screened_out) for one in assessors],

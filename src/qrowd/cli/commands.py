@@ -294,6 +294,8 @@ def as_options(message: str, names: Mapping[str, str]) -> str:
     'give --rel 2 or --relevant-grades 2,3, as in AP(rel=2)'
     >>> as_options("columns={'value': 'g'}: or labels='low<high'", {"columns": "--column", "labels": "--labels"})
     "--column value=g: or --labels 'low<high'"
+    >>> as_options("factors='{model}+{prompt}': it does not fit", {"factors": "--factors"})
+    "--factors '{model}+{prompt}': it does not fit"
     """
     together = "--combine-scales rescaled" if "combine_scales" in names else "--grades rescaled"
     for function, option in (*FUNCTIONS.items(), ("rescaled()", together)):
@@ -309,8 +311,10 @@ def as_options(message: str, names: Mapping[str, str]) -> str:
 
 def _as_typed(option: str, argument: re.Match[str]) -> str:
     pair = re.fullmatch(r"{'([^']*)': '?([^']*?)'?}", argument[1])
-    value = f"{pair[1]}={pair[2]}" if pair else argument[1].strip("'{}").replace(", ", ",")
-    quoted = shlex.quote(value) if re.search(r"[\s<>]", value) else value
+    text = re.fullmatch(r"'([^']*)'", argument[1])
+    value = f"{pair[1]}={pair[2]}" if pair else text[1] if text else argument[1].strip("'{}")
+    value = value.replace(", ", ",")
+    quoted = shlex.quote(value) if re.search(r"[\s<>{}]", value) else value
     return option if value == "True" else f"{option} {quoted}"
 
 

@@ -32,12 +32,13 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         ),
         "assessors": "Describe each assessor: grades, severity, agreement with others, drift and speed.",
         "aggregate": "Merge the judgments of several assessors into one judgment per document.",
-        "replace": "Test whether a model may replace assessors, and whether it favours some systems.",
+        "replace": "Compare models with assessors: may they replace them, and what do their grades mean.",
         "leaderboards": "Show whether leaderboards agree on the systems, such as those of models with that of people.",
         "magnitude": "Analyse magnitudes: free numbers above 0 instead of grades.",
     },
     "Plan": {
         "plan": "Plan how many topics and assessors to judge, and how to spend a budget.",
+        "next": "Show what can be said of a question now, and write the documents that people should judge next.",
         "simulate": "Write a simulated panel with known true grades: runs, judgments, magnitudes and preferences.",
     },
     "Collect judgments": {

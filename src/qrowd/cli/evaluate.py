@@ -7,6 +7,7 @@ from typing import Annotated
 from qrowd.cli import options
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver, is_standard_output
+from qrowd.cli.reading import JudgeRecord
 from qrowd.model.conventions import Conventions
 
 
@@ -32,6 +33,7 @@ def evaluate(
         ),
     ] = False,
     per_topic: options.PerTopic = False,
+    judge_record: JudgeRecord = None,
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     seed: options.Seed = 1,
@@ -59,6 +61,10 @@ def evaluate(
             rng=seed,
             progress=advance,
         )
+    if judge_record is not None:
+        from qrowd.reports.unanswered import read_unanswered
+
+        summary = summary.with_unanswered(read_unanswered(judge_record, rankings, rng=seed))
     systems = summary.scores.systems
     documents = summary.to_document(), summary.to_document() if per_measure else summary.overview()
     whole, shown = (document.shown(systems, top=top, short_names=short_names) for document in documents)

@@ -43,6 +43,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"qrowd plan {PANEL} --systems rerank-llm hybrid --difference 0.05",
         f"qrowd plan {PANEL} --budget 1000 --judgment-cost 0.1",
     ),
+    "next": (
+        "qrowd next --runs panel/runs --question 'rerank-llm > hybrid' --model panel/judges/llm-a.qrels --scale 0-3 "
+        "-o batch.csv",
+    ),
     "simulate": ("qrowd simulate another-panel",),
     "serve": ("qrowd serve --demo", "qrowd serve --port 8001"),
     "study": ("qrowd study", "qrowd study aware --quick"),
@@ -51,9 +55,17 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "-o judges",
         "qrowd judge ask --topics topics.tsv --documents documents.tsv --runs panel/runs "
         "--model http://localhost:8000/v1#qwen3 --as aspects --dry-run",
+        "qrowd judge ask --topics topics.tsv --documents documents.tsv --runs panel/runs "
+        "--model http://localhost:8000/v1#qwen3 --batch batches",
     ),
+    "judge probe": (
+        "qrowd judge probe --topics topics.tsv --documents documents.tsv --runs panel/runs --model assessor.py:grade "
+        "-n 20 -o probes.csv",
+    ),
+    "judge send": ("qrowd judge send batches",),
+    "judge collect": ("qrowd judge collect",),
     "judge status": ("qrowd judge status judge.sqlite --runs panel/runs",),
-    "judge prompts": ("qrowd judge prompts",),
+    "judge prompts": ("qrowd judge prompts", "qrowd judge prompts graded"),
     "help": ("qrowd help", "qrowd help evaluate", "qrowd help panel mean"),
     "prefer evaluate": (f"qrowd prefer evaluate --runs panel/runs {PREFERENCES} -m ppref@10 wpref",),
     "prefer agree": (f"qrowd prefer agree {PREFERENCES}",),
@@ -77,6 +89,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "campaign list": ("qrowd campaign list",),
     "campaign invite": ("qrowd campaign invite pilot ann bob --base-url https://judge.example.org",),
+    "campaign ask": ("qrowd campaign ask pilot --model assessor.py:grade",),
     "campaign status": ("qrowd campaign status pilot --per-assessor",),
     "campaign units": ("qrowd campaign units pilot",),
     "campaign export": (

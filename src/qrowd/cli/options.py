@@ -201,7 +201,7 @@ class Data:
         """With the declared scales, and recoded."""
         from qrowd import files
 
-        scales = dict(map(_pattern_and_scale, self.scale or []))
+        scales = dict(map(pattern_and_scale, self.scale or []))
         scaled = judgments.with_scales(scales) if scales else judgments
         return scaled if self.recode is None else scaled.recode(files.read_recoding(self.recode))
 
@@ -281,7 +281,7 @@ def _check_no_campaign(campaign: str | None) -> None:
         raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
 
 
-def _pattern_and_scale(text: str) -> tuple[str, str]:
+def pattern_and_scale(text: str) -> tuple[str, str]:
     pattern, equals, scale = text.rpartition("=")
     if not equals:
         raise ArgumentError(f"--scale {text}: expected PATTERN=SCALE, as in 'umbrela-*=0-3'")

@@ -85,7 +85,9 @@ def agree(
         deliver(report.to_document(), output)
         return
     grades = None if judgments is None else files.read_judgments(judgments)
-    document = preference_document(data.read(), grades, separate_strong=separate_strong, chains=chains)
+    document = preference_document(
+        data.read(), grades, separate_strong=separate_strong, chains=chains, confidence=confidence
+    )
     deliver(document, output)
 
 

@@ -68,11 +68,25 @@ Exclude = Annotated[
     list[str] | None,
     data_option(help="Assessors to leave out, by name or pattern, as in 'crowd-*'.", metavar="ASSESSORS"),
 ]
+Factors = Annotated[
+    str | None,
+    typer.Option(
+        help="Also show variance components by parts of the assessors' names, as in '{model}+{prompt}'.",
+        metavar="PATTERN",
+    ),
+]
 Related = Annotated[
     list[str] | None,
     data_option(
         help="Assessors related to systems, by patterns, as in 'qwen*=dual*'; each system is also scored without them.",
         metavar="ASSESSORS=SYSTEMS",
+    ),
+]
+JudgeRecord = Annotated[
+    str | None,
+    data_option(
+        help="Record of qrowd judge ask; for each system, the share of questions without an answer is shown.",
+        metavar="FILE",
     ),
 ]
 IncompleteRows = Annotated[

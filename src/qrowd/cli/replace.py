@@ -72,7 +72,7 @@ def replace(
     short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
-    """Test whether a model may replace assessors, and whether it favours some systems."""
+    """Compare models with assessors: may they replace them, and what do their grades mean."""
     from qrowd.reports.replacement import replacements
 
     data = options.judgments_by_position(files, data)

@@ -42,6 +42,7 @@ def report(
         ),
     ] = None,
     related: reading.Related = None,
+    judge_record: reading.JudgeRecord = None,
     conventions: options.Scoring = Conventions(),
     sampling: options.Sampling = options.Sampling(10_000),
     random_assessors: Annotated[
@@ -64,6 +65,8 @@ def report(
     from datetime import UTC, datetime
 
     from qrowd.cli.show import progress
+    from qrowd.judge import Statuses
+    from qrowd.judge.asked import outcomes_in
     from qrowd.reports.report import input_files
     from qrowd.reports.report import report as report_on
     from qrowd.reports.report_content import Provenance
@@ -76,12 +79,14 @@ def report(
         *input_files("runs", run_files.runs),
         *input_files("judgments", data.judgments or []),
         *input_files("recoding", [data.recode] if data.recode else []),
+        *input_files("record of questions to models", [judge_record] if judge_record else []),
     )
     rankings = run_files.read(data)
     if short_names and not output.lower().endswith(DATA):
         labels = dict(zip(rankings.systems, without_common_words(rankings.systems), strict=True))
         relatives = renamed_systems(relatives, labels)
         rankings, baseline = replace(rankings, systems=tuple(labels.values())), labels.get(baseline or "", baseline)
+    statuses = None if judge_record is None else Statuses(tuple(outcomes_in(judge_record)[0]))
     with progress("comparing with random assessors") as advance:
         page = report_on(
             rankings,
@@ -91,6 +96,7 @@ def report(
             baseline=baseline,
             reference=reference,
             related=relatives,
+            statuses=statuses,
             random_assessors=random_assessors,
             **sampling.arguments,
             title=title,

@@ -6,9 +6,9 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -55,23 +55,30 @@ def show_table(table: Table) -> None:
     typer.echo("\n".join(rows) + "\n")
 
 
+class Advance(Protocol):
+    """Moves a bar. note : what stands behind the name of the work, such as the cost so far."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None: ...
+
+
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress(what: str) -> Iterator[Advance]:
     """A bar on standard error, shown once the work has taken a second, and until all is done.
 
     One bar is shown at a time: within work that has a bar, parts of it have none.
     """
     started, me = time.monotonic(), object()
     if not sys.stderr.isatty() or _owner:
-        yield lambda done, total: None
+        yield lambda done, total, note="": None
         return
     bar: Any = None
     task: Any = None
 
-    def advance(done: int, total: int) -> None:
+    def advance(done: int, total: int, note: str = "") -> None:
         nonlocal bar, task
         if done >= total:
             return close()
+        description = f"{what}, {note}" if note else what
         if not _owner:
             _owner.append(me)
         if bar is None and _owner == [me] and time.monotonic() - started > 1:
@@ -79,10 +86,10 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
             from rich.progress import Progress
 
             bar = Progress(console=Console(stderr=True), transient=True)
-            task = bar.add_task(what)
+            task = bar.add_task(description)
             bar.start()
         if bar is not None:
-            bar.update(task, completed=done, total=total)
+            bar.update(task, completed=done, total=total, description=description)
 
     def close() -> None:
         nonlocal bar

@@ -14,6 +14,7 @@ head_to_head            two systems, by each assessor
 kinship                 scores of systems without the assessors that are related to them
 anova, omega_squared, main_effects, interaction_effects         analysis of variance
 tukey_hsd, tukey_of_means, systems_anova, randomised_tukey      which levels or systems differ
+judgment_components, score_components    variance components where assessors are a model and a prompt
 variance_components, d_study, best_design, marginal_gain        generalizability, and which design to judge next
 difference, all_differences     differences of systems with intervals over topics and assessors
 equal_cost, topics_for_an_assessor      more topics or one more assessor at the same cost
@@ -39,6 +40,7 @@ from qrowd.comparison.correlation import (
 from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, best_design, d_study, marginal_gain
 from qrowd.comparison.differences import AllDifferences, Difference, all_differences, difference
 from qrowd.comparison.effort import EqualCost, equal_cost, topics_for_an_assessor
+from qrowd.comparison.factor_components import FactorComponents, judgment_components, score_components
 from qrowd.comparison.factors import (
     Anova,
     InteractionEffects,
@@ -96,6 +98,7 @@ __all__ = [
     "Difference",
     "DifferenceComponents",
     "EqualCost",
+    "FactorComponents",
     "HeadToHead",
     "InteractionEffects",
     "JudgedShare",
@@ -132,6 +135,7 @@ __all__ = [
     "holm",
     "interaction_effects",
     "judged_share",
+    "judgment_components",
     "kendall_tau_a",
     "kendall_tau_b",
     "kinship",
@@ -150,6 +154,7 @@ __all__ = [
     "rmse",
     "row_correlations",
     "sampled_ap_correlation",
+    "score_components",
     "sign_agreement",
     "system_intervals",
     "systems_anova",

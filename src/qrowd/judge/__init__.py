@@ -6,45 +6,84 @@ Only an answer becomes a judgment.
 from __future__ import annotations
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from qrowd.judge.answers import Reading as Reading
+    from qrowd.judge.answers import read_reply as read_reply
     from qrowd.judge.asking import Job as Job
     from qrowd.judge.asking import ModelAnswers as ModelAnswers
     from qrowd.judge.asking import ask_models as ask_models
     from qrowd.judge.asking import plan_job as plan_job
+    from qrowd.judge.batch import BatchStates as BatchStates
+    from qrowd.judge.batch import WrittenBatches as WrittenBatches
+    from qrowd.judge.batch import collect_batches as collect_batches
+    from qrowd.judge.batch import send_batches as send_batches
+    from qrowd.judge.batch import write_batches as write_batches
     from qrowd.judge.chat import ChatModel as ChatModel
+    from qrowd.judge.exchange import Message as Message
+    from qrowd.judge.exchange import Model as Model
     from qrowd.judge.exchange import Reply as Reply
     from qrowd.judge.exchange import Request as Request
+    from qrowd.judge.exchange import TokenChoice as TokenChoice
+    from qrowd.judge.failures import SystemFailures as SystemFailures
+    from qrowd.judge.failures import system_failures as system_failures
     from qrowd.judge.function import FunctionModel as FunctionModel
     from qrowd.judge.outcome import Outcome as Outcome
     from qrowd.judge.outcome import Statuses as Statuses
     from qrowd.judge.prices import Prices as Prices
+    from qrowd.judge.probes import ProbeJob as ProbeJob
+    from qrowd.judge.probes import ProbeResult as ProbeResult
+    from qrowd.judge.probes import ProbeRow as ProbeRow
+    from qrowd.judge.probes import plan_probes as plan_probes
+    from qrowd.judge.probes import probe_models as probe_models
     from qrowd.judge.prompts import Prompt as Prompt
+    from qrowd.judge.prompts import built_in_prompts as built_in_prompts
     from qrowd.judge.prompts import prompt as prompt
+    from qrowd.judge.questions import Question as Question
     from qrowd.judge.questions import read_document_texts as read_document_texts
     from qrowd.judge.questions import read_topic_texts as read_topic_texts
     from qrowd.judge.record import Record as Record
     from qrowd.judge.record import Recorded as Recorded
 
 _HOME = {
+    "BatchStates": "batch",
     "ChatModel": "chat",
     "FunctionModel": "function",
     "Job": "asking",
+    "Message": "exchange",
+    "Model": "exchange",
     "ModelAnswers": "asking",
     "Outcome": "outcome",
     "Prices": "prices",
+    "ProbeJob": "probes",
+    "ProbeResult": "probes",
+    "ProbeRow": "probes",
     "Prompt": "prompts",
+    "Question": "questions",
+    "Reading": "answers",
     "Record": "record",
     "Recorded": "record",
     "Reply": "exchange",
     "Request": "exchange",
     "Statuses": "outcome",
+    "SystemFailures": "failures",
+    "TokenChoice": "exchange",
+    "WrittenBatches": "batch",
     "ask_models": "asking",
+    "collect_batches": "batch",
+    "built_in_prompts": "prompts",
     "plan_job": "asking",
+    "plan_probes": "probes",
+    "probe_models": "probes",
     "prompt": "prompts",
     "read_document_texts": "questions",
+    "read_reply": "answers",
     "read_topic_texts": "questions",
+    "send_batches": "batch",
+    "system_failures": "failures",
+    "write_batches": "batch",
 }
 
 __all__ = list(_HOME)
@@ -53,7 +92,13 @@ __all__ = list(_HOME)
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'qrowd.judge' has no attribute {name!r}")
-    return getattr(import_module(f"qrowd.judge.{_HOME[name]}"), name)
+    thing = getattr(import_module(f"qrowd.judge.{_HOME[name]}"), name)
+    if isinstance(thing, FunctionType):
+        from qrowd.model.arguments import converting
+
+        thing = converting(thing)
+    globals()[name] = thing
+    return thing
 
 
 def __dir__() -> list[str]:

@@ -3,10 +3,12 @@
 What the server says is read before the text: no answer in time, an error, a refusal, then the finish reason. Reasoning
 is never read. The text is read in this order; the first form that it has decides:
 
-1. one JSON object with exactly the keys of the prompt, each once; it may stand alone in a Markdown code fence;
-2. where one value is asked for: the value alone, or one line `key: value`; where several: a line `key: value` for each;
+1. one JSON object with the keys of the prompt, each once, and perhaps an explanation; it may stand in a Markdown code
+   fence and after a few set phrases such as "Here is my answer:";
+2. where one value is asked for: the value alone, or after its name; where several: a line `key: value` for each;
 3. the last line, if it begins with the prompt's marker and the marker stands nowhere else.
 
+The forms are closed lists. A value with other text beside it is refused, since that text may take it back.
 The table of docs/prompts.md says what becomes of which answer.
 """
 
@@ -20,7 +22,7 @@ from decimal import Decimal
 from math import exp, isfinite
 from typing import Any
 
-from qrowd.judge.exchange import Reply, Status
+from qrowd.judge.exchange import Reply, Status, TokenChoice
 from qrowd.judge.prompts import Prompt
 
 FINISHED = {"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed"}
@@ -40,18 +42,48 @@ WORDS = {
 }
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")  # as in JSON
 FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
-WRAPPINGS = ("***", "**", "*", "__", "_", "`", '"')
+WRAPPINGS = ("***", "**", "*", "__", "_", "`", '"', "'")
+BOLD = re.compile(r"(?<!\w)\*\*([^*]+)\*\*(?!\w)")
+INVISIBLE = "\ufeff\u200b"  # byte order mark, zero-width space
+PREAMBLE = re.compile(  # of an object
+    r"(?:(?:sure|certainly|of course|okay)[!.,:]?\s+)?"
+    r"(?:(?:here is|here's|here\u2019s) (?:the|my|your) "
+    r"(?:json )?(?:answer|grade|judgment|response|output|result|object)[:.]?|(?:final )?answer:|json:?)?\s*(?=\{|```)",
+    re.IGNORECASE,
+)
+EXPLANATIONS = {"reason", "reasoning", "explanation", "rationale", "justification", "comment", "comments"}
+QUALIFIERS = {"the", "my", "final", "overall", "relevance", "relevancy"}  # "the final relevance grade"
+NOUNS = {  # names of a value that was asked for by another one; "the answer is 2" may answer the query
+    "grade": {"grade", "score", "rating", "relevance", "judgment", "judgement", "overall"},
+    "yes_no": {"judgment", "judgement"},
+    "choice": {"answer", "choice", "preference"},
+}
+LABELLED = re.compile(r"(?:#+ *)?([^:=\d]{1,40}?)( *[:=] *| is | (?=\d))(\S.*)")
+COMMENTED = re.compile(r"(\d+)(?: *\(([a-z ]+)\)| *[:=|] *([a-z ]+)| +[-\u2013\u2014] +([a-z ]+))\.?", re.IGNORECASE)
+# words beside a grade that only repeat it: for the lowest, for all but the highest, for those above the middle
+NEGATIVE = {"not", "irrelevant", "unrelated"}
+WEAK = {"partial", "partially", "partly", "somewhat", "marginally", "slightly"}
+STRONG = {"perfect", "perfectly", "high", "highly", "very", "full", "fully", "exact", "complete", "completely"}
+COMMENTS = {"relevant", "relevance", "related", "match", "mostly", "fairly", "moderately"} | NEGATIVE | WEAK | STRONG
 LEAST_MASS = 0.9
-LONGEST_NUMBER = 40  # characters; whatever is longer is no number that a scale has
+LONGEST_PREAMBLE = 100  # characters
+LONGEST_VALUE = 60  # characters; whatever is longer is no number that a scale has
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What an answer says. values : in the order of the keys; empty unless the status is ok. detail : why it is not."""
+    """What an answer says.
+
+    values : in the order of the keys; empty unless the status is ok. detail : why it is not.
+    expected : mean grade by the probabilities of the token that is the grade. None, never 0, where there is none: the
+    answer is not ok or holds several values, the probabilities are not known, the grades have less than .9 of them
+    together, the grade is not one token, or one grade begins another (1 and 10), so that the token does not say which.
+    """
 
     status: Status
     values: tuple[float, ...] = ()
     detail: str = ""
+    expected: float | None = None
 
 
 class NoValueError(Exception):
@@ -62,18 +94,41 @@ class NoValueError(Exception):
         self.status = status
 
 
-def read_reply(reply: Reply, prompt: Prompt, n: int = 1) -> Reading:
-    """The values that a reply gives. n : number of documents of the question, or of its items where it has such."""
+def read_reply(reply: Reply, prompt: Prompt, *, n_values: int = 1) -> Reading:
+    """The values that a reply gives.
+
+    Parameters
+    ----------
+    n_values
+        How many are asked for where the question decides it: documents of a unit of magnitudes, or items.
+
+    >>> from qrowd.judge import Reply, prompt
+    >>> read_reply(Reply(text='{"grade": 2}'), prompt("graded"))
+    Reading(status='ok', values=(2.0,), detail='', expected=None)
+    >>> read_reply(Reply(text="error 429"), prompt("graded")).status
+    'unparsable'
+    """
     ended = how_it_ended(reply)
     if ended is not None:
         return ended
-    text = without_reasoning((reply.text or "").strip())
+    text = answer_text(reply)
     if not text:
         return Reading("unparsable", detail="the answer is empty")
     try:
-        return Reading("ok", values_of(text, prompt, n))
+        values = values_of(text, prompt, n_values)
     except NoValueError as error:
         return Reading(error.status, detail=str(error))
+    one = prompt.answer.format == "grade" and reply.tokens
+    return Reading("ok", values, expected=expected_grade(reply.tokens, prompt.scale, values[0]) if one else None)
+
+
+def stated_reason(reply: Reply, prompt: Prompt) -> str:
+    """The reason that an answer with status ok gives beside its value; "" where the prompt asks for none or none is."""
+    content = object_text(answer_text(reply))
+    if prompt.answer.reason is None or content is None:
+        return ""
+    reason = json_object(content).get(prompt.answer.reason.lower())
+    return reason.strip() if type(reason) is str else ""
 
 
 def how_it_ended(reply: Reply) -> Reading | None:
@@ -95,65 +150,111 @@ def how_it_ended(reply: Reply) -> Reading | None:
     return None
 
 
-def without_reasoning(text: str) -> str:
-    """The text after one marked block of reasoning at its beginning."""
-    if text.startswith("<think>") and text.count("<think>") == text.count("</think>") == 1:
-        return text.partition("</think>")[2].strip()
-    return text
+def answer_text(reply: Reply) -> str:
+    """The text after one marked block of reasoning at its beginning, whose first mark may have stood in the request."""
+    text = (reply.text or "").strip()
+    opened = text.count("<think>")
+    if text.count("</think>") == 1 and (opened == 0 or (opened == 1 and text.startswith("<think>"))):
+        text = text.partition("</think>")[2]
+    return text.strip().strip(INVISIBLE).strip()
 
 
 def unwrapped(text: str) -> str:
-    """The text without emphasis, code or quotation marks around all of it."""
+    """The text without emphasis, code or quotation marks around all of it, or around its parts."""
+    text = BOLD.sub(r"\1", text).strip()
     for wrapping in WRAPPINGS:
         if len(text) > 2 * len(wrapping) and text.startswith(wrapping) and text.endswith(wrapping):
             return text[len(wrapping) : -len(wrapping)].strip()
     return text
 
 
-def values_of(text: str, prompt: Prompt, n: int) -> tuple[float, ...]:
-    """The values that the text is; n : as for `read_reply`."""
-    keys = prompt.keys(n)
-    fence = FENCE.fullmatch(text)
-    if text.startswith("{") or fence:
-        content = json_object(fence[1] if fence else text)
-        if type(content.get(prompt.answer.reason)) is str:
-            del content[prompt.answer.reason]
-        if not keys or set(content) != set(keys):
-            raise NoValueError(f"the keys of the object are not {', '.join(keys) or 'asked for'}")
-        return tuple(json_value(content[key], prompt) for key in keys)
+def values_of(text: str, prompt: Prompt, n_values: int) -> tuple[float, ...]:
+    """The values that the text is."""
+    keys = tuple(key.lower() for key in prompt.keys(n_values=n_values))
+    content = object_text(text)
+    if content is not None:
+        return object_values(content, prompt, keys)
+    if fence := FENCE.fullmatch(text):
+        text = fence[1].strip()
     if len(keys) > 1:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) != len(keys):
             raise NoValueError(f"expected {len(keys)} values")
-        return tuple(labelled_value(line.strip(), key, prompt) for line, key in zip(lines, keys, strict=True))
+        return tuple(value_of_line(line.strip(), key, prompt) for line, key in zip(lines, keys, strict=True))
     marker = prompt.answer.marker
     if marker is not None and marker.lower() in text.lower():
-        last = text.splitlines()[-1].strip()
-        if text.lower().count(marker.lower()) > 1 or not last.startswith(marker):
+        last = unwrapped(text.splitlines()[-1].strip())
+        if text.lower().count(marker.lower()) > 1 or not last.lower().startswith(marker.lower()):
             raise NoValueError(f"{marker!r} does not stand once, at the beginning of the last line")
-        return (text_value(unwrapped(last.removeprefix(marker).strip()), prompt),)
+        return (text_value(unwrapped(last[len(marker) :].strip()), prompt),)
     text = unwrapped(text)
-    if keys and ":" in text:
-        return (labelled_value(text, keys[0], prompt),)
+    label, colon, value = text.partition(":")
+    if colon and plain(label) in keys:
+        return (text_value(unwrapped(value.strip()), prompt),)
+    named = LABELLED.fullmatch(text)
+    if named and is_name(named[1], prompt, sentence=named[2] == " is "):
+        return (text_value(unwrapped(named[3].strip()), prompt, integer=True),)
     return (text_value(text, prompt),)
 
 
-def labelled_value(line: str, key: str, prompt: Prompt) -> float:
+def plain(label: str) -> str:
+    """A label in lower case, without marks around it."""
+    return label.strip(" \"'`*").lower()
+
+
+def is_name(label: str, prompt: Prompt, *, sentence: bool = False) -> bool:
+    """Whether a text names the value that is asked for: "final score" for a grade.
+
+    sentence : whether it stands in "the grade is 2"; such a sentence may answer the query, unless it names the key.
+    """
+    *qualifiers, noun = plain(label).replace("_", " ").replace("relevance category", "relevance").split() or [""]
+    nouns = set() if sentence else NOUNS.get(prompt.answer.format, set())
+    return QUALIFIERS.issuperset(qualifiers) and (noun in nouns or noun == (prompt.answer.key or "").lower() != "")
+
+
+def value_of_line(line: str, key: str, prompt: Prompt) -> float:
     """The value of a line `key: value`."""
-    label, colon, value = line.partition(":")
-    if not colon or label.strip().lower() != key.lower():
+    label, colon, value = unwrapped(line.removeprefix("- ")).partition(":")
+    if not colon or plain(label) != key:
         raise NoValueError("the text is not the answer alone")
     return text_value(unwrapped(value.strip()), prompt)
 
 
-def json_object(text: str) -> dict[str | None, Any]:
-    """The only JSON object of the text."""
+def object_values(text: str, prompt: Prompt, keys: tuple[str, ...]) -> tuple[float, ...]:
+    """The values of an object, which may hold an explanation beside them."""
+    content = json_object(text)
+    explanations = EXPLANATIONS | ({prompt.answer.reason.lower()} if prompt.answer.reason else set())
+    content = {
+        key: value
+        for key, value in content.items()
+        if key in keys or not (key == "confidence" or (key in explanations and type(value) is str))
+    }
+    if keys and set(content) == set(keys):
+        return tuple(json_value(content[key], prompt) for key in keys)
+    if len(keys) <= 1 == len(content) and is_name(next(iter(content)), prompt):
+        return (json_value(next(iter(content.values())), prompt, integer=True),)
+    raise NoValueError(f"the keys of the object are not {', '.join(keys) or 'asked for'}")
 
-    def pairs(content: Sequence[tuple[str | None, Any]]) -> dict[str | None, Any]:
-        if len({key for key, _ in content}) < len(content):
+
+def object_text(text: str) -> str | None:
+    """The object that an answer is, without a code fence and a set phrase before it; None where it is none."""
+    preamble = PREAMBLE.match(text[:LONGEST_PREAMBLE])
+    text = text[preamble.end() :] if preamble else text
+    if fence := FENCE.fullmatch(text):
+        text = fence[1].strip()
+    return text.removesuffix(".") if text.startswith("{") else None
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """The only JSON object of the text, by keys in lower case; its quotation marks may be single ones."""
+
+    def pairs(content: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        lowered = {key.strip().lower(): value for key, value in content}
+        if len(lowered) < len(content):
             raise NoValueError("a key stands twice in the object")
-        return dict(content)
+        return lowered
 
+    text = re.sub(r",\s*\}$", "}", text if '"' in text else text.replace("'", '"'))
     try:
         content = json.loads(
             text, object_pairs_hook=pairs, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber
@@ -171,25 +272,34 @@ class JsonNumber(str):
     __slots__ = ()
 
 
-def json_value(value: object, prompt: Prompt) -> float:
+def json_value(value: object, prompt: Prompt, *, integer: bool = False) -> float:
+    """The value that an entry of an object is; integer : as for `text_value`."""
     if isinstance(value, bool) and prompt.answer.format == "yes_no":
         return float(value)
     if not isinstance(value, str):
         raise NoValueError("the value in the object is no text or number")
     if isinstance(value, JsonNumber) and prompt.answer.format in WORDS:
         raise NoValueError("the value in the object is a number")
-    return text_value(value.strip(), prompt)
+    return text_value(value.strip(), prompt, integer=integer)
 
 
-def text_value(text: str, prompt: Prompt) -> float:
-    """The value that the whole text is."""
+def text_value(text: str, prompt: Prompt, *, integer: bool = False) -> float:
+    """The value that the whole text is.
+
+    integer : whether only a whole number is read: under a name that was not asked for, 1.0 may be on another scale.
+    """
+    if len(text) > LONGEST_VALUE:
+        raise NoValueError("the text is not the answer alone")
     words = WORDS.get(prompt.answer.format)
     if words is not None:
         word = text.lower().removesuffix(".")
         if word not in words:
             raise NoValueError("the text is not the answer alone")
         return words[word]
-    if not NUMBER.fullmatch(text) or len(text) > LONGEST_NUMBER:
+    if prompt.answer.format in ("grade", "grades"):
+        text = without_comment(text, prompt.scale)
+    text = text.removesuffix(".")
+    if not NUMBER.fullmatch(text) or (integer and not text.lstrip("-").isdigit()):
         raise NoValueError("the text is not the answer alone")
     number = float(text)
     if prompt.answer.format == "number":
@@ -201,23 +311,29 @@ def text_value(text: str, prompt: Prompt) -> float:
     return number + 0.0  # -0 is 0
 
 
-def expected_grade(reply: Reply, prompt: Prompt) -> float | None:
-    """The mean grade by the probabilities of the token that is the grade.
+def without_comment(text: str, scale: Sequence[float]) -> str:
+    """The number of "2 (partly relevant)": words that only repeat a grade are left out, unless they contradict it."""
+    match = COMMENTED.fullmatch(text)
+    if not match:
+        return text
+    words, grade = set((match[2] or match[3] or match[4]).lower().split()), float(match[1])
+    contradicted = (
+        bool(words & NEGATIVE) != (grade == scale[0])
+        or (words & WEAK and grade == scale[-1])
+        or (words & STRONG and grade <= (scale[0] + scale[-1]) / 2 and not words & NEGATIVE)
+    )
+    return match[1] if words <= COMMENTS and not contradicted else text
 
-    None, never 0, where there is no such mean: the answer is not ok or holds several grades, the probabilities are not
-    known, the grades have less than .9 of them together, the grade is not one token, or one grade begins another
-    (1 and 10), so that the token does not say which is meant.
-    """
-    reading = read_reply(reply, prompt)
-    if prompt.answer.format != "grade" or reading.status != "ok":
-        return None
-    grades = {f"{grade:g}": grade for grade in prompt.scale}
+
+def expected_grade(tokens: Sequence[TokenChoice], scale: Sequence[float], grade: float) -> float | None:
+    """`Reading.expected` of an answer that is this grade."""
+    grades = {f"{value:g}": value for value in scale}
     if any(first != second and second.startswith(first) for first in grades for second in grades):
         return None
-    choices = [choice for choice in reply.tokens if choice.token.strip() in grades]
-    if len(choices) != 1 or grades[choices[0].token.strip()] != reading.values[0]:
+    choices = [choice for choice in tokens if choice.token.strip() in grades]
+    if len(choices) != 1 or grades[choices[0].token.strip()] != grade:
         return None
-    n_digits = sum(character.isdigit() for choice in reply.tokens for character in choice.token)
+    n_digits = sum(character.isdigit() for choice in tokens for character in choice.token)
     if n_digits != sum(character.isdigit() for character in choices[0].token):
         return None
     alternatives = dict(choices[0].alternatives) | {choices[0].token: choices[0].logprob}
@@ -227,4 +343,4 @@ def expected_grade(reply: Reply, prompt: Prompt) -> float | None:
     mass = sum(probability for _, probability in masses)
     if not LEAST_MASS <= mass <= 1.01:
         return None
-    return sum(grade * probability for grade, probability in masses) / mass
+    return sum(value * probability for value, probability in masses) / mass

@@ -10,11 +10,12 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from qrowd.errors import FileError
-from qrowd.judge.answers import expected_grade, read_reply
+from qrowd.judge.answers import read_reply
 from qrowd.judge.exchange import Reply, Request
 from qrowd.judge.outcome import Outcome
 from qrowd.judge.prompts import Answer, Prompt
@@ -24,9 +25,9 @@ from qrowd.paths import PathLike
 
 SEVERAL = ("magnitude", "preference")  # forms that ask about several documents at once
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS prompts (sha256 TEXT PRIMARY KEY, content TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS questions (
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS prompts (sha256 TEXT PRIMARY KEY, content TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS questions (
     job INTEGER NOT NULL,
     key TEXT NOT NULL,       -- of the request; empty where a text was missing
     topic TEXT NOT NULL,
@@ -37,10 +38,11 @@ CREATE TABLE IF NOT EXISTS questions (
     prompt TEXT NOT NULL,
     sample INTEGER NOT NULL,
     n_values INTEGER NOT NULL,
-    missing TEXT NOT NULL
-);
-"""
-_COLUMNS = "key, topic, documents, unit, endpoint, model, prompt, sample, n_values, missing"
+    missing TEXT NOT NULL,
+    parameters TEXT NOT NULL -- JSON
+)""",
+)
+_COLUMNS = "key, topic, documents, unit, endpoint, model, prompt, sample, n_values, missing, parameters"
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Asking:
 
     key : of its request; empty where the text that `missing` names is not there, so that nothing is asked.
     request : None where nothing is asked, or where the question comes from a record. n_values : that an answer has.
+    parameters : of the request, as JSON.
     """
 
     question: Question
@@ -60,40 +63,42 @@ class Asking:
     request: Request | None = None
     missing: str = ""
     n_values: int = 1
+    parameters: str = "{}"
 
     def outcome(self, reply: Reply | None) -> Outcome | None:
         """What became of it; None where it has not been asked yet."""
         about = self.question, self.endpoint, self.model, self.prompt.id, self.prompt.sha256, self.sample
         if self.missing:
-            return Outcome(*about, "text_missing", detail=f"the text of {self.missing} is missing")
+            detail = f"the text of {self.missing} is missing"
+            return Outcome(*about, "text_missing", detail=detail, parameters=self.parameters)
         if reply is None:
             return None
-        reading = read_reply(reply, self.prompt, self.n_values)
-        values, expected = reading.values, expected_grade(reply, self.prompt) if reply.tokens else None
+        reading = read_reply(reply, self.prompt, n_values=self.n_values)
+        values = reading.values
         if reading.status == "ok" and self.prompt.form not in SEVERAL:
             values = (self.prompt.judgment(values),)
-        return Outcome(*about, reading.status, values, reading.detail, reply.model, reply.seconds, expected)
+        seconds = reply.seconds or nan  # that of an answer from a batch is not known
+        answer = reading.status, values, reading.detail, reply.model, seconds, reading.expected
+        return Outcome(*about, *answer, self.parameters)
 
 
-def write_askings(path: PathLike, askings: Iterable[Asking]) -> None:
+def write_askings(record: Record, askings: Iterable[Asking]) -> None:
     """Add a job to a record, unless its latest job is the same."""
     prompts, rows = {}, []
     for asking in askings:
         prompts[asking.prompt.sha256] = json.dumps(asdict(asking.prompt))
         documents = json.dumps(asking.question.documents)
         about = asking.endpoint, asking.model, asking.prompt.sha256, asking.sample, asking.n_values, asking.missing
-        rows.append((asking.key, asking.question.topic, documents, asking.question.unit, *about))
-    try:
-        with closing(sqlite3.connect(path)) as database, database:
-            database.executescript(_TABLES)
-            job = database.execute("SELECT coalesce(max(job), 0) FROM questions").fetchone()[0]
-            last = database.execute(f"SELECT {_COLUMNS} FROM questions WHERE job = ? ORDER BY rowid", (job,))
-            if last.fetchall() != rows:
-                marks = ", ".join("?" * 11)
-                database.executemany("INSERT OR IGNORE INTO prompts VALUES (?, ?)", prompts.items())
-                database.executemany(f"INSERT INTO questions VALUES ({marks})", [(job + 1, *row) for row in rows])
-    except sqlite3.Error as error:
-        raise FileError(path, f"the questions cannot be written ({error}); make room, then go on") from None
+        rows.append((asking.key, asking.question.topic, documents, asking.question.unit, *about, asking.parameters))
+    with record.transaction() as database:
+        for table in _TABLES:
+            database.execute(table)
+        job = database.execute("SELECT coalesce(max(job), 0) FROM questions").fetchone()[0]
+        last = database.execute(f"SELECT {_COLUMNS} FROM questions WHERE job = ? ORDER BY rowid", (job,))
+        if last.fetchall() != rows:
+            marks = ", ".join("?" * 12)
+            database.executemany("INSERT OR IGNORE INTO prompts VALUES (?, ?)", prompts.items())
+            database.executemany(f"INSERT INTO questions VALUES ({marks})", [(job + 1, *row) for row in rows])
 
 
 def read_askings(path: PathLike) -> list[Asking]:
@@ -111,9 +116,10 @@ def read_askings(path: PathLike) -> list[Asking]:
     except sqlite3.Error:
         raise FileError(path, "is no record of questions to models; qrowd judge ask writes one") from None
     askings: dict[tuple[Any, ...], Asking] = {}
-    for key, topic, documents, unit, endpoint, model, prompt, sample, n_values, missing in rows:
+    for key, topic, documents, unit, endpoint, model, prompt, sample, *others in rows:
         question = Question(topic, tuple(json.loads(documents)), unit)
-        asking = Asking(question, prompts[prompt], endpoint, model, sample, key, None, missing, n_values)
+        n_values, missing, parameters = others
+        asking = Asking(question, prompts[prompt], endpoint, model, sample, key, None, missing, n_values, parameters)
         askings[question, endpoint, model, prompt, sample] = asking
     return list(askings.values())
 

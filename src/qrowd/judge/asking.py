@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from qrowd.errors import ArgumentError
 from qrowd.judge.asked import SEVERAL, Asking, write_askings
+from qrowd.judge.batch_log import cost_of_pending, pending_keys
 from qrowd.judge.chat import ChatModel, url_and_name
 from qrowd.judge.exchange import Model, Reply, Request, Status
 from qrowd.judge.function import FunctionModel
-from qrowd.judge.outcome import Outcome, Statuses, judgments_of, preferences_of
+from qrowd.judge.outcome import Outcome, Statuses, assessors_of, judgments_of, preferences_of, source_of
 from qrowd.judge.prices import Estimate, Prices
 from qrowd.judge.prompts import Prompt, prompt
 from qrowd.judge.questions import (
@@ -29,14 +31,12 @@ from qrowd.judge.questions import (
 from qrowd.judge.record import Record
 from qrowd.judge.running import ask_all
 from qrowd.model.chance import Rng
+from qrowd.model.judgments import Judgments
 from qrowd.model.pools import checks_from_gold
+from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.paths import PathLike
-
-if TYPE_CHECKING:
-    from qrowd.model.judgments import Judgments
-    from qrowd.model.preferences import Preferences
 
 TextOf = Mapping[str, str | Mapping[str, str]]
 AnyModel = Model | str | Callable[[Request], Any]
@@ -49,7 +49,8 @@ class ModelAnswers(Result):
 
     outcomes : one per question and sample that was asked. statuses : their shares by model, topic and system.
     judgments, preferences : of the answers that are ok; preferences are None where none were asked for.
-    n_unasked : questions that the budget did not allow. cost : None where a model has no price.
+    n_unasked : questions that were not asked. n_in_batches : those of them that batches hold which were sent and have
+    not been collected; the budget did not allow the others. cost : None where a model has no price.
     stopped : why the job ended early; None where it did not.
     """
 
@@ -60,37 +61,89 @@ class ModelAnswers(Result):
     n_unasked: int
     cost: float | None
     stopped: str | None = None
+    n_in_batches: int = 0
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return self.statuses._tables()
 
+    def frames(self) -> dict[str, Any]:
+        """{assessor: data frame} of the judgments or preferences, as `qrowd judge ask -o` writes them.
+
+        Beside the columns of `Judgments.to_frame` or `Preferences.to_frame`, of which order is the sample: the hash of
+        the prompt, and the parameters of the requests as JSON.
+        """
+        names = assessors_of(self.outcomes)
+        examples = {names[source]: one for one in self.outcomes if (source := source_of(one)) in names}
+        frames = {}
+        for part in (self.judgments, *(() if self.preferences is None else (self.preferences,))):
+            for assessor in part.assessors:
+                example = examples[assessor.removesuffix("+expected")]
+                frame = part.select(assessors=[assessor]).to_frame()
+                frame["prompt_sha256"], frame["parameters"] = example.prompt_sha256, example.parameters
+                frames[assessor] = frame
+        return frames
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Everything that is asked. models : that are asked. runs : for the shares by system, or None."""
+    """Everything that is asked.
+
+    models : that are asked. runs : for the shares by system, or None. listed : whether the record lists the questions,
+    so that `qrowd judge status` counts them; those of probes are not listed.
+    """
 
     askings: tuple[Asking, ...]
     models: tuple[Model, ...]
     runs: Runs | None = None
     depth: int = DEPTH
+    listed: bool = True
 
     @property
     def requests(self) -> list[Request]:
         """The requests of all questions whose texts are there."""
         return [asking.request for asking in self.askings if asking.request is not None]
 
-    def estimate(self, prices: Prices, *, record: PathLike | None = None) -> Estimate:
-        """What the requests cost that the record does not answer yet."""
+    def estimate(
+        self,
+        prices: Prices,
+        *,
+        record: PathLike | None = None,
+        again: Collection[Status] = (),
+        batch: bool = False,
+    ) -> Estimate:
+        """What the requests cost that the record does not answer yet; as single requests, or in batches."""
         requests = self.requests
         if record is not None and Path(record).exists():
-            with Record(record, read_only=True) as answered:
-                requests = [request for request in requests if answered.last(request.key) is None]
-        return prices.estimate(requests)
+            with Record(record, read_only=True) as attempts:
+                requests, _ = self.open_requests(attempts, again=again)
+        return prices.estimate(requests, batch=batch)
+
+    def open_requests(self, record: Record, *, again: Collection[Status] = ()) -> tuple[list[Request], set[str]]:
+        """The requests that the record does not answer, and the keys of those that batches hold.
+
+        again : statuses of answers that do not count. What a batch holds is not open.
+        """
+        requests = {request.key: request for request in self.requests}
+        keys = self._again(record, again) if again else set()
+        pending = {key for key in pending_keys(record) if key in requests}
+        answered = {key for key in requests if key not in keys and record.is_answered(key)}
+        in_batches = pending - answered
+        return [one for key, one in requests.items() if key not in answered | in_batches], in_batches
+
+    def note(self, record: Record) -> None:
+        """List the questions in the record, where it lists them."""
+        if self.listed:
+            write_askings(record, self.askings)
 
     def answers(
-        self, replies: Mapping[str, Reply], *, cost: float | None = None, stopped: str | None = None
+        self,
+        replies: Mapping[str, Reply],
+        *,
+        cost: float | None = None,
+        stopped: str | None = None,
+        in_batches: Collection[str] = (),
     ) -> ModelAnswers:
-        """The answers in these replies, by the keys of their requests."""
+        """The answers in these replies, by the keys of their requests. in_batches : keys of those that batches hold."""
         outcomes = []
         for asking in self.askings:
             outcome = asking.outcome(replies.get(asking.key))
@@ -105,6 +158,7 @@ class Job:
             len(self.askings) - len(outcomes),
             cost,
             stopped,
+            sum(asking.key in in_batches and asking.key not in replies for asking in self.askings),
         )
 
     def ask(
@@ -119,19 +173,21 @@ class Job:
     ) -> ModelAnswers:
         """Ask what the record does not answer. Options: those of `ask_models`."""
         with Record(record) as attempts:
-            write_askings(attempts.path, self.askings)
-            keys = self._again(attempts, again) if again else ()
+            self.note(attempts)
+            requests, in_batches = self.open_requests(attempts, again=again)
+            open_keys = {request.key for request in requests}
             answers = ask_all(
-                self.requests,
+                [request for request in self.requests if request.key not in in_batches],
                 self.models,
                 attempts,
                 concurrency=concurrency,
                 budget=budget,
                 prices=prices,
-                again=keys,
+                again=open_keys,
+                reserved=cost_of_pending(attempts, prices),
                 progress=progress,
             )
-        return self.answers(answers.replies, cost=answers.cost, stopped=answers.stopped)
+        return self.answers(answers.replies, cost=answers.cost, stopped=answers.stopped, in_batches=in_batches)
 
     def _again(self, record: Record, statuses: Collection[Status]) -> set[str]:
         outcomes = {asking.key: asking.outcome(record.last(asking.key)) for asking in self.askings if asking.key}
@@ -151,7 +207,16 @@ def ask_models(
     prices: Prices | None = None,
     again: Collection[Status] = (),
     progress: Callable[[int, int, float], object] | None = None,
-    **questions: Any,
+    n_samples: int = 1,
+    depth: int = DEPTH,
+    pairs: Iterable[tuple[str, str, str]] | None = None,
+    checks: Mapping[str, tuple[str, str]] | None = None,
+    gold: Judgments | None = None,
+    unit_size: int = UNIT_SIZE,
+    items: Mapping[str, Sequence[str]] | None = None,
+    parameters: Mapping[str, object] | None = None,
+    runs: Runs | None = None,
+    rng: Rng = 1,
 ) -> ModelAnswers:
     """Ask language models for judgments. Only an answer becomes a judgment.
 
@@ -178,8 +243,10 @@ def ask_models(
         What the record may cost in all, and the prices of tokens.
     again
         Statuses of answers that are asked for again, such as ("unparsable",). Errors and timeouts always are.
-    questions
-        Options of `plan_job`: n_samples, depth, pairs, checks, gold, unit_size, items, parameters, rng.
+    progress
+        Called with the requests that are finished, all requests, and the cost so far.
+    n_samples, depth, pairs, checks, gold, unit_size, items, parameters, runs, rng
+        What is asked: see `plan_job`.
 
     Raises
     ------
@@ -188,7 +255,23 @@ def ask_models(
     QrowdError
         A server that refuses everything; what has been answered is in the record.
     """
-    job = plan_job(topics, documents, pool, models, prompts, **questions)
+    job = plan_job(
+        topics,
+        documents,
+        pool,
+        models,
+        prompts,
+        n_samples=n_samples,
+        depth=depth,
+        pairs=pairs,
+        checks=checks,
+        gold=gold,
+        unit_size=unit_size,
+        items=items,
+        parameters=parameters,
+        runs=runs,
+        rng=rng,
+    )
     return job.ask(record, concurrency=concurrency, budget=budget, prices=prices, again=again, progress=progress)
 
 
@@ -207,6 +290,7 @@ def plan_job(
     unit_size: int = UNIT_SIZE,
     items: Mapping[str, Sequence[str]] | None = None,
     parameters: Mapping[str, object] | None = None,
+    runs: Runs | None = None,
     rng: Rng = 1,
 ) -> Job:
     """What `ask_models` asks, without asking it.
@@ -225,17 +309,20 @@ def plan_job(
         {topic: nuggets or exam questions}, for prompts of these forms.
     parameters
         Sent with each request instead of the prompt's, such as {"temperature": 0}.
+    runs
+        For the shares of failures by system; default: the pool, where it is runs.
     rng
         Of the units of magnitudes. The same seed makes the same units, so that a job can go on.
     """
-    chosen = [one if isinstance(one, Prompt) else prompt(one) for one in _several(prompts)]
-    asked = tuple(model_of(one) for one in _several(models))
+    chosen, asked = prompts_of(prompts), models_of(models)
     _check(chosen, asked, n_samples)
-    texts_of_topics = {label: _topic_texts(text) for label, text in topics.items()}
-    texts = {label: text for label, one in documents.items() if (text := _document_text(one)).strip()}
+    texts_of_topics = {label: topic_texts(text) for label, text in topics.items()}
+    texts = {label: text for label, one in documents.items() if (text := document_text(one)).strip()}
     texts_of_topics = {label: one for label, one in texts_of_topics.items() if one["topic"].strip()}
-    runs = pool if isinstance(pool, Runs) else None
+    runs = pool if runs is None and isinstance(pool, Runs) else runs
     pooled = pool_from(pool, depth=depth)
+    _check_texts("topics", texts_of_topics, pooled)
+    _check_texts("documents", texts, [label for of_topic in pooled.values() for label in of_topic])
     form = chosen[0].form
     if form == "preference":
         questions = preference_questions(pooled, pairs)
@@ -259,6 +346,16 @@ def plan_job(
         for model in asked
     ]
     return Job(tuple(askings), asked, runs, depth)
+
+
+def prompts_of(prompts: AnyPrompt | Sequence[AnyPrompt]) -> tuple[Prompt, ...]:
+    """Prompts from their names or files, or as they are; of one or several."""
+    return tuple(one if isinstance(one, Prompt) else prompt(one) for one in _several(prompts))
+
+
+def models_of(models: AnyModel | Sequence[AnyModel]) -> tuple[Model, ...]:
+    """Models as `model_of` takes them; of one or several."""
+    return tuple(model_of(one) for one in _several(models))
 
 
 def model_of(model: AnyModel) -> Model:
@@ -304,14 +401,16 @@ def _asking(
     missing = texts_missing(question, topics, documents)
     if not missing and prompt.form in ("nuggets", "exam") and not items:
         missing = f"topic {question.topic}'s items"
+    sent = {**prompt.parameters, **(parameters or {})}
+    text = json.dumps(sent, sort_keys=True)
     if missing:
-        return Asking(question, prompt, model.endpoint, model.name, sample, missing=missing)
+        return Asking(question, prompt, model.endpoint, model.name, sample, missing=missing, parameters=text)
     used = items if prompt.form in ("nuggets", "exam") else ()
     n = len(used) if used else len(question.documents) if prompt.form == "magnitude" else 1
-    messages = prompt.messages(topics[question.topic], [documents[label] for label in question.documents], used)
-    sent = {**prompt.parameters, **(parameters or {})}
-    request = Request(model.endpoint, model.name, messages, sent, prompt.schema(n), sample)
-    return Asking(question, prompt, model.endpoint, model.name, sample, request.key, request, n_values=n)
+    messages = prompt.messages(topics[question.topic], [documents[label] for label in question.documents], items=used)
+    request = Request(model.endpoint, model.name, messages, sent, prompt.schema(n_values=n), sample)
+    about = question, prompt, model.endpoint, model.name, sample
+    return Asking(*about, request.key, request, n_values=n, parameters=text)
 
 
 def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -> None:
@@ -331,18 +430,29 @@ def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -
         raise ArgumentError("models: name at least one")
 
 
+def _check_texts(noun: str, texts: Collection[str], labels: Collection[str]) -> None:
+    """Refuse texts of which none is needed: those of another collection, or topics in place of documents."""
+    if labels and not any(label in texts for label in labels):
+        raise ArgumentError(
+            f"{noun}: none of the {len(labels):,} to be judged has a text, such as {next(iter(labels))!r}; are these "
+            "the texts of this collection?"
+        )
+
+
 def _several(one: Any) -> list[Any]:
     return list(one) if isinstance(one, list | tuple) else [one]
 
 
-def _topic_texts(text: str | Mapping[str, str]) -> dict[str, str]:
+def topic_texts(text: str | Mapping[str, str]) -> dict[str, str]:
+    """The texts of a topic by the names that prompts have for them."""
     if isinstance(text, str):
         return {"topic": text}
     names = {"topic": "title", "description": "description", "narrative": "narrative"}
     return {ours: text.get(theirs) or "" for ours, theirs in names.items()}
 
 
-def _document_text(text: str | Mapping[str, str]) -> str:
+def document_text(text: str | Mapping[str, str]) -> str:
+    """Title and text of a document."""
     if isinstance(text, str):
         return text
     return "\n\n".join(part for part in (text.get("title"), text.get("text")) if part)

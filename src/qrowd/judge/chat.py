@@ -7,34 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from qrowd.errors import ArgumentError, QrowdError
+from qrowd.errors import QrowdError
 from qrowd.judge.exchange import Reply, Request, TokenChoice
 from qrowd.judge.pace import requested_wait
+from qrowd.judge.wire import LONGEST_BODY, PATH, Server, authorization, missing_package, without_key
 
 if TYPE_CHECKING:
     import httpx2
 
-KEYS = {  # the environment variables in which users of these servers keep their keys
-    "api.anthropic.com": "ANTHROPIC_API_KEY",
-    "api.deepseek.com": "DEEPSEEK_API_KEY",
-    "api.groq.com": "GROQ_API_KEY",
-    "api.mistral.ai": "MISTRAL_API_KEY",
-    "api.openai.com": "OPENAI_API_KEY",
-    "api.together.xyz": "TOGETHER_API_KEY",
-    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
-    "openrouter.ai": "OPENROUTER_API_KEY",
-}
-PATH = "/chat/completions"
-SHORTEST_SECRET = 6  # characters; servers without keys are given words such as "none"
 _SCHEMA_WORDS = ("response_format", "json_schema", "structured output", "guided", "grammar")
 
 
@@ -56,14 +42,12 @@ class ChatModel:
     """
 
     def __init__(self, url: str, name: str, *, key_from_environment: str | None = None, timeout: float = 120.0) -> None:
-        self.endpoint, self.name, self.timeout = _endpoint(url), name, timeout
-        host = urlsplit(self.endpoint).hostname or ""
-        self.key_from_environment = (
-            key_from_environment or KEYS.get(host) or "QROWD_KEY_" + re.sub(r"\W", "_", host, flags=re.ASCII).upper()
-        )
-        self._needs_key = key_from_environment is not None or host in KEYS
+        self.server = Server(url, key_from_environment=key_from_environment)
+        self.endpoint, self.name, self.timeout = self.server.endpoint, name, timeout
+        self.key_from_environment = self.server.key_from_environment
         self._sends_schema = True
         self._client: httpx2.AsyncClient | None = None
+        self._url: httpx2.URL | str = self.endpoint + PATH
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -86,20 +70,15 @@ class ChatModel:
 
     async def _attempt(self, request: Request, sends_schema: bool) -> Reply:
         client = self._open()
-        key = os.environ.get(self.key_from_environment, "").strip()
-        if self._needs_key and not key:
-            return Reply(error=f"the environment variable {self.key_from_environment} holds no key", http_status=401)
-        if not (key.isascii() and key.isprintable()):  # refused here: a library's error would print it
-            return Reply(error=f"{self.key_from_environment} holds characters that no key has", http_status=401)
+        try:
+            key = self.server.key()
+        except QrowdError as error:
+            return Reply(error=str(error), http_status=401)
         start = time.monotonic()
         try:
             async with asyncio.timeout(self.timeout):
-                response = await client.post(
-                    self.endpoint + PATH,
-                    content=json.dumps(body(request, sends_schema)).encode(),
-                    headers={"content-type": "application/json"} | ({"authorization": f"Bearer {key}"} if key else {}),
-                )
-                status, headers, raw = response.status_code, dict(response.headers), response.text
+                status, headers, raw = await self._post(client, json.dumps(body(request, sends_schema)).encode(), key)
+                text = raw[:LONGEST_BODY].decode(errors="replace")
         except TimeoutError:
             reply = Reply(error=f"no answer within {self.timeout:g} s", timed_out=True)
         except Exception as error:  # its text may hold headers, so only its name is kept
@@ -109,13 +88,24 @@ class ChatModel:
                 error=f"{name} at {self.endpoint}", timed_out="Timeout" in name, tokens_in=sent, tokens_out=sent
             )
         else:
-            reply = replace(
-                read_body(_without(raw, key), status),
-                retry_after=requested_wait(headers, datetime.now(UTC)),
-            )
+            text = without_key(text, key)
+            reply = read_body(text, status) if len(raw) <= LONGEST_BODY else _too_long(text, status)
+            reply = replace(reply, retry_after=requested_wait(headers, datetime.now(UTC)))
             if status == 401 and not key:
                 reply = replace(reply, error=f"{reply.error}; {self.key_from_environment} holds no key")
         return replace(reply, seconds=time.monotonic() - start, schema_sent=sends_schema)
+
+    async def _post(self, client: httpx2.AsyncClient, content: bytes, key: str) -> tuple[int, dict[str, str], bytes]:
+        """(status, headers, body) of one call; of a body that is too long, a little more than may be."""
+        headers = {"content-type": "application/json"} | authorization(key)
+        async with client.stream("POST", self._url, content=content, headers=headers) as response:
+            parts, size = list[bytes](), 0
+            async for part in response.aiter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > LONGEST_BODY:
+                    break
+        return response.status_code, dict(response.headers), b"".join(parts)
 
     def _open(self) -> httpx2.AsyncClient:
         """The client of the running loop."""
@@ -124,8 +114,9 @@ class ChatModel:
             try:
                 import httpx2
             except ModuleNotFoundError:
-                raise QrowdError("asking a model behind a URL needs httpx2; pip install 'qrowd[judge]'") from None
+                raise missing_package() from None
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+            self._url = httpx2.URL(self.endpoint + PATH)  # parsed once
             self._client = httpx2.AsyncClient(limits=limits, timeout=self.timeout, follow_redirects=False)
             self._loop = loop
         return self._client
@@ -180,6 +171,12 @@ def read_body(raw: str, status: int) -> Reply:
     )
 
 
+def _too_long(raw: str, status: int) -> Reply:
+    """A reply to which nobody listened until its end; the server would give it again."""
+    megabytes = LONGEST_BODY >> 20
+    return Reply(http_status=status, error=f"the answer is longer than {megabytes} MiB", lasting=True, raw=raw[:1000])
+
+
 def _failure(reply: Reply, problem: object) -> Reply:
     """A reply to a request that the server did not answer. A content filter's refusal is an answer."""
     details = problem if isinstance(problem, dict) else {"message": str(problem)}
@@ -231,30 +228,3 @@ def _tokens(logprobs: Any) -> tuple[TokenChoice, ...]:
         )
     except (TypeError, KeyError, ValueError, AttributeError):
         return ()
-
-
-def _without(raw: str, key: str) -> str:
-    """A body in which a key that the server repeats is replaced, also where JSON escapes it."""
-    if len(key) < SHORTEST_SECRET:
-        return raw
-    raw = raw.replace(key, "[key]")
-    try:
-        plain = json.dumps(json.loads(raw), ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return raw
-    escaped = json.dumps(key, ensure_ascii=False)[1:-1]
-    return plain.replace(escaped, "[key]") if escaped in plain else raw
-
-
-def _endpoint(url: str) -> str:
-    try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        usable = False
-    if not usable or parts.username or parts.password or parts.query or parts.fragment or "@" in parts.netloc:
-        raise ArgumentError(
-            "url: expected http:// or https:// with host and path only, such as http://localhost:8000/v1; keys are "
-            "read from the environment"
-        )
-    return url.strip().rstrip("/").removesuffix(PATH)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 Status = Literal["ok", "refused", "cut_off", "unparsable", "out_of_scale", "error", "timeout", "text_missing"]
 """What became of one question. Only ok makes a judgment.
@@ -104,14 +104,19 @@ class Reply:
     raw: str = ""
 
 
+@runtime_checkable
 class Model(Protocol):
     """Whatever answers requests: a server, a function, a record."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the server or the function calls the model."""
+        ...
 
     @property
-    def endpoint(self) -> str: ...
+    def endpoint(self) -> str:
+        """The base URL, or the name of what answers."""
+        ...
 
     async def ask(self, request: Request) -> Reply:
         """One attempt. Whatever the other side does becomes a `Reply`; nothing is raised."""

@@ -29,6 +29,7 @@ class FunctionModel:
     endpoint: str = "function"
 
     async def ask(self, request: Request) -> Reply:
+        """Call the function once; what it raises becomes an error of the reply."""
         start = time.monotonic()
         try:
             if inspect.iscoroutinefunction(self.function):

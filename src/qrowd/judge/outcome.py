@@ -35,6 +35,7 @@ class Outcome:
     status : why there is a judgment, or none. values : one per document; of a preference 1 where the document shown
         first is preferred, else 2. detail : what is wrong. seconds : until the answer came, nan where none did.
     expected : mean grade by the probabilities of the tokens; None where they are not known or too little on grades.
+    parameters : of the request, as JSON.
     """
 
     question: Question
@@ -49,6 +50,7 @@ class Outcome:
     answered_by: str | None = None
     seconds: float = float("nan")
     expected: float | None = None
+    parameters: str = "{}"
 
     @property
     def is_preference(self) -> bool:
@@ -155,7 +157,7 @@ class Statuses(Result):
         keys: Mapping[str, Callable[[Outcome], Iterable[tuple[str, ...]]]] = {
             "model": lambda outcome: [()],
             "topic": lambda outcome: [(outcome.question.topic,)],
-            "system": lambda outcome: [(system,) for system in self._systems_of(outcome)],
+            "system": lambda outcome: [(system,) for system in self.systems_of(outcome)],
         }
         counts: dict[tuple[str, ...], dict[Status, int]] = {}
         for outcome in sorted(self.outcomes, key=lambda outcome: (outcome.model, outcome.prompt)):
@@ -175,7 +177,8 @@ class Statuses(Result):
                         systems[topic, document].append(system)
         return systems
 
-    def _systems_of(self, outcome: Outcome) -> list[str]:
+    def systems_of(self, outcome: Outcome) -> list[str]:
+        """The systems that rank a document of its question at rank 1 to `depth`."""
         topic, documents = outcome.question.topic, outcome.question.documents
         return sorted({system for document in documents for system in self._systems.get((topic, document), ())})
 

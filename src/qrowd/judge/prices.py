@@ -20,12 +20,16 @@ EXAMPLE = Path(__file__).with_name("prices.toml")
 
 @dataclass(frozen=True)
 class Price:
-    """Price of the models that fit two patterns. input, output : per million tokens."""
+    """Price of the models that fit two patterns.
+
+    input, output : per million tokens. batch : what a batch costs, as a share of these.
+    """
 
     endpoint: str
     model: str
     input: float
     output: float
+    batch: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -94,17 +98,20 @@ class Prices:
                 return price
         return None
 
-    def cost(self, request: Request, tokens: Tokens) -> float | None:
-        """Cost of so many tokens; None where the model has no price."""
+    def cost(self, request: Request, tokens: Tokens, *, batch: bool = False) -> float | None:
+        """Cost of so many tokens, sent alone or in a batch; None where the model has no price."""
         price = self.price(request)
-        return None if price is None else (tokens.tokens_in * price.input + tokens.tokens_out * price.output) / 1e6
+        if price is None:
+            return None
+        share = price.batch if batch else 1.0
+        return share * (tokens.tokens_in * price.input + tokens.tokens_out * price.output) / 1e6
 
-    def estimate(self, requests: Iterable[Request]) -> Estimate:
+    def estimate(self, requests: Iterable[Request], *, batch: bool = False) -> Estimate:
         """What requests will cost, without sending them; for --dry-run."""
         total, cost, count, unpriced = Tokens(), 0.0, 0, dict[tuple[str, str], None]()
         for request in requests:
             expected = expected_tokens(request)
-            one = self.cost(request, expected)
+            one = self.cost(request, expected, batch=batch)
             total, count, cost = total + expected, count + 1, cost + (one or 0.0)
             if one is None:
                 unpriced[request.endpoint, request.model] = None
@@ -146,11 +153,13 @@ def _characters(request: Request) -> int:
 
 def _price(path: str | PathLike[str], n: int, entry: object) -> Price:
     names = {"endpoint", "model", "input", "output"}
-    if not isinstance(entry, dict) or set(entry) != names:
-        raise FileError(path, f"[[prices]] number {n}: expected endpoint, model, input and output")
-    numbers = [entry["input"], entry["output"]]
+    if not isinstance(entry, dict) or set(entry) - {"batch"} != names:
+        raise FileError(path, f"[[prices]] number {n}: expected endpoint, model, input and output, and perhaps batch")
+    numbers = [entry["input"], entry["output"], entry.get("batch", 1.0)]
     if not all(isinstance(one, (int, float)) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers):
         raise FileError(path, f"[[prices]] number {n}: input and output are prices per million tokens, 0 or more")
+    if numbers[2] > 1:
+        raise FileError(path, f"[[prices]] number {n}: batch is the share of the price that batches cost, as in 0.5")
     if not (isinstance(entry["endpoint"], str) and isinstance(entry["model"], str)):
         raise FileError(fspath(path), f"[[prices]] number {n}: endpoint and model are texts")
-    return Price(entry["endpoint"], entry["model"], float(numbers[0]), float(numbers[1]))
+    return Price(entry["endpoint"], entry["model"], *map(float, numbers))

@@ -1,6 +1,7 @@
 """Prompts as data: what a model is asked, in which form it answers, and what of the answer is the judgment.
 
-A prompt is a TOML file; those of qrowd stand in the folder `prompts`, all in qrowd's own words.
+A prompt is a TOML file; those of qrowd stand in the folder `prompts`, all in qrowd's own words. A published text stays
+in its own file, which the TOML file names with its hash.
 
 docs/prompts.md describes the keys of a file and the placeholders of its templates.
 
@@ -14,7 +15,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache, cached_property
 from itertools import count
 from math import isfinite
@@ -67,6 +68,7 @@ class Prompt:
 
     id, version : name it. source, licence, notice : whose words they are. form : kind of question. scale : grades from
     low to high; empty for numbers and choices. system, user : templates. parameters : sent with each request.
+    delimiters : whether documents stand between delimiters; a text that does not speak of them is sent without.
     """
 
     id: str
@@ -80,6 +82,7 @@ class Prompt:
     system: str | None = None
     notice: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
+    delimiters: bool = True
 
     @cached_property
     def sha256(self) -> str:
@@ -88,7 +91,7 @@ class Prompt:
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
     def messages(
-        self, topic: str | Mapping[str, str | None], documents: Sequence[str], items: Sequence[str] = ()
+        self, topic: str | Mapping[str, str | None], documents: Sequence[str], *, items: Sequence[str] | None = None
     ) -> tuple[Message, ...]:
         """The messages that ask about these documents.
 
@@ -106,6 +109,7 @@ class Prompt:
         ArgumentError
             An empty text, or another number of documents or items than the form takes.
         """
+        items = items or ()
         texts = {"topic": topic} if isinstance(topic, str) else dict(topic)
         if not (texts.get("topic") or "").strip():
             raise ArgumentError("topic: its text is missing; nothing can be asked without it")
@@ -124,23 +128,33 @@ class Prompt:
             )
         values = {
             **{name: texts.get(name) or None for name in ("topic", *OPTIONAL)},
-            "documents": delimited(documents, LABELS.get(self.form)),
+            "documents": delimited(documents, LABELS.get(self.form)) if self.delimiters else documents[0],
             "items": "\n".join(f"{number}. {text}" for number, text in enumerate(items, 1)),
             "n": str(len(items) or len(documents)),
         }
         templates = [("system", self.system), ("user", self.user)]
         return tuple(Message(role, filled(template, values)) for role, template in templates if template)
 
-    def keys(self, n: int = 1) -> tuple[str, ...]:
-        """The keys of the JSON object that hold the values, in order. n : number of documents, or of items."""
+    def keys(self, *, n_values: int = 1) -> tuple[str, ...]:
+        """The keys of the JSON object that hold the values, in order.
+
+        Parameters
+        ----------
+        n_values
+            How many are asked for where the question decides it: documents of a unit of magnitudes, or items.
+        """
         if self.answer.items:
             return self.answer.items
         if self.answer.format in ("grades", "number"):
-            return tuple(str(number) for number in range(1, n + 1))
+            return tuple(str(number) for number in range(1, n_values + 1))
         return () if self.answer.key is None else (self.answer.key,)
 
-    def schema(self, n: int = 1) -> dict[str, Any] | None:
-        """JSON schema of the answer; None where it is text. n : number of documents, or of items."""
+    def schema(self, *, n_values: int = 1) -> dict[str, Any] | None:
+        """JSON schema of the answer; None where it is text. Parameters: those of `keys`.
+
+        >>> prompt("binary").schema()["properties"]
+        {'relevant': {'type': 'string', 'enum': ['yes', 'no']}}
+        """
         value: dict[str, Any]
         match self.answer.format:
             case "number":
@@ -153,7 +167,7 @@ class Prompt:
                 integers = all(grade == int(grade) for grade in self.scale)
                 grades = [int(grade) if integers else grade for grade in self.scale]
                 value = {"type": "integer" if integers else "number", "enum": grades}
-        keys = self.keys(n)
+        keys = self.keys(n_values=n_values)
         if not keys:
             return None
         reason = {} if self.answer.reason is None else {self.answer.reason: {"type": "string"}}
@@ -166,7 +180,11 @@ class Prompt:
         }
 
     def judgment(self, values: Sequence[float]) -> float:
-        """The one value of several that is the judgment, as `answer.judgment` says."""
+        """The one value of several that is the judgment, as `answer.judgment` says.
+
+        >>> prompt("nuggets").judgment((2, 1, 0, 0))
+        0.75
+        """
         if self.answer.judgment == "mean":
             return sum(values) / len(values)
         if self.answer.judgment == "max":
@@ -202,6 +220,9 @@ def delimited(documents: Sequence[str], labels: Sequence[str] | None = None) -> 
 def prompt(name: str | PathLike[str]) -> Prompt:
     """A prompt of qrowd by its id, or one of the user by the path of its TOML file.
 
+    >>> prompt("graded").scale
+    (0.0, 1.0, 2.0, 3.0)
+
     Raises
     ------
     ArgumentError
@@ -227,7 +248,11 @@ def prompt(name: str | PathLike[str]) -> Prompt:
 
 @cache
 def built_in_prompts() -> tuple[Prompt, ...]:
-    """The prompts that qrowd brings, by id."""
+    """The prompts that qrowd brings, by id.
+
+    >>> [one.id for one in built_in_prompts()][:3]
+    ['aspects', 'binary', 'exam']
+    """
     from importlib import resources
 
     folder = resources.files("qrowd.judge").joinpath("prompts")
@@ -253,7 +278,8 @@ def parse_prompt(text: str, path: str) -> Prompt:
     answer_table = table.get("answer")
     if not isinstance(answer_table, dict):
         raise FileError(path, "answer: expected a table [answer] with format and key")
-    check_keys(path, table, "", ("id", "version", "source", "licence", "form", "user"), PROMPT_KEYS)
+    check_keys(path, table, "", ("id", "version", "source", "licence", "form"), PROMPT_KEYS)
+    table = {**table, "user": template_of(path, table)}
     check_keys(path, answer_table, "answer.", ("format",), ANSWER_KEYS)
     check_word(path, "form", table["form"], get_args(Form))
     check_word(path, "answer.format", answer_table["format"], FORMATS[table["form"]])
@@ -261,7 +287,7 @@ def parse_prompt(text: str, path: str) -> Prompt:
     scale = (0.0, 1.0) if answer.format == "yes_no" else tuple(float(grade) for grade in table.get("scale", ()))
     result = Prompt(
         **{
-            **{key: value for key, value in table.items() if key not in ("answer", "scale")},
+            **{key: value for key, value in table.items() if key in {one.name for one in fields(Prompt)}},
             "answer": answer,
             "scale": scale,
         }
@@ -271,11 +297,38 @@ def parse_prompt(text: str, path: str) -> Prompt:
     return result
 
 
+def template_of(path: str, table: Mapping[str, Any]) -> str:
+    """The text of the user's message: `user`, or that of `user_file` with the names of its `placeholders` replaced."""
+    if ("user" in table) == ("user_file" in table):
+        raise FileError(path, "user: expected the text in user, or the name of its file in user_file")
+    for key in ("user_sha256", "placeholders"):
+        if key in table and "user" in table:
+            raise FileError(path, f"{key}: only a text in user_file takes it; remove it")
+    if "user" in table:
+        return str(table["user"])
+    file = Path(path).parent / table["user_file"]
+    try:
+        content = file.read_bytes()
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise FileError(path, f"user_file: {file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise FileError(path, f"user_file: {file} is not UTF-8") from None
+    digest = hashlib.sha256(content).hexdigest()
+    if table.get("user_sha256", digest) != digest:
+        raise FileError(path, f"user_sha256: {file} is another text; its SHA-256 is {digest}")
+    names = table.get("placeholders", {})
+    for name, ours in names.items():
+        check_word(path, f"placeholders.{name}", ours, ("topic", *OPTIONAL, "documents", "items", "n"))
+    return PLACEHOLDER.sub(lambda match: f"{{{names.get(match[1], match[1])}}}", text)
+
+
 PROMPT_KEYS: dict[str, type] = {
     **dict.fromkeys(("id", "version", "source", "licence", "form", "user", "system", "notice"), str),
+    **dict.fromkeys(("user_file", "user_sha256"), str),
+    **dict.fromkeys(("answer", "parameters", "placeholders"), dict),
     "scale": list,
-    "answer": dict,
-    "parameters": dict,
+    "delimiters": bool,
 }
 ANSWER_KEYS: dict[str, type] = {
     **dict.fromkeys(("format", "key", "marker", "reason", "judgment"), str),
@@ -293,7 +346,7 @@ def check_keys(
     for key, value in table.items():
         if key not in types:
             raise FileError(path, f"{prefix}{key} is not a key of a prompt; choose from {', '.join(types)}")
-        kind = {str: "a text", list: "a list", dict: "a table"}[types[key]]
+        kind = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}[types[key]]
         if not isinstance(value, types[key]) or (types[key] is str and not value.strip()):
             raise FileError(path, f"{prefix}{key}={value!r}: expected {kind}{' in quotes' if kind == 'a text' else ''}")
         if key == "scale" and not all(type(grade) in (int, float) and isfinite(grade) for grade in value):
@@ -303,6 +356,7 @@ def check_keys(
 
 
 def check_word(path: str, key: str, word: str, words: Sequence[str]) -> None:
+    """Refuse a word that is none of the words that a key takes."""
     if word not in words:
         raise FileError(path, f"{key}={word!r}: choose one of {', '.join(words)}")
 
@@ -326,6 +380,8 @@ def check_answer(path: str, prompt: Prompt, has_scale: bool) -> None:
     graded = answer.format in ("grade", "grades")
     if graded and (len(scale) < 2 or list(scale) != sorted(set(scale))):
         raise FileError(path, "scale: expected two or more numbers from low to high, such as [0, 1, 2, 3]")
+    if not prompt.delimiters and prompt.form in ("magnitude", "preference"):
+        raise FileError(path, f"delimiters: the form {prompt.form} asks about several documents and needs them")
     if has_scale and not graded:
         raise FileError(path, f"scale: answers of format {answer.format!r} take none; remove it")
     if prompt.form == "binary" and scale != (0, 1):
@@ -347,5 +403,5 @@ def check_answer(path: str, prompt: Prompt, has_scale: bool) -> None:
     except (TypeError, ValueError) as error:
         raise FileError(path, f"parameters: {error}; expected numbers, texts, true, false, lists and tables") from None
     keys = [*answer.items, *([answer.key] if answer.key else []), *([answer.reason] if answer.reason else [])]
-    if len(set(keys)) < len(keys):
+    if len({key.lower() for key in keys}) < len(keys):
         raise FileError(path, f"answer: the keys {', '.join(keys)} must differ")

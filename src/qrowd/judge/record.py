@@ -10,9 +10,11 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 from qrowd.errors import FileError
 from qrowd.judge.exchange import Message, Reply, Request, TokenChoice
@@ -80,19 +82,61 @@ class Record:
             The file cannot be written, such as on a full disk.
         """
         status = "timeout" if reply.timed_out else "complete" if is_complete(reply) else "error"
-        row = (request.key, _text(request), _reply_text(reply), status, time.time() if at is None else at, cost)
+        row = (request.key, request_text(request), _reply_text(reply), status, time.time() if at is None else at, cost)
         try:
             self._database.execute(
                 "INSERT INTO attempts (key, request, reply, status, time, cost) VALUES (?, ?, ?, ?, ?, ?)", row
             )
         except sqlite3.Error as error:
-            raise FileError(self.path, f"the record cannot be written ({error}); make room, then go on") from None
+            raise self._unwritable(error) from None
+
+    def has(self, request: Request, reply: Reply) -> bool:
+        """Whether an attempt with exactly this reply is there."""
+        query = "SELECT 1 FROM attempts WHERE key = ? AND reply = ? LIMIT 1"
+        return self._database.execute(query, (request.key, _reply_text(reply))).fetchone() is not None
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The database; what is written in the block is there as a whole, or not at all.
+
+        Raises
+        ------
+        FileError
+            The file cannot be written, such as on a full disk.
+        """
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._unwritable(error) from None
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """The rows of a query on another table of the file; none where there is no such table."""
+        try:
+            return self._database.execute(query, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                return []
+            raise
+
+    def _unwritable(self, error: sqlite3.Error) -> FileError:
+        return FileError(self.path, f"the record cannot be written ({error}); make room, then go on")
 
     def last(self, key: str) -> Reply | None:
         """The latest complete reply to a request; None where it has none, so that it is to be asked."""
         query = "SELECT reply FROM attempts WHERE key = ? AND status = 'complete' ORDER BY id DESC LIMIT 1"
         row = self._database.execute(query, (key,)).fetchone()
         return None if row is None else _reply(row[0])
+
+    def is_answered(self, key: str) -> bool:
+        """Whether a request has a complete reply."""
+        query = "SELECT 1 FROM attempts WHERE key = ? AND status = 'complete' LIMIT 1"
+        return self._database.execute(query, (key,)).fetchone() is not None
 
     def latest(self, key: str) -> Reply | None:
         """The reply of the latest attempt, complete or not; None where the request was never sent."""
@@ -104,7 +148,7 @@ class Record:
         """All attempts in the order in which they were written."""
         query = "SELECT request, reply, time, cost FROM attempts ORDER BY id"
         for request, reply, at, cost in self._database.execute(query):
-            yield Attempt(_request(request), _reply(reply), at, cost)
+            yield Attempt(read_request(request), _reply(reply), at, cost)
 
     def spent(self) -> float:
         """Cost of all attempts, failed ones included."""
@@ -205,11 +249,13 @@ def _hold(path: Path) -> sqlite3.Connection:
 # ---- JSON
 
 
-def _text(request: Request) -> str:
+def request_text(request: Request) -> str:
+    """A request as the file holds it."""
     return request.to_json().encode("utf-8", "backslashreplace").decode()  # \ud800 is JSON for a lone surrogate
 
 
-def _request(text: str) -> Request:
+def read_request(text: str) -> Request:
+    """A request of the file."""
     content = json.loads(text)
     return Request(**(content | {"messages": tuple(Message(*message) for message in content["messages"])}))
 

@@ -10,7 +10,7 @@ import asyncio
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -22,6 +22,7 @@ from qrowd.judge.prices import Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record, is_complete
 
 TRIES = 6  # attempts at one request that fail, waits for a rate limit apart
+UNREACHED_TRIES = 3  # of a server that has never been reached: it does not run, or the URL is wrong
 RATE_LIMITED_TRIES = 50
 LONGEST_REQUESTED_WAIT = 3600.0  # seconds; a server that asks for more stops the job
 FAILURES_IN_A_ROW = 20  # requests of one endpoint given up with no answer between them: it is down, or all are wrong
@@ -30,6 +31,8 @@ QUOTA = "insufficient_quota"  # a 429 that no wait ends
 
 #: Called with the requests that are finished, all requests, and the cost so far.
 JobProgress = Callable[[int, int, float], object]
+#: The reply to a request, from the record or from its model; None where the job has been stopped.
+Ask = Callable[[Request], Awaitable[Reply | None]]
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ def ask_all(
     budget: float | None = None,
     prices: Prices | None = None,
     again: Collection[str] = (),
+    reserved: float = 0.0,
     progress: JobProgress | None = None,
     clock: Clock | None = None,
     rng: int | None = None,
@@ -66,7 +70,7 @@ def ask_all(
 
     concurrency : requests in flight per endpoint. budget : what the record may cost in all, in the currency of
     `prices`; the job stops before the next request would exceed it. again : keys of requests to be asked although the
-    record has a complete reply. rng : seed of the jitter in waits.
+    record has a complete reply. reserved : part of the budget that is spent elsewhere. rng : seed of jitter in waits.
 
     HTTP 408, 409, 429, 5xx, broken answers and connection errors are tried again after a wait that doubles, or that the
     server asks for; all requests to an endpoint share it. Ctrl-C stops sending, records the replies still in flight,
@@ -79,11 +83,37 @@ def ask_all(
     ArgumentError
         A request has no model; there is a budget, and a model has no price.
     """
-    job = _Job(list(requests), models, record, concurrency, budget, prices, frozenset(again), progress)
+    job = _Job(list(requests), models, record, concurrency, budget, prices, frozenset(again), progress, reserved)
     pace_clock, random = clock or SystemClock(), Random(rng)
     answers: list[Answers] = []
     with _interruptible(job):
         _run(lambda: answers.append(asyncio.run(job.run(pace_clock, random))))
+    return answers[0]
+
+
+def ask_in_turn(
+    work: Callable[[Ask], Awaitable[None]],
+    models: Sequence[Model],
+    record: Record,
+    *,
+    concurrency: int = 8,
+    budget: float | None = None,
+    prices: Prices | None = None,
+    progress: JobProgress | None = None,
+    clock: Clock | None = None,
+    rng: int | None = None,
+) -> Answers:
+    """Run `work(ask)`, which asks what the answers so far lead to; otherwise as `ask_all`.
+
+    Once `ask` has returned None, because of the budget, an error or Ctrl-C, `work` should come to its end.
+    """
+    job = _Job([], models, record, concurrency, budget, prices, frozenset(), progress)
+    for model in models:  # before anything is done
+        job.check(Request(model.endpoint, model.name, ()))
+    pace_clock, random = clock or SystemClock(), Random(rng)
+    answers: list[Answers] = []
+    with _interruptible(job):
+        _run(lambda: answers.append(asyncio.run(job.run(pace_clock, random, work))))
     return answers[0]
 
 
@@ -97,13 +127,16 @@ class _Job:
     prices: Prices | None
     again: frozenset[str]
     progress: JobProgress | None
+    reserved: float = 0.0  # expected cost of the requests in flight, and of what is spent elsewhere
     replies: dict[str, Reply] = field(default_factory=dict, init=False)
     attempts: int = field(default=0, init=False)
     finished: int = field(default=0, init=False)
+    total: int = field(default=0, init=False)
+    reused: int = field(default=0, init=False)
+    locks: dict[str, asyncio.Lock] = field(default_factory=dict, init=False)  # by key, of what is asked in turn
     tokens: Tokens = field(default_factory=Tokens, init=False)
     cost: float = field(default=0.0, init=False)
     priced: bool = field(default=True, init=False)
-    reserved: float = field(default=0.0, init=False)  # expected cost of the requests in flight
     error: QrowdError | None = field(default=None, init=False)
     stopped: str | None = field(default=None, init=False)
     stop: asyncio.Event | None = field(default=None, init=False)
@@ -115,16 +148,19 @@ class _Job:
             raise ArgumentError(f"concurrency={self.concurrency}: expected 1 or more requests at a time")
         self.by_name = {(model.endpoint, model.name): model for model in self.models}
         for request in self.requests:
-            if (request.endpoint, request.model) not in self.by_name:
-                raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
-            if self.budget is not None and (self.prices is None or self.prices.price(request) is None):
-                raise ArgumentError(
-                    f"budget={self.budget:g}: {request.model!r} at {request.endpoint!r} has no price; add it to the "
-                    "file of prices"
-                )
+            self.check(request)
         self.spent_before = self.record.spent()
 
-    async def run(self, clock: Clock, random: Random) -> Answers:
+    def check(self, request: Request) -> None:
+        if (request.endpoint, request.model) not in self.by_name:
+            raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
+        if self.budget is not None and (self.prices is None or self.prices.price(request) is None):
+            raise ArgumentError(
+                f"budget={self.budget:g}: {request.model!r} at {request.endpoint!r} has no price; add it to the "
+                "file of prices"
+            )
+
+    async def run(self, clock: Clock, random: Random, work: Callable[[Ask], Awaitable[None]] | None = None) -> Answers:
         self.stop, self.loop = asyncio.Event(), asyncio.get_running_loop()
         if self.interrupted:
             self.stop.set()
@@ -136,15 +172,20 @@ class _Job:
                 queues.setdefault(request.endpoint, deque()).append(request)
             else:
                 self.replies[key] = replace(reply, raw="")
-        reused = self.finished = len(self.replies)
+        self.reused = self.finished = len(self.replies)
         self.total = len(distinct)
         self._show()
+        endpoints = {
+            name: _Endpoint(self, queues.get(name, deque()), Pace(clock, random), clock, self.concurrency)
+            for name, _ in self.by_name
+        }
         try:
             async with asyncio.TaskGroup() as group:
-                for queue in queues.values():
-                    endpoint = _Endpoint(self, queue, Pace(clock, random), clock)
-                    for _ in range(min(self.concurrency, len(queue))):
+                for endpoint in endpoints.values():
+                    for _ in range(min(self.concurrency, len(endpoint.queue))):
                         group.create_task(endpoint.work())
+                if work is not None:
+                    await work(lambda request: self.answer(request, endpoints))
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
         finally:
@@ -156,14 +197,30 @@ class _Job:
         if self.error is not None:
             raise self.error
         return Answers(
-            {key: self.replies[key] for key in distinct if key in self.replies},
-            reused,
+            {key: self.replies[key] for key in distinct if key in self.replies} if work is None else self.replies,
+            self.reused,
             self.attempts,
             self.tokens,
             self.cost if self.priced and self.prices is not None else None,
-            len(distinct) - len(self.replies),
+            self.total - len(self.replies),
             self.stopped,
         )
+
+    async def answer(self, request: Request, endpoints: Mapping[str, _Endpoint]) -> Reply | None:
+        """The reply of the record, or else of the model."""
+        self.check(request)
+        key = request.key
+        async with self.locks.setdefault(key, asyncio.Lock()):  # of two equal requests at once, one is sent
+            if key not in self.replies:
+                self.total += 1
+                reply = self.record.last(key)
+                if reply is None:
+                    async with endpoints[request.endpoint].places:
+                        await endpoints[request.endpoint].ask(request)
+                else:
+                    self.reused += 1
+                    self.finish(request, reply)
+        return self.replies.get(key)
 
     def affordable(self, request: Request) -> float | None:
         """Reserve what a request is expected to cost; None, and the job stops, where the budget does not allow it."""
@@ -232,7 +289,12 @@ class _Endpoint:
     queue: deque[Request]
     pace: Pace
     clock: Clock
+    concurrency: int
     failures: int = 0  # requests given up since the last answer
+    reached: bool = False  # whether anything has ever come from it
+
+    def __post_init__(self) -> None:
+        self.places = asyncio.Semaphore(self.concurrency)
 
     async def work(self) -> None:
         """Take one request after another until none is left or the job stops."""
@@ -257,13 +319,16 @@ class _Endpoint:
             if reply.retry_after and reply.retry_after <= LONGEST_REQUESTED_WAIT:
                 self.pace.hold(reply.retry_after)
             if is_complete(reply):
-                self.failures = 0
+                self.failures, self.reached = 0, True
                 return self.job.finish(request, reply)
             if (reason := _reason_to_stop(reply)) is not None:
                 return self.job.fail(f"{model.name} at {model.endpoint}: {reply.error}; {reason}")
+            self.reached |= not _is_unreached(reply)
+            if not self.reached and failed + 1 >= UNREACHED_TRIES:
+                return self.job.fail(f"{model.name}: {reply.error}; does the server run, and is the URL right?")
             limited += reply.http_status == 429
             failed += reply.http_status != 429
-            if not _is_transient(reply) or failed >= TRIES or limited >= RATE_LIMITED_TRIES:
+            if not is_transient(reply) or failed >= TRIES or limited >= RATE_LIMITED_TRIES:
                 return self.give_up(request, reply)
             wait = self.pace.backoff(failed + limited)
             if reply.http_status in (429, 503) or (reply.http_status is None and not reply.timed_out):
@@ -287,12 +352,17 @@ class _Endpoint:
             )
 
 
-def _is_transient(reply: Reply) -> bool:
+def is_transient(reply: Reply) -> bool:
     """Whether the same request may be answered later. A 200 without an answer is a broken one."""
     status = reply.http_status
     if reply.lasting:
         return False
     return status is None or status < 300 or status in (408, 409, 425, 429) or status >= 500
+
+
+def _is_unreached(reply: Reply) -> bool:
+    """Whether no connection was made, so that the server does not know of the request."""
+    return reply.http_status is None and reply.error is not None and reply.tokens_in == 0 and not reply.timed_out
 
 
 def _reason_to_stop(reply: Reply) -> str | None:

@@ -27,6 +27,7 @@ from qrowd.model.cells import (
     numbers_in,
     ordered_labels,
 )
+from qrowd.model.declared_scales import declared_scales
 from qrowd.model.encoding import (
     Cells,
     columns_of,
@@ -83,7 +84,8 @@ class TableOptions:
 class Columns:
     """The content of a table: label columns, number columns, optional columns, and notes about the reading.
 
-    rows : the number of each row in the table, from 1; scale : that of word labels.
+    rows : the number of each row in the table, from 1; scale : that of word labels; declared : {assessor: scale} of a
+    column of scales.
     """
 
     labels: dict[str, Encoded]
@@ -92,16 +94,20 @@ class Columns:
     optional: dict[str, NDArray[Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     scale: Scale | None = None
+    declared: Mapping[str, Scale] = field(default_factory=dict)
 
     def scales(self, scales: Mapping[str, Scale | str] | None) -> Mapping[str, Scale | str]:
-        """The declared scales, and that of word labels for every other assessor."""
+        """The declared scales by name or pattern, first those of `scales`, last that of word labels for the others."""
         of_words: dict[str, Scale | str] = {} if self.scale is None else {"*": self.scale}
-        return {**(scales or {}), **{name: scale for name, scale in of_words.items() if name not in (scales or {})}}
+        first = dict(scales or {})
+        return first | {name: scale for name, scale in {**self.declared, **of_words}.items() if name not in first}
 
 
 def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) -> Columns:
     """The columns of judgments; `assessor` stands in for a missing assessor column."""
     table = _Table.of(frame, JUDGMENT_COLUMNS, options, ("assessor", assessor))
+    if "preferred" in table.columns and not {"document", "value"} & table.role_of.keys():
+        raise ArgumentError("holds preferences between documents, no judgments; qrowd prefer reads them")
     table.need("topic", "document", "value", "assessor")
     order = table.order_of("value") if options.labels is None else tuple(map(str, options.labels))
     numbers = ("order", "seconds") if order is not None else ("value", "order", "seconds")
@@ -118,8 +124,12 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
         name: read.numbers(name, required=False) for name in ("order", "seconds") if name in read.columns
     }
     optional |= {name: read.objects[name] for name in ("unit", "time", "comment") if name in read.objects}
+    declared: dict[str, Scale] = {}
+    if "scale" in read.columns:
+        column: Any = read.columns["scale"]
+        declared = declared_scales(column, labels["assessor"], value, read.rows, read.mistakes)
     read.mistakes.check()
-    columns = Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale)
+    columns = Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale, declared)
     # Judgments of nobody in particular may well agree; those of one assessor may be one judgment, copied.
     return columns if "assessor" not in table.role_of else read.distinct(columns, options.identical_rows)
 

@@ -33,6 +33,7 @@ JUDGMENT_COLUMNS: dict[str, tuple[str, ...]] = {
     "seconds": ("seconds", "duration"),
     "time": ("time", "timestamp", "created_at"),
     "comment": ("comment", "justification", "reason", "rationale"),
+    "scale": ("scale",),
 }  # fmt: skip
 RUN_COLUMNS: dict[str, tuple[str, ...]] = {
     "system": ("system", "run", "tag", "run_id", "name", "system_id", "ranker", "model"),

@@ -13,6 +13,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.errors import ScaleError
 from qrowd.kernels.arrays import Codes, Floats
 from qrowd.model.labels import by_code
 from qrowd.model.scales import Kind, Scale, infer_scale
@@ -78,7 +79,13 @@ def scales_of_parts(
 ) -> tuple[tuple[Scale, ...], Sources]:
     """Scales and sources of the assessors of all parts; two tables with an assessor in common are one.
 
-    A scale that the parts agree on stays, unless it was inferred and its table has become a larger one.
+    A scale that the parts agree on stays, unless it was inferred and its table has become a larger one; and so does a
+    declared one that holds all values.
+
+    Raises
+    ------
+    ScaleError
+        An assessor who has two declared scales.
     """
     number = {name: i for i, name in enumerate(assessors)}
     tables: list[NDArray[np.int64]] = []
@@ -97,7 +104,18 @@ def scales_of_parts(
         scale if scale is not None and (scale.declared or source not in grown) else None
         for scale, source in zip(agreed, together, strict=True)
     ]
+    for a in [a for a, scales in enumerate(stated) if len(scales) > 1]:
+        declared[a] = _declared_once(assessors[a], stated[a], values[a])
     return inferred_scales(values, declared, together), together
+
+
+def _declared_once(assessor: str, scales: set[Scale], values: Floats) -> Scale | None:
+    """The declared scale among those of an assessor, if it holds the values."""
+    declared = [scale for scale in scales if scale.declared]
+    if not alike(declared):
+        one, two = sorted(map(str, declared))[:2]
+        raise ScaleError(f"assessor {assessor}: scale {one} in one table and {two} in another; give them two names")
+    return declared[0] if len(declared) == 1 and declared[0].problem(values) is None else None
 
 
 def _shared(values: list[Floats], declared: list[Scale]) -> list[Scale]:

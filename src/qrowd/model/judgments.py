@@ -157,8 +157,9 @@ class Judgments(Displayed):
         """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per judgment: one table.
 
         Columns are found by their usual names (`qrowd.model.headers.JUDGMENT_COLUMNS`); `columns={"value": "my_label"}`
-        names others. A frame without an assessor column belongs to the one assessor named by `assessor`. Word labels
-        become 0, 1, 2 by `labels="low<middle<high"`. Other options: those of `qrowd.model.frames.TableOptions`.
+        names others. A frame without an assessor column belongs to the one assessor named by `assessor`. `scales`
+        counts more than a column `scale`. Word labels become 0, 1, 2 by `labels="low<middle<high"`. Other options are
+        described at `qrowd.model.frames.TableOptions`.
         """
         from qrowd.model.frames import TableOptions, judgment_columns
 
@@ -170,17 +171,16 @@ class Judgments(Displayed):
         return cls.from_codes(*columns_read, **settings, notes=table.notes)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per judgment as a data frame: topic, document, assessor, value and whatever else was recorded."""
+        """One row per judgment: topic, document, assessor, value, what else was recorded, and scales where declared."""
+        from qrowd.model.declared_scales import scale_column
         from qrowd.model.frames import make_frame
 
-        columns = {
-            "topic": np.array(self.topics, object)[self.topic],
-            "document": np.array(self.documents, object)[self.document],
-            "assessor": np.array(self.assessors, object)[self.assessor],
-            "value": self.value,
-        }
-        optional = {name: getattr(self, name) for name in self.OPTIONAL if getattr(self, name) is not None}
-        return make_frame(columns | optional, backend)
+        labels = {name: np.array(getattr(self, f"{name}s"), object) for name in ("topic", "document", "assessor")}
+        columns = {name: words[getattr(self, name)] for name, words in labels.items()} | {"value": self.value}
+        columns |= {name: getattr(self, name) for name in self.OPTIONAL if getattr(self, name) is not None}
+        if any(scale.declared for scale in self.scales):
+            columns["scale"] = scale_column(self.assessor, self.scales)
+        return make_frame(columns, backend)
 
     def to_dict(self, *, assessor: str | None = None) -> dict[str, Any]:
         """{assessor: {topic: {document: value}}}, or that of one assessor, as pytrec_eval and ranx.Qrels take it."""
@@ -477,7 +477,7 @@ class Judgments(Displayed):
 def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
     """All rows of all parts, one after the other; the same assessor name is the same assessor.
 
-    A scale that the parts do not agree on is inferred again from all of the assessor's values.
+    An assessor on two declared scales is a ScaleError; a scale that was inferred is inferred again from all values.
     """
     if len(parts) == 1:
         return parts[0]

@@ -46,9 +46,9 @@ class Scale:
 
     def __str__(self) -> str:
         if self.kind == "graded":
-            return f"0-{self.maximum:g}"
+            return f"0-{self.maximum:.15g}"
         if self.kind == "fractions":
-            return f"0..{self.maximum:g}"
+            return f"0..{self.maximum:.15g}"
         return f"{self.kind} {self.normalised}".rstrip()
 
     def rescaled(self) -> Scale:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.bradley_terry import outcome
+from qrowd.kernels.clustered import clustered_mean
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
@@ -19,11 +20,13 @@ from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 class PositionBias(Result):
     """What being shown first does, one value per assessor.
 
-    n : preferences that say which document was shown first. share : of those in which it was preferred; p : of a share
-        as far from 1/2 or farther, if sides were dealt by chance (exact binomial).
+    n : preferences that say which document was shown first. share : of those in which it was preferred; low, high : of
+        its interval, with topics as clusters (`qrowd.kernels.clustered`), nan with fewer than two topics; p : of a
+        share as far from 1/2 or farther, if sides were dealt by chance (exact binomial).
     intercept : log-odds that being shown first adds, log-worths being accounted for; standard_error, p_intercept :
         of the intercept (Wald). This one does not need sides dealt by chance.
-    n_both, same : pairs the assessor saw both ways round, and the share of them answered with the same document.
+    n_both, same : pairs the assessor saw both ways round, and the share of them answered with the same document; in the
+        other pairs the orders contradict each other.
 
     nan where an assessor has nothing to tell it from.
     """
@@ -31,6 +34,8 @@ class PositionBias(Result):
     assessors: tuple[str, ...]
     n: Ints
     share: Floats
+    low: Floats
+    high: Floats
     p: Floats
     intercept: Floats
     standard_error: Floats
@@ -38,16 +43,25 @@ class PositionBias(Result):
     n_both: Ints
     same: Floats
 
-    _COLUMNS = ("assessors", "n", "share", "p", "intercept", "standard_error", "p_intercept", "n_both", "same")
+    _COLUMNS = (
+        *("assessors", "n", "share", "low", "high", "p"),
+        *("intercept", "standard_error", "p_intercept", "n_both", "same"),
+    )
+
+    @property
+    def favours(self) -> tuple[str, ...]:
+        """The document that each assessor prefers too often: "first", "second", or "" where 1/2 is in the interval."""
+        ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        return tuple("first" if low > 0.5 else "second" if high < 0.5 else "" for low, high in ends)
 
 
-def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBias:
+def position_bias(preferences: Preferences, *, ridge: float = 0.1, confidence: float = 0.95) -> PositionBias:
     """How far each assessor favours the document that is shown first.
 
-    ridge : of the log-worths and intercepts, as of `bradley_terry` with position=True.
+    ridge : of the log-worths and intercepts, as of `bradley_terry` with position=True. confidence : of each interval.
 
-    Judgments are taken for independent, so p is too small where the same pair was asked again and again. For all
-    assessors as one, give `preferences.pooled()`.
+    For p and the standard error judgments are taken for independent, so they are too small where the same pair was
+    asked again and again; the interval is not. For all assessors as one, give `preferences.pooled()`.
 
     Raises
     ------
@@ -74,7 +88,15 @@ def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBi
         intercept = np.where(n > 0, fit.intercept, np.nan)
         p_intercept = erfc(np.abs(intercept / error) / np.sqrt(2))
     n_both, same = _both_ways(preferences, with_side)
-    return PositionBias(preferences.assessors, n, share, p, intercept, error, p_intercept, n_both, same)
+    lean, topic = preferences.first[with_side] - 0.5, preferences.topic[with_side]
+    ends = np.array(
+        [
+            clustered_mean(lean[who == a], topic[who == a].astype(np.int64), bound=0.5, confidence=confidence)[1:]
+            for a in range(n_assessors)
+        ]
+    ).reshape(-1, 2)
+    low, high = ends.T + 0.5
+    return PositionBias(preferences.assessors, n, share, low, high, p, intercept, error, p_intercept, n_both, same)
 
 
 def intercept_error(fit: BradleyTerry) -> Floats:

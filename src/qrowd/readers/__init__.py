@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.plugins import load
-from qrowd.readers import argilla, label_studio, prodigy, quepid, ragelo, trec_rag, umbrela
+from qrowd.readers import argilla, autojudge, label_studio, prodigy, quepid, ragelo, trec_rag, umbrela
 
 GROUP = "qrowd.readers"
 Columns = Mapping[str, Sequence[Any]]
@@ -54,6 +54,7 @@ BUILT_IN: dict[str, Reader] = {
     "ragelo": _BuiltIn(ragelo),
     "trec-rag": _BuiltIn(trec_rag),
     "umbrela": _BuiltIn(umbrela),
+    "autojudge": _BuiltIn(autojudge),
 }
 
 

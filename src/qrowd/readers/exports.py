@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,14 @@ from qrowd.errors import FileError
 
 Record = dict[str, Any]
 PLAIN = (str, int, float, bool, type(None))
+
+
+class Export(dict[str, list[Any]]):
+    """{column: cells} of an export, and notes about what it holds beside."""
+
+    def __init__(self, columns: Mapping[str, list[Any]], notes: Sequence[str] = ()) -> None:
+        super().__init__(columns)
+        self.notes = tuple(notes)
 
 
 def first_record(text: bytes) -> Record:
@@ -87,3 +95,8 @@ def single(choice: Any) -> Any:
 def time_of(seconds: float) -> str:
     """Seconds since 1970 as a date and time."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def counted(n: int, noun: str) -> str:
+    """1 record, 2 records."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from qrowd.model.one_scale import CombineScales
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
-from qrowd.reports.document import Document, Note, Reported, Table
+from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
 from qrowd.reports.paper_table import WithPaperTable
 from qrowd.reports.phrases import cells, listed, number, span
@@ -40,6 +41,7 @@ from qrowd.reports.systems import (
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
+    from qrowd.reports.unanswered import Unanswered
 
 ASSESSORS_SHOWN = 30  # in tables; files of scores hold all of them
 
@@ -76,6 +78,7 @@ class Summary(WithPaperTable, Reported):
     assessors : names, in the order of every assessor axis. noun : what they are: "assessor", or "method" where each
         is a method that combines the assessors.
     notes : one for each convention that mattered. scores : what is summed up.
+    unanswered : questions to models without an answer; None where no record was given.
     """
 
     sentence: str
@@ -84,13 +87,21 @@ class Summary(WithPaperTable, Reported):
     notes: tuple[Note, ...]
     noun: str
     scores: Scores
+    unanswered: Unanswered | None = None
 
     _DOTS = ("system", "mean", "lowest", "highest")
     _BARS = "from the lowest to the highest assessor"
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        tables = {"systems": self._system_columns, "agreement": self._agreement_columns}
-        return tables | ({"disagreement": self._disagreement_columns} if self._disagreement() else {})
+        tables: dict[str, Callable[[], dict[str, Any]]] = {
+            "systems": self._system_columns,
+            "agreement": self._agreement_columns,
+        }
+        if self._disagreement():
+            tables["disagreement"] = self._disagreement_columns
+        if self.unanswered is not None:
+            tables["unanswered"] = partial(columns_of, self.unanswered.systems)
+        return tables
 
     def _disagreement(self) -> dict[tuple[str, str], dict[str, Any]]:
         """{(method, measure): columns by system} of methods that know how far assessors disagree about a list."""
@@ -119,6 +130,11 @@ class Summary(WithPaperTable, Reported):
     def _paper_options(self) -> dict[str, Any]:
         return {"baseline": self.measures[0].baseline if self.measures else None}
 
+    def with_unanswered(self, unanswered: Unanswered) -> Summary:
+        """The same with what became of questions to models. The sentence names it where systems differ in it."""
+        sentence = f"{self.sentence} {unanswered.sentence}" if unanswered.differs else self.sentence
+        return replace(self, sentence=sentence, notes=(*self.notes, *unanswered.notes), unanswered=unanswered)
+
     def to_document(self) -> Document:
         """The tables, and all scores in full."""
         return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, self._content)
@@ -134,7 +150,8 @@ class Summary(WithPaperTable, Reported):
         several = len(self.assessors) > 1
         more = f"standard errors{', ranks, ranges over assessors and their agreement' if several else ' and ranks'}"
         note = Note("tables", f"--per-measure prints {more}; --per-topic prints each topic; -o FILE writes all")
-        return replace(document, tables=(_overview_table(self),), notes=(*self.notes, note))
+        tables = (_overview_table(self), *_failure_tables(self))
+        return replace(document, tables=tables, notes=(*self.notes, note))
 
     def _content(self) -> dict[str, Any]:
         scores = self.scores
@@ -331,7 +348,14 @@ def _tables(summary: Summary) -> list[Table]:
     if len(summary.assessors) > 1:
         tables.append(_agreement_table(summary))
     tables += [_disagreement_table(*key, part) for key, part in summary._disagreement().items()]
-    return tables
+    return [*tables, *_failure_tables(summary)]
+
+
+def _failure_tables(summary: Summary) -> list[Table]:
+    """The shares of questions without an answer, in the order of the first measure."""
+    if summary.unanswered is None:
+        return []
+    return [summary.unanswered.system_table([row.system for row in summary.measures[0].rows])]
 
 
 def _disagreement_table(method: str, measure: str, part: dict[str, Any]) -> Table:

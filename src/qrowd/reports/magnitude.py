@@ -360,9 +360,8 @@ def normalised(data: MagnitudeData, *, standardise: bool = False) -> Document:
         f"{count(len(judgments), 'magnitude')} of {count(len(judgments.assessors), 'assessor')} are on one scale: "
         f"{judgments.scales[0]}."
     )
-    later = Note("to read them", "--judgments FILE --scale '*=magnitude normalised'")
     table = Table.of("all magnitudes", {"magnitudes": list(both), **columns})
-    return Document(sentence, (table,), (*notes_of(data), later), judgments.to_frame)
+    return Document(sentence, (table,), notes_of(data), judgments.to_frame)
 
 
 # ---------------------------------------------------------------------- all parts

@@ -14,6 +14,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.preferences import (
     Closure,
     PairwisePreferences,
+    PositionBias,
     Transitivity,
     agreement_with_grades,
     closure,
@@ -25,24 +26,34 @@ from qrowd.preferences import (
     transitivity,
 )
 from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.phrases import cells, count, number, percent, probability
+from qrowd.reports.order_effect import order_effects, order_notes, order_table
+from qrowd.reports.phrases import cells, count, interval, number, percent
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
 CYCLES_SHOWN = 2
 
 
 def preference_document(
-    preferences: Preferences, judgments: Judgments | None = None, *, separate_strong: bool = False, chains: bool = False
+    preferences: Preferences,
+    judgments: Judgments | None = None,
+    *,
+    separate_strong: bool = False,
+    chains: bool = False,
+    confidence: float = 0.95,
 ) -> Document:
     """How consistent each assessor is, how far assessors agree, and preferences compared with grades.
 
-    judgments : grades to compare with. separate_strong, chains : see `qrowd.preferences.preference_table`.
+    judgments : grades to compare with. separate_strong, chains : see `qrowd.preferences.preference_table`. confidence :
+    of the intervals of order effects.
     """
     own = transitivity(preferences)
     with warnings.catch_warnings(action="ignore"):  # a note says how many preferences are for a Bad document
         closed = closure(preferences)
     shared = _shared(preferences, chains)
     tables = [_assessors(preferences, own)]
+    effects = order_effects(preferences, confidence=confidence)
+    if effects is not None:
+        tables.append(order_table(effects))
     if shared is not None:
         table = preference_table(preferences, separate_strong=separate_strong, chains=chains)
         columns = {
@@ -55,9 +66,8 @@ def preference_document(
         tables.append(_pairs(shared))
     if judgments is not None:
         tables.append(_grades_table(preferences, judgments))
-    return Document(
-        _sentence(preferences, own, shared), tuple(tables), tuple(_notes(preferences, own, closed)), own.to_frame
-    )
+    notes = tuple(_notes(preferences, own, closed, effects, confidence))
+    return Document(_sentence(preferences, own, shared), tuple(tables), notes, own.to_frame)
 
 
 def _shared(preferences: Preferences, chains: bool) -> PairwisePreferences | None:
@@ -140,7 +150,9 @@ def _grades_table(preferences: Preferences, judgments: Judgments) -> Table:
     return Table("preferences compared with grades", header, rows)
 
 
-def _notes(preferences: Preferences, own: Transitivity, closed: Closure) -> Iterator[Note]:
+def _notes(
+    preferences: Preferences, own: Transitivity, closed: Closure, effects: PositionBias | None, confidence: float
+) -> Iterator[Note]:
     judged, chains, bad = (int(column.sum()) for column in (closed.judged, closed.by_chain, closed.by_bad))
     yield Note(
         "pairs",
@@ -168,10 +180,11 @@ def _notes(preferences: Preferences, own: Transitivity, closed: Closure) -> Iter
     if preferences.seconds is not None and not np.isnan(preferences.seconds).all():
         times = judging_time(preferences.pooled()).to_frame().iloc[0].to_dict()
         yield Note("seconds", ", ".join(f"{key} {value:g}" for key, value in times.items() if _is_number(value)))
-    if preferences.first is not None and not np.isnan(preferences.first).all():
-        bias = position_bias(preferences.pooled())
-        n = count(bias.n[0], "preference")
-        yield Note("shown first", f"preferred in {percent(bias.share[0], 1)} of {n} (p {probability(bias.p[0])})")
+    if effects is not None:
+        everyone = position_bias(preferences.pooled(), confidence=confidence)
+        n, share = count(everyone.n[0], "preference"), percent(everyone.share[0], 1)
+        yield Note("shown first", f"preferred in {share} {interval(everyone.low[0], everyone.high[0])} of {n}")
+        yield from order_notes(confidence)
 
 
 def _kept_chains(own: Transitivity) -> str:

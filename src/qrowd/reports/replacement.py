@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan, nan
@@ -12,7 +13,7 @@ import numpy as np
 
 from qrowd.agreement.pairwise import PairwiseAgreement
 from qrowd.comparison.kinship import Kinship, kinship, related_pairs
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
@@ -28,7 +29,20 @@ from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.kinship import kinship_notes, kinship_sentence, kinship_table
 from qrowd.reports.model_rankings import ModelRankings, model_rankings
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import cells, is_or_are, listed, number
+from qrowd.reports.person_comparison import (
+    PersonComparison,
+    calibration_columns,
+    grade_columns,
+    person_comparison,
+)
+from qrowd.reports.person_tables import (
+    comparison_notes,
+    comparison_sentences,
+    comparison_tables,
+    grades_table,
+    worth_sentence,
+)
+from qrowd.reports.phrases import cells, count, is_or_are, listed, number
 from qrowd.reports.replacement_tables import (
     agreement_columns,
     agreement_table,
@@ -58,6 +72,7 @@ from qrowd.uncertainty.annotator_test import (
     with_scale_of_model,
 )
 from qrowd.uncertainty.assessor_bias import AssessorBias, assessor_bias
+from qrowd.uncertainty.calibration import Calibration, calibration
 from qrowd.uncertainty.ceiling import Ceiling, human_ceiling
 from qrowd.uncertainty.severity import expected_scores
 
@@ -67,9 +82,10 @@ class Replacement(Reported):
     """The answer of `qrowd replace`, for one model and these assessors.
 
     test : of the model; None where there are too few assessors or documents, and `reason` says which. assessor_tests :
-    of each assessor in the model's place. kappas : of each pair of assessors and model. scale : on which scales they
-    judged. rankings, ceiling, bias, kinship : where they were asked for. scores : from which rankings, bias and kinship
-    were computed.
+    of each assessor in the model's place. kappas : of each pair of assessors and model, where there are three
+    assessors. comparison : with one assessor or two. calibration : with the mean grades of more. scale : on which
+    scales they judged. rankings, ceiling, bias, kinship : where they were asked for. scores : from which these were
+    computed.
     relevance : why the test compares relevant or not, maybe empty; None where it compares values.
     """
 
@@ -86,6 +102,18 @@ class Replacement(Reported):
     scores: Scores | None = None
     relevance: str | None = None
     kinship: Kinship | None = None
+    comparison: PersonComparison | None = None
+    calibration: Calibration | None = None
+
+    @property
+    def kappa(self) -> float | None:
+        """Mean kappa of the model with the assessors; None where there are no categories."""
+        if self.kappas is not None:
+            return mean_kappa(self.kappas, self.model)
+        if self.comparison is None or self.comparison.agreement is None:
+            return None
+        agreement = self.comparison.agreement
+        return float(np.mean(agreement.kappa[np.array(agreement.first) == self.model]))
 
     @property
     def sentence(self) -> str:
@@ -94,7 +122,9 @@ class Replacement(Reported):
             sentences = [verdict_sentence(self.test, self.assessor_tests)]
         else:
             sentences = [untested_sentence(self.model, self.assessors, self.kappas)]
+        sentences += [] if self.comparison is None else comparison_sentences(self.comparison)
         sentences += [] if self.rankings is None else [self.rankings.sentence]
+        sentences += [] if self.comparison is None else filter(None, [worth_sentence(self.comparison)])
         sentences += [] if self.ceiling is None else [ceiling_sentence(self.ceiling, self.model)]
         sentences += [] if self.bias is None else bias_sentences(self.bias)
         sentences += [] if self.kinship is None else [kinship_sentence(self.kinship)]
@@ -105,36 +135,66 @@ class Replacement(Reported):
         parts: dict[str, Result | None] = {"test": self.test, "assessors": self.assessor_tests}
         parts |= {"rankings": self.rankings, "ceiling": self.ceiling, "bias": self.bias, "kinship": self.kinship}
         tables = self._tables_of(**parts)
+        if self.calibration is not None:
+            tables["calibration"] = partial(calibration_columns, [self.calibration])
+            tables["grades"] = partial(grade_columns, [self.calibration])
+        if self.comparison is not None:
+            tables = self.comparison.tables() | tables
         if self.test is None and self.kappas is not None:
             tables = {"agreement": partial(agreement_columns, self.model, self.kappas), **tables}
         return tables
 
     def to_document(self) -> Document:
-        """The test, the rankings, the ceiling and the bias; .csv holds one row per assessor."""
+        """The test or the comparison, the rankings, the ceiling and the bias; .csv holds one row per assessor."""
+        tables, notes = [*self.main_tables(), *self.further_tables()], self.notes()
+        return Document(self.sentence, tuple(tables), notes, self.to_frame, self.content_of_json)
+
+    def main_tables(self) -> list[Table]:
+        """The tables of the test, or of the comparison with one assessor or two."""
+        if self.comparison is not None:
+            return comparison_tables([self.comparison])
         tables: list[Table] = []
-        notes: list[Note] = []
         if self.test is not None and self.assessor_tests is not None:
             tables.append(verdict_table(self.test, self.assessor_tests, self.kappas))
-            notes += verdict_notes(self.test, self.assessor_tests, self.kappas, self.relevance)
-        else:
-            tables += [] if self.kappas is None else [agreement_table(self.model, self.kappas)]
-            notes += untested_notes(self.reason, len(self.assessors), self.kappas, self.rankings is not None)
+        elif self.kappas is not None:
+            tables.append(agreement_table(self.model, self.kappas))
         if self.rankings is not None:
             tables.append(self.rankings.table())
-            notes += self.rankings.notes(with_bias=self.bias is not None)
-        if self.ceiling is not None:
-            tables.append(ceiling_table(self.ceiling))
-            notes += ceiling_notes(self.ceiling)
-        if self.bias is not None:
-            tables.append(bias_table(self.bias))
-            notes += bias_notes(self.bias)
+        if self.calibration is not None:
+            tables.append(grades_table([self.calibration], count(len(self.assessors), "assessor")))
+        return tables
+
+    def further_tables(self) -> list[Table]:
+        """The tables of what was asked for besides: the ceiling, the bias, and scores without relatives."""
+        tables = [] if self.ceiling is None else [ceiling_table(self.ceiling)]
+        tables += [] if self.bias is None else [bias_table(self.bias)]
         if self.kinship is not None and self.scores is not None:
             tables.append(kinship_table(self.scores.measures[0], self.kinship))
-            notes += kinship_notes(self.kinship)
+        return tables
+
+    def notes(self) -> tuple[Note, ...]:
+        """How the parts were computed."""
+        notes: list[Note] = []
+        if self.test is not None and self.assessor_tests is not None:
+            notes += verdict_notes(self.test, self.assessor_tests, self.kappas, self.relevance)
+        else:
+            notes += untested_notes(self.reason, len(self.assessors), self.kappas, self.rankings is not None)
+        if self.calibration is not None:
+            notes.append(
+                Note("calibration", "of each document, the mean grade of its assessors; intervals over topics")
+            )
+        if self.comparison is not None:
+            notes += comparison_notes([self.comparison])
+        if self.rankings is not None:
+            bias = self.rankings.notes(with_bias=self.bias is not None)
+            notes += (note for note in bias if self.comparison is None or note.kind == "bias")
+        notes += [] if self.ceiling is None else ceiling_notes(self.ceiling)
+        notes += [] if self.bias is None else bias_notes(self.bias)
+        notes += [] if self.kinship is None else kinship_notes(self.kinship)
         notes += [] if self.scale is None else [self.scale]
         if self.scores is not None:
             notes += [note for note in scoring_notes(self.scores) if self.scale is None or note.kind != "scale"]
-        return Document(self.sentence, tuple(tables), tuple(notes), self.to_frame, self.content_of_json)
+        return tuple(notes)
 
     def content_of_json(self) -> dict[str, Any]:
         """The numbers of all parts; None for those that were not computed."""
@@ -145,7 +205,9 @@ class Replacement(Reported):
             "winning_rate": test and test.winning_rate,
             "passes": test and test.passes,
             "advantage": test and test.advantage_probability,
-            **dict.fromkeys(("test", "assessors", "agreement", "rankings", "ceiling", "bias", "kinship")),
+            **dict.fromkeys(
+                ("test", "assessors", "agreement", "rankings", "ceiling", "bias", "kinship", "calibration")
+            ),
             **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()},
         }
 
@@ -167,11 +229,13 @@ class Replacements(Reported):
             return f"Of {n} models, each tested alone: {verdict} replace your assessors ({assessors})."
         columns = self._model_columns()
         highest: dict[str, list[str]] = {}
-        for name in ("kappa", "tau_b"):
+        for name in ("kappa", "tau_b", "topics_gained"):
             values = columns.get(name)
             if values and not any(isnan(value) for value in values):
                 first = columns["model"][values.index(max(values))]
-                highest.setdefault(first, []).append(f"the highest {name.replace('_', '-')} ({max(values):.3f})")
+                what = "most topics gained" if name == "topics_gained" else f"highest {name.replace('_', '-')}"
+                text = f"{max(values):+.1f}" if name == "topics_gained" else f"{max(values):.3f}"
+                highest.setdefault(first, []).append(f"the {what} ({text})")
         best = [f"{model} has {listed(texts)}" for model, texts in highest.items()]
         return (
             f"Whether any of {n} models may replace {assessors} is not known: the alternative annotator test needs at "
@@ -193,10 +257,14 @@ class Replacements(Reported):
             columns["winning_rate"] = [one.test.winning_rate if one.test else nan for one in self.models]
             columns["advantage"] = [one.test.advantage_probability if one.test else nan for one in self.models]
             columns["passes"] = [one.test is not None and one.test.passes for one in self.models]
-        if all(one.kappas is not None for one in self.models):
-            columns["kappa"] = [mean_kappa(one.kappas, one.model) for one in self.models if one.kappas is not None]
+        kappas = [one.kappa for one in self.models]
+        if all(kappa is not None for kappa in kappas):
+            columns["kappa"] = kappas
         if all(one.rankings is not None for one in self.models):
             columns["tau_b"] = [float(np.mean(one.rankings.tau_b)) for one in self.models if one.rankings is not None]
+        worths = [one.comparison.worth for one in self.models if one.comparison is not None and one.comparison.worth]
+        if len(worths) == len(self.models):
+            columns["topics_gained"] = [float(worth.topics_gained[0]) for worth in worths]
         if all(one.ceiling is not None for one in self.models):
             ceilings = [one.ceiling for one in self.models if one.ceiling is not None]
             values = [ceiling.of(one.model) for ceiling, one in zip(ceilings, self.models, strict=True)]
@@ -222,13 +290,16 @@ class Replacements(Reported):
             }
         further = [name for name in columns if name not in ("model", "passes", "assessors", *TEST_COLUMNS)]
         texts |= {name.replace("_", "-"): cells(number, columns[name], digits=3) for name in further}
-        documents = [one.to_document() for one in self.models]
-        tables = [Table.of("models, each in place of the assessors", texts)]
-        tables += [table for document in documents for table in document.tables]
-        notes = [note for document in documents for note in document.notes]
-        notes += (
-            [Note("kappa, tau-b of a model", "means over the assessors")] if len(self.models[0].assessors) > 1 else []
-        )
+        tables, notes = [], [note for one in self.models for note in one.notes()]
+        comparisons = [one.comparison for one in self.models if one.comparison is not None]
+        if len(comparisons) == len(self.models):
+            tables += comparison_tables(comparisons)
+        else:
+            tables.append(Table.of("models, each in place of the assessors", texts))
+            tables += [table for one in self.models for table in one.main_tables()]
+        tables += [table for one in self.models for table in one.further_tables()]
+        if not comparisons and len(self.models[0].assessors) > 1:
+            notes.append(Note("kappa, tau-b of a model", "means over the assessors"))
         return Document(self.sentence, tuple(tables), tuple(dict.fromkeys(notes)), self.to_frame, self._content)
 
     def _content(self) -> dict[str, Any]:
@@ -334,7 +405,11 @@ def replacement(
     except TooFewError as error:
         reason = str(error)
     weights = "quadratic" if test is not None and test.closeness != "accuracy" else None
-    kappas = _kappas(own, kappa_scales or combine_scales, weights=weights, repeats=conventions.repeats)
+    kappas, means = None, None
+    if len(assessors) >= MIN_ASSESSORS:
+        kappas = _kappas(own, kappa_scales or combine_scales, weights=weights, repeats=conventions.repeats)
+        with suppress(NoOverlapError, ScaleError):
+            means = calibration(own, model, repeats=conventions.repeats)
     ceiling, bias, scores, rankings, kin = None, None, None, None, None
     if gold is not None:
         alone = on_one_scale(own, combine_scales, "rescaled")
@@ -355,6 +430,19 @@ def replacement(
             bias = assessor_bias(scores, groups, model, expected=expected)
         if related:
             kin = kinship(scores, related)
+    comparison = None
+    if len(assessors) < MIN_ASSESSORS:
+        comparison = person_comparison(
+            own,
+            model,
+            runs=runs,
+            scores=scores,
+            measure=measure,
+            combine_scales=combine_scales,
+            kappa_scales=kappa_scales,
+            conventions=replace(conventions, grades="as-is"),
+            rng=rng,
+        )
     unlike: dict[CombineScales, dict[str, Combined]] = {}
     if test is not None:
         unlike.setdefault(test_scales, {})["test"] = unlike_in_test(own.scales, options.get("closeness"))
@@ -362,10 +450,27 @@ def replacement(
         unlike.setdefault(combine_scales, {})["ranking by grades"] = "rescaled"
     if kappas is not None:
         unlike.setdefault(kappa_scales or combine_scales, {})["kappa"] = "relevant"
+    if comparison is not None and comparison.agreement is not None:
+        unlike.setdefault(kappa_scales or combine_scales, {})["agreement"] = "relevant"
+        unlike.setdefault("auto", {})["mean difference, error"] = "rescaled"
     rules = [scale_rules(own.scales, choice, statistics) for choice, statistics in unlike.items()]
     scale = scale_note(own, "; ".join(filter(None, rules)))
     return Replacement(
-        model, assessors, test, assessor_tests, reason, kappas, scale, rankings, ceiling, bias, scores, relevance, kin
+        model,
+        assessors,
+        test,
+        assessor_tests,
+        reason,
+        kappas,
+        scale,
+        rankings,
+        ceiling,
+        bias,
+        scores,
+        relevance,
+        kin,
+        comparison,
+        means,
     )
 
 

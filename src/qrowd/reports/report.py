@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from glob import glob
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,10 @@ from qrowd.reports.report_content import InputFile, Provenance, ReportContent
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
 from qrowd.reports.report_page import report_page
 from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows
+from qrowd.reports.unanswered import unanswered
+
+if TYPE_CHECKING:
+    from qrowd.judge.outcome import Statuses
 
 OF_OTHER_TABLES = ("AP correlation", "tau_GAP", "tau@k", "same sign", "P(ahead again)", "pair", "top set")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
@@ -77,6 +81,7 @@ def report(
     baseline: str | None = None,
     reference: str | None = None,
     related: Mapping[str, Selection] | None = None,
+    statuses: Statuses | None = None,
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     random_assessors: int = RANDOM_ASSESSORS,
@@ -94,6 +99,7 @@ def report(
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : an assessor left out of the panel, with whom every assessor and every method is compared.
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}.
+    statuses : what became of the questions to models whose answers the judgments are.
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
     n_resamples, rng : of the test of all pairs of systems; rng also of methods that draw.
     random_assessors : number of random assessors of each level, for AWARE.
@@ -156,6 +162,7 @@ def report(
         versions=_versions(),
         provenance=provenance,
         related=related_assessors(part.kinship),
+        unanswered=None if statuses is None else unanswered(replace(statuses, runs=runs), rng=choices.seed),
     )
 
 

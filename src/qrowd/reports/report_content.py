@@ -18,6 +18,7 @@ from qrowd.reports.report_assessors import Assessors, Topics
 from qrowd.reports.report_methods import Methods
 from qrowd.reports.report_systems import Answer, PairRow
 from qrowd.reports.systems import COLUMNS, SystemRow, system_columns, system_records
+from qrowd.reports.unanswered import Row, Unanswered, cells_of, title_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class ReportContent(Reported):
     compared_with : the system that all others are compared with, the baseline or the leader. reference : an assessor
     who is not part of the panel and with whom all assessors are compared.
     notes : one for each convention that mattered. facts : sizes of the data.
-    related : what related assessors change; None where none were declared.
+    related : what related assessors change; None where none were declared. unanswered : questions to models without an
+    answer; None where no record was given.
     """
 
     title: str
@@ -67,15 +69,17 @@ class ReportContent(Reported):
     versions: Mapping[str, str]
     provenance: Provenance
     related: RelatedAssessors | None = None
+    unanswered: Unanswered | None = None
 
     @property
     def sentence(self) -> str:
         """The answer in short."""
         kinship = "" if self.related is None else f" {self.related.sentence}"
-        return f"{self.answer.verdict}. {self.answer.sentence}{kinship}"
+        failures = f" {self.unanswered.sentence}" if self.unanswered and self.unanswered.differs else ""
+        return f"{self.answer.verdict}. {self.answer.sentence}{kinship}{failures}"
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per system, leading pair, assessor, topic, system and method, or system (kinship)."""
+        """One row per system, leading pair, assessor, topic, system and method, or system (kinship, unanswered)."""
         return {
             "systems": self._system_columns,
             "pairs": lambda: columns_of([vars(row) for row in self.pairs]),
@@ -83,6 +87,7 @@ class ReportContent(Reported):
             "topics": lambda: columns_of([vars(row) for row in self.topics.rows]),
             "methods": lambda: columns_of(self.methods.records()),
             **({"kinship": partial(columns_of, list(self.related.rows))} if self.related else {}),
+            **({"unanswered": partial(columns_of, self.unanswered.systems)} if self.unanswered else {}),
         }
 
     def _system_columns(self) -> dict[str, Any]:
@@ -151,7 +156,38 @@ def grids_of(report: ReportContent) -> dict[str, Grid]:
         "topics": Grid("Topics", TOPICS, topics, "topics.csv", _records(topics)),
         "methods": Grid(by_method, _methods(report), range(len(systems)), "rankings.csv", methods.records()),
         **({} if report.related is None else {"kinship": _kinship(report.related)}),
+        **({} if report.unanswered is None else _unanswered(report.unanswered)),
     }
+
+
+def _unanswered(unanswered: Unanswered) -> dict[str, Grid]:
+    """Questions without an answer by model, by system and by topic."""
+    n = len(unanswered.failed_topics)
+    worst = f"By topic, the {n} with the largest share" if n < len(unanswered.topics) else "By topic"
+    parts = {
+        "unanswered_models": ("Questions by model", unanswered.models, unanswered.models),
+        "unanswered_systems": (
+            "Questions on documents of each system, all models together",
+            unanswered.systems,
+            unanswered.systems,
+        ),
+        "unanswered_topics": (worst, unanswered.failed_topics, unanswered.topics),
+    }
+    return {name: _shares(caption, rows, records, name) for name, (caption, rows, records) in parts.items() if rows}
+
+
+SHARE = ("unanswered", "unanswered_systems")  # the column that is explained, once
+
+
+def _shares(caption: str, rows: Sequence[Row], records: Sequence[Row], name: str) -> Grid:
+    def column(field: str, text: Callable[[Any], str]) -> TableColumn:
+        meaning = "share of the questions; the other shares add up to it" if (field, name) == SHARE else ""
+        return TableColumn(
+            title_of(field), meaning, text, lambda row: None if isinstance(row[field], str) else row[field]
+        )
+
+    columns = [column(field, text) for field, text in cells_of(rows).items()]
+    return Grid(caption, columns, rows, f"{name}.csv", records)
 
 
 def _kinship(related: RelatedAssessors) -> Grid:

@@ -1,17 +1,26 @@
-"""The number of topics that assessors have to judge, beside a model that judges all of them."""
+"""What a model is worth: how many topics assessors have to judge beside it, and how many it saves them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
+from qrowd.model.labels import plural
 from qrowd.model.result import Result
-from qrowd.uncertainty.prediction_powered import prediction_powered
-from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target
+from qrowd.uncertainty.prediction_powered import matched, prediction_powered
+from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target, effective_topics
+
+if TYPE_CHECKING:
+    from qrowd.model.scores import AnyScores
+
+METHODS: tuple[Method, Method] = ("ppi++", "classical")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,3 +126,75 @@ def _alone(rule: Rule, y: Floats, width: float, total: int) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return max(high, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicsGained(Result):
+    """What a model would be worth beside an assessor who judges some of the topics; arrays are (choices,).
+
+    n : topics that the assessor judges, drawn at random. width, classical_width : width of the interval of a system's
+        mean with and without the model. topics_gained : further topics that the assessor alone would have to judge for
+        the same standard error; negative where the model adds error. All are medians over systems.
+    n_topics : scored by both. n_resamples : random draws of topics for each choice.
+    """
+
+    n: Ints
+    width: Floats
+    classical_width: Floats
+    topics_gained: Floats
+    n_topics: int
+    n_resamples: int
+    confidence: float
+    seed: Seed
+
+    _COLUMNS = ("n", "width", "classical_width", "topics_gained")
+
+
+def topics_gained(
+    assessor: AnyScores,
+    model: AnyScores,
+    *,
+    choices: Sequence[int] = (10, 25),
+    target: Target = "new topics",
+    confidence: float = 0.95,
+    n_resamples: int = 20,
+    rng: Rng = None,
+) -> TopicsGained:
+    """What a model is worth in topics of an assessor: on random topics the assessor's scores are left out.
+
+    For each number of topics, `prediction_powered_means` estimates the mean of each system from so many random topics
+    of the assessor and the model's scores of the others; variances are averaged over the draws.
+
+    assessor, model : scores of one measure by one assessor each. choices : numbers of topics; those that do not leave
+        two topics to the model are left out.
+
+    Raises
+    ------
+    ArgumentError
+        A number below 2; fewer than four topics scored by both; no resamples.
+    """
+    y, f, _ = matched(assessor, model).scores
+    total = y.shape[0]
+    if min(choices, default=0) < 2:
+        raise ArgumentError(f"choices={list(choices)}: numbers of topics from 2 on were expected")
+    if total < 4:
+        raise ArgumentError(f"assessor: {plural(total, 'topic')} scored by both; 4 or more are needed")
+    if n_resamples < 1:
+        raise ArgumentError(f"n_resamples={n_resamples}: 1 or more were expected")
+    rule, alone = (Rule(method, target=target, confidence=confidence) for method in METHODS)
+    seed = seed_of(rng)
+    rows = []
+    for n in sorted(n for n in set(choices) if n <= total - 2):
+        errors, widths = np.zeros((2, y.shape[1])), np.zeros((2, y.shape[1]))
+        random = Chance.of(seed).stream("topics gained", n)
+        for _ in range(n_resamples):
+            order = random.permutation(total)
+            judged, rest = order[:n], order[n:]
+            for i, one in enumerate((rule, alone)):
+                fit = one.fit(y[judged], f[judged], f[rest])
+                errors[i] += fit.standard_error**2 / n_resamples
+                widths[i] += (fit.high - fit.low) / n_resamples
+        gained = effective_topics(n, np.sqrt(errors[1]), np.sqrt(errors[0])) - n
+        rows.append((n, *np.median(widths, axis=1), float(np.median(gained))))
+    n_judged, width, classical, gain = np.array(rows, np.float64).reshape(-1, 4).T
+    return TopicsGained(n_judged.astype(np.int64), width, classical, gain, total, n_resamples, confidence, seed)

@@ -101,7 +101,7 @@ def test_every_format_holds_the_same_units(filled: Estate) -> None:
     lines = [json.loads(line) for line in export("jsonl").decode().splitlines()]
     assert lines == [dict(zip(UNITS, row, strict=True)) for row in rows]
     assert [int(row["assignment"]) for row in csv.DictReader(StringIO(export("csv").decode()))] == [
-        row[-1] for row in rows
+        row[UNITS.index("assignment")] for row in rows
     ]
     table = pd.read_parquet(BytesIO(export("parquet")))
     assert tuple(table.columns) == UNITS

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.state import find_arms, only_arm, read_settings
 from qrowd.collect.protocols.registry import PREFERENCE
-from qrowd.collect.protocols.settings import GradesSettings
+from qrowd.collect.protocols.settings import GradesSettings, Settings
 from qrowd.collect.store import export
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
@@ -68,8 +68,13 @@ def judgments(connection: Connection, name: str, *, everything: bool = False) ->
     settings = read_settings(row).arms[arm].settings
     rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything)
     columns = _columns(rows, export.JUDGMENTS)
-    scale = settings.scale if isinstance(settings, GradesSettings) else "magnitude"
-    return Judgments.from_frame(columns, scales={"*": scale}) if columns["assessor"] else Judgments.from_rows([])
+    scale = {"*": scale_of(settings)}
+    return Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
+
+
+def scale_of(settings: Settings) -> str:
+    """The scale of the judgments of an arm."""
+    return settings.scale if isinstance(settings, GradesSettings) else "magnitude"
 
 
 def preferences(connection: Connection, name: str, *, everything: bool = False) -> Preferences:

@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.coding import CODES, code_rows
-from qrowd.collect.campaigns.state import find_arms
+from qrowd.collect.campaigns.collected import scale_of
+from qrowd.collect.campaigns.state import find_arms, read_settings
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, writers
@@ -109,8 +110,8 @@ def export_rows(
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
     campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
-    what : judgments, preferences, duplicates (pairs that say the same), units (one row per assignment), codes (what
-    owners said of comments and documents), revisions (all that ever happened) or archive.
+    what : judgments (each with the scale of its arm), preferences, duplicates (pairs that say the same), units (one row
+    per assignment), codes (what owners said of comments and documents), revisions (all that ever happened) or archive.
     format : a name of FORMATS; an archive has its own. everything : also what does not count, and columns that say why.
     session_gap : of the units; see `campaign_units`.
 
@@ -149,7 +150,12 @@ def export_rows(
     }[what]
     further = (*(export.ARM if several else ()), *(export.STATUS if everything else ()))
     rows = read(connection, row.id, arms=arms if several else None, everything=everything)
-    return FORMATS[format].write((*columns, *further), rows)
+    if what != JUDGMENTS:
+        return FORMATS[format].write((*columns, *further), rows)
+    n, settings = len(columns), read_settings(row).arms
+    scales = {arm: scale_of(settings[arm].settings) for arm in arms}
+    with_scale = ((*cells[:n], scales[cells[n] if several else ""], *cells[n:]) for cells in rows)
+    return FORMATS[format].write((*columns, *export.SCALE, *further), with_scale)
 
 
 def _check(what: str, format: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.crowd import KEYS
-from qrowd.collect.campaigns.pages import Draft, Page, Receipt
+from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
 from qrowd.collect.campaigns.state import (
     AssignmentState,
     Cache,
@@ -54,6 +54,9 @@ from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.state import AssessorRow
 
 Clock = Callable[[], float]
+Change = Callable[
+    [Transaction, AssessorRow, str, AssignmentState | None], tuple[AssessorRow, AssignmentState | None]
+]  # status : of the campaign
 
 
 class JudgingService:
@@ -171,6 +174,31 @@ class JudgingService:
 
         return await self.store.read_async(work)
 
+    async def unit(self, assessor_id: int) -> UnitSoFar | None:
+        """The open unit of an assessor, with all of its documents; None where there is none."""
+
+        def work(connection: Connection) -> UnitSoFar | None:
+            _, _, assignment = self._find(connection, assessor_id)
+            if assignment is None or assignment.row.status != "open":
+                return None
+            row, task = assignment.row, assignment.task
+            topic, _, number = materials.unit_places(connection, [row.unit_id])[row.unit_id]
+            judgments = assignment.protocol.rows(task, assignment.state).judgments
+            return UnitSoFar(
+                page_id(assignment),
+                topic,
+                f"{topic}/{number}",
+                row.arm,
+                task.settings,
+                task.documents,
+                {one.id: one.label for one in materials.find_documents(connection, task.documents)},
+                self.cache.documents(connection, task.documents),
+                {one.document_id: (one.value, one.reason) for one in judgments},
+                getattr(assignment.state, "fails", 0),
+            )
+
+        return await self.store.read_async(work)
+
     async def preview(self, campaign: str) -> Page:
         """The first page of a campaign, for somebody who has not taken the task yet; it accepts no answers."""
 
@@ -199,10 +227,31 @@ class JudgingService:
         StoreError
             It could not be saved; nothing happened, and the same form may be sent again.
         """
-        at = self.clock()
-        digest = sha256(repr(action).encode()).hexdigest()[:32]
 
-        tried = False
+        def change(
+            transaction: Transaction, assessor: AssessorRow, status: str, assignment: AssignmentState | None
+        ) -> tuple[AssessorRow, AssignmentState | None]:
+            return transaction.act(assessor, status, assignment, action, shown)
+
+        return await self._change(assessor_id, change, key, sha256(repr(action).encode()).hexdigest()[:32])
+
+    async def leave_unanswered(self, assessor_id: int, status: str, detail: str, *, shown: str, key: str) -> Receipt:
+        """A model gave no answer to the page that counts: that is in the log, and nothing becomes a judgment.
+
+        Where "cannot tell" is offered, it is the answer; elsewhere the unit is given back, and others may have it.
+        status, detail : what was wrong. shown, key : as for `act`, as are the errors.
+        """
+
+        def change(
+            transaction: Transaction, assessor: AssessorRow, _: str, assignment: AssignmentState | None
+        ) -> tuple[AssessorRow, AssignmentState | None]:
+            return transaction.leave_unanswered(assessor, assignment, shown, status, detail)
+
+        return await self._change(assessor_id, change, key, sha256(f"{status} {detail}".encode()).hexdigest()[:32])
+
+    async def _change(self, assessor_id: int, change: Change, key: str, digest: str) -> Receipt:
+        """Change the state of an assessor and their unit in one transaction."""
+        at, tried = self.clock(), False
 
         def work(connection: Connection) -> Receipt:
             nonlocal tried
@@ -220,7 +269,7 @@ class JudgingService:
             transaction = Transaction(connection, self.cache, assessor.campaign_id, at, self._number)
             if key:
                 transaction.set_key(f"{assessor_id:x}:{key}", digest)
-            assessor, assignment = transaction.act(assessor, status, assignment, action, shown)
+            assessor, assignment = change(transaction, assessor, status, assignment)
             receipt = transaction.finish()
             page = self._page(connection, assessor, status, assignment, at)
             return Receipt(receipt.event_id, at, receipt.events, late=receipt.late, page=page)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qrowd.collect.protocols.events import Event
-from qrowd.collect.protocols.settings import ASK_DOCUMENT
+from qrowd.collect.protocols.settings import ASK_DOCUMENT, Settings
 from qrowd.collect.protocols.views import View
 
 
@@ -84,6 +84,27 @@ class Page:
     draft: Draft | None = None
     named: bool = True
     preview: bool = False
+
+
+@dataclass(frozen=True)
+class UnitSoFar:
+    """An open unit with all of its documents and the answers so far, for a model that judges it.
+
+    shown : as in `Page`. topic, unit : labels. arm : its name. settings : of its protocol. documents : numbers in the
+    order in which they are shown. labels, texts : by number. answers : (value, reason) by number, where documents are
+    judged one after another. fails : submissions that failed a check.
+    """
+
+    shown: str
+    topic: str
+    unit: str
+    arm: str
+    settings: Settings
+    documents: tuple[int, ...]
+    labels: dict[int, str]
+    texts: dict[int, DocumentText]
+    answers: dict[int, tuple[float | None, str]]
+    fails: int
 
 
 @dataclass(frozen=True)

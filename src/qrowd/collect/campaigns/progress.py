@@ -57,7 +57,7 @@ class Progress:
     slots : wanted assignments; completed, open and free add up to them.
     failed, screened_out, expired, withdrawn : assignments that ended otherwise; their slots are free again, or others'.
     answers : judgments, or preferences and duplicates, that count; uncounted : that are kept and do not.
-    assessors : how many there are by status, "excluded" among them.
+    assessors : how many there are by status, "excluded" among them. models : how many of them are language models.
     by_hour : (beginning, answers that count and were last changed in it) for the 24 hours up to now, the oldest first.
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
@@ -89,6 +89,7 @@ class Progress:
     ends: float | None
     arms: dict[str, str] = field(default_factory=dict)
     missing: int = 0
+    models: int = 0
 
     @property
     def share(self) -> float:
@@ -168,6 +169,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         ends,
         {} if "" in protocols else protocols,
         counts.missing_assessors(connection, row.id) if waits else 0,
+        counts.models(connection, row.id),
     )
 
 

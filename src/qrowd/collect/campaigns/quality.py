@@ -20,6 +20,7 @@ from qrowd.collect.campaigns.state import find_arms, only_arm
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import counts, state
+from qrowd.collect.store.schema import MODEL, PERSON
 from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
@@ -40,7 +41,7 @@ class AssessorQuality:
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
     answers : judgments or preferences given, also those that do not count.
     seconds, active : median of an answer by the server's clock, and by the browser's; None where unknown.
-    fast : share of answers that took less than a third of the campaign's median.
+    fast : share of answers that took less than a third of the median of all people; None for models.
     backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
     practice : how often the practice was done, None where there is none.
     agreement : with the others. Judgments: beyond chance, 1 for complete agreement, see `AssessorProfiles`.
@@ -71,6 +72,11 @@ class AssessorQuality:
     agreement: float | None = None
     severity: float | None = None
     reasons: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Person or model."""
+        return MODEL if self.provider == MODEL else PERSON
 
 
 @dataclass(frozen=True)
@@ -177,13 +183,15 @@ def _rows(
     assessor = np.fromiter((row.assessor_id for row in answers), np.int64, len(answers))
     seconds = np.fromiter((row.seconds for row in answers), np.float64, len(answers))
     active = np.fromiter((np.nan if row.active is None else row.active for row in answers), np.float64, len(answers))
-    median = float(np.median(seconds)) if seconds.size else None
+    everybody = state.assessors_of(connection, campaign_id)
+    of_people = seconds[~np.isin(assessor, [row.id for row in everybody if row.is_model])]
+    median = float(np.median(of_people)) if of_people.size else None
     below = None if median is None else FAST * median
     order = np.argsort(assessor, kind="stable")
     assessor, seconds, active = assessor[order], seconds[order], active[order]
     sums = counts.backs_and_fails(connection, campaign_id, protocol, arm)
     rows = []
-    for row in state.assessors_of(connection, campaign_id):
+    for row in everybody:
         own = units[row.id]
         low, high = np.searchsorted(assessor, (row.id, row.id + 1))
         server, browser = seconds[low:high], active[low:high]
@@ -205,7 +213,7 @@ def _rows(
                 int(high - low),
                 float(np.median(server)) if server.size else None,
                 _number(np.nanmedian(browser)) if not np.isnan(browser).all() else None,
-                float((server < below).mean()) if server.size and below is not None else None,
+                float((server < below).mean()) if server.size and below is not None and not row.is_model else None,
                 *sums.get(row.id, (0, 0)),
                 _practice(row),
             )

@@ -26,6 +26,7 @@ from qrowd.collect.protocols.settings import (
     PreferenceSettings,
     Settings,
     journey_of,
+    settings_for_models,
     settings_of,
 )
 from qrowd.collect.store import events, materials, state
@@ -225,7 +226,8 @@ def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: E
         created=at,
         updated=at,
     )
-    return _with_journey(row, journey.new(settings.journey, lines=settings.lines, seed=seed))
+    lines = settings.lines and not row.is_model  # which cannot see them
+    return _with_journey(row, journey.new(settings.journey, lines=lines, seed=seed))
 
 
 def assessor_after(
@@ -274,8 +276,8 @@ class AssignmentState:
         """After one of its events."""
         row = replace(self.row, version=self.row.version + 1, updated=at)
         match event.kind:
-            case "lease_expired" | "assignment_withdrawn":
-                status = "expired" if event.kind == "lease_expired" else "withdrawn"
+            case "lease_expired" | "given_back" | "assignment_withdrawn":
+                status = "withdrawn" if event.kind == "assignment_withdrawn" else "expired"
                 stays = self.arm.together and status == "expired"
                 return replace(self, row=replace(row, status=status, counts=stays and self.row.counts))
             case "assignment_restored":
@@ -388,13 +390,15 @@ class Cache:
 
         return self._units.get_or_make(unit_id, make)
 
-    def task(self, connection: Connection, row: AssignmentRow) -> Task:
-        """A unit as the holder of an assignment gets it."""
+    def task(self, connection: Connection, row: AssignmentRow, assessor: AssessorRow | None = None) -> Task:
+        """A unit as the holder of an assignment gets it. assessor : the holder, where the caller has the row."""
 
         def make() -> Task:
             arm = self.settings(connection, row.campaign_id).arms[row.arm]
             _, material = self._unit(connection, row.campaign_id, row.unit_id)
-            return PROTOCOLS[arm.protocol].task(arm.settings, material, row.seed)
+            is_model = state.is_model(connection, row.assessor_id) if assessor is None else assessor.is_model
+            settings = settings_for_models(arm.settings) if is_model else arm.settings
+            return PROTOCOLS[arm.protocol].task(settings, material, row.seed)
 
         return self._tasks.get_or_make(row.id, make)
 
@@ -437,7 +441,7 @@ class Cache:
             updated=at,
             arm=arm.name,
         )
-        task = self.task(connection, row)
+        task = self.task(connection, row, assessor)
         return AssignmentState(row, task, arm, protocol.new(task, at))
 
     def topic(self, connection: Connection, id: int, order: tuple[int, ...]) -> TopicText:

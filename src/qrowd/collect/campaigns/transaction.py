@@ -23,9 +23,10 @@ from qrowd.collect.campaigns.state import (
     new_assessor,
 )
 from qrowd.collect.protocols import journey
+from qrowd.collect.protocols.asking import STALE
 from qrowd.collect.protocols.board import Board
-from qrowd.collect.protocols.events import Action, Event, GoOn, Refusal
-from qrowd.collect.protocols.views import EndView
+from qrowd.collect.protocols.events import MAX_TEXT, Action, CannotTell, Event, GoOn, Refusal
+from qrowd.collect.protocols.views import DocumentView, EndView, PairView
 from qrowd.collect.store import events, state
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
@@ -132,6 +133,34 @@ class Transaction:
         self._log(Event(LATE, data), assessor.id, assignment.row, late=True)
         self._late = True
         return assignment
+
+    def leave_unanswered(
+        self, assessor: AssessorRow, assignment: AssignmentState | None, shown: str, status: str, detail: str
+    ) -> tuple[AssessorRow, AssignmentState | None]:
+        """Keep in the log that a model gave no answer that counts, and take "cannot tell" for it where that is offered.
+
+        Elsewhere the unit is given back, as if its lease had expired, and others may have it.
+
+        Raises
+        ------
+        Refusal
+            The page has gone.
+        """
+        if assessor.excluded is not None or assignment is None or assignment.row.status != "open":
+            raise Refusal("stale", STALE)
+        if shown != f"{assignment.row.id:x}":
+            raise Refusal("stale", STALE)
+        view, place = assignment.protocol.view(assignment.task, assignment.state), None
+        if isinstance(view, DocumentView | PairView):
+            place = view.position if isinstance(view, DocumentView) else view.pair
+        data = {"place": place, "status": status, "detail": detail[:MAX_TEXT]}
+        assignment = self.record_assignment(assignment, Event("unanswered", data))
+        if isinstance(view, DocumentView) and view.may_not_tell:
+            reason = "" if view.reason == "none" else f"the model gave no answer: {status}"
+            return self._in_unit(assessor, assignment, CannotTell(view.position, reason))
+        assignment = self.record_assignment(assignment, Event("given_back"))
+        state.release_slot(self.connection, assignment.row)
+        return assessor, assignment
 
     def _in_unit(
         self, assessor: AssessorRow, assignment: AssignmentState, action: Action

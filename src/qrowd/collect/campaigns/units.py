@@ -26,6 +26,7 @@ SESSION_GAP = 30.0  # minutes
 UNITS = (
     "assessor", "topic", "unit", "arm", "protocol", "status", "counts", "documents", "answers", "seconds", "started",
     "ended", "session", "backs", "fails", "wrong", "looked_up", "confidence", "understanding", "comment", "assignment",
+    "kind",
 )  # fmt: skip
 """The columns of the export."""
 
@@ -45,7 +46,7 @@ class CampaignUnits(Result):
     backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
     wrong : wrong answers to the question about the topic. looked_up : how often the context was opened.
     confidence, understanding : 1 to 5 as rated at the end, nan where not rated. comment : written there.
-    assignment : its number, as in other exports.
+    assignment : its number, as in other exports. kind : of its assessor: person or model.
     campaign, session_gap : the campaign, and the option in force.
     """
 
@@ -71,6 +72,7 @@ class CampaignUnits(Result):
     understanding: Floats
     comment: NDArray[np.object_]
     assignment: Ints
+    kind: NDArray[np.object_]
     session_gap: float
     _COLUMNS = UNITS
 
@@ -139,7 +141,7 @@ def _cells(one: AssignmentTotals, protocol: str, session: int) -> tuple[Any, ...
         one.assessor, one.topic, f"{one.topic}/{one.unit}", one.arm, protocol, one.status, one.counts, one.documents,
         one.answers, one.seconds, one.created, np.nan if one.last is None else one.last, session,
         state.get("backs", one.acts["undone"]), state.get("fails", 0), state.get("wrong", 0), one.acts["looked_up"],
-        *ratings, state.get("comment", ""), one.id,
+        *ratings, state.get("comment", ""), one.id, one.kind,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ Pair = tuple[int, int]
 Entry = tuple[int, Event, float]  # assignment, what happened, when
 
 #: Events after which an assignment is asked nothing until it is offered something again.
-LEAVING = ("withdrawn", "stopped", "finished", "all_bad", "waiting", "completed", "lease_expired")
+LEAVING = ("withdrawn", "stopped", "finished", "all_bad", "waiting", "completed", "lease_expired", "given_back")
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,6 +259,8 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "completed": _NOTHING,
     "failed": _NOTHING,
     "screened_out": _NOTHING,
+    "unanswered": {"place": Index | None, "status": Text, "detail": Text},  # by a model; never a judgment
+    "given_back": _NOTHING,
     "lease_expired": _NOTHING,
     "assignment_withdrawn": _NOTHING,
     "assignment_restored": {"status": Literal["completed"]},

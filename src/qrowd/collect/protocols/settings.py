@@ -8,7 +8,7 @@ Judgments for Relevance. ECIR, sections 3.1 and 5, for preferences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, MaxLen, MinLen
@@ -287,6 +287,15 @@ def settings_of(protocol: str, table: Mapping[str, Any]) -> Settings:
     if protocol not in SETTINGS:
         raise ArgumentError(f"protocol {protocol!r}: choose one of {', '.join(SETTINGS)}")
     return read(SETTINGS[protocol], table)
+
+
+def settings_for_models(settings: Settings) -> Settings:
+    """The settings as language models get them: without what says something of people only.
+
+    The seconds of a model are its latency, so none are asked for; its rating of itself afterwards is not asked for.
+    """
+    further: dict[str, Any] = {"min_seconds": 0.0} if isinstance(settings, MagnitudeSettings) else {}
+    return replace(settings, rating=False, **further)
 
 
 def protocol_of(settings: Settings) -> str:

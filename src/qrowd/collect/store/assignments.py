@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, and_, func, select
 
 from qrowd.collect.store.events import CHUNK
-from qrowd.collect.store.schema import assessor, assignment, bad_mark, event, judgment, preference, topic, unit
+from qrowd.collect.store.schema import (
+    MODEL,
+    PERSON,
+    assessor,
+    assignment,
+    bad_mark,
+    event,
+    judgment,
+    preference,
+    topic,
+    unit,
+)
 
 #: Events by which an assessor does something in a unit; others follow from these, or come from somebody else.
 ACTS = (
@@ -21,6 +32,7 @@ ACTS = (
 class AssignmentTotals(NamedTuple):
     """One assignment.
 
+    kind : of its assessor: person or model.
     documents : of its unit. counts : whether its answers are part of the result. answers : documents or pairs with an
     answer, "cannot tell" and Bad marks included. seconds : the sum over these, by the server's clock.
     created : when it was assigned. last : when its assessor last did something in it, None for never.
@@ -29,6 +41,7 @@ class AssignmentTotals(NamedTuple):
 
     id: int
     assessor: str
+    kind: str
     topic: str
     unit: int
     status: str
@@ -63,8 +76,8 @@ def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[Assi
     counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
     query = (
         select(
-            assignment.c.id, assessor.c.name, topic.c.label, unit.c.number, assignment.c.status, counted,
-            unit.c.documents, assignment.c.created, assignment.c.state,
+            assignment.c.id, assessor.c.name, assessor.c.provider, topic.c.label, unit.c.number, assignment.c.status,
+            counted, unit.c.documents, assignment.c.created, assignment.c.state,
             assignment.c.arm,
         )
         .select_from(assignment)
@@ -74,10 +87,11 @@ def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[Assi
         .where(assignment.c.campaign_id == campaign_id)
         .order_by(topic.c.id, unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id)
     )  # fmt: skip
-    for id, who, label, number, status, counts, documents, created, state, arm in connection.execute(
+    for id, who, provider, label, number, status, counts, documents, created, state, arm in connection.execute(
         query, execution_options={"yield_per": CHUNK}
     ):
+        kind = MODEL if provider == MODEL else PERSON
         yield AssignmentTotals(
-            id, who, label, number, status, bool(counts), len(documents), answers[id], seconds[id], created,
+            id, who, kind, label, number, status, bool(counts), len(documents), answers[id], seconds[id], created,
             last.get(id), acts[id], state, arm,
         )  # fmt: skip

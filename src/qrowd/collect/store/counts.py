@@ -11,6 +11,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, an
 
 from qrowd.collect.store.schema import (
     COMPLETED,
+    MODEL,
     assessor,
     assignment,
     bad_mark,
@@ -69,6 +70,12 @@ def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, 
 def assessors_by_status(connection: Connection, campaign_id: int) -> dict[str, int]:
     """{status: assessors}."""
     return dict(_grouped(connection, assessor.c.status, assessor.c.campaign_id == campaign_id))
+
+
+def models(connection: Connection, campaign_id: int) -> int:
+    """How many of the assessors are language models."""
+    where = assessor.c.campaign_id == campaign_id, assessor.c.provider == MODEL
+    return connection.scalar(select(func.count()).where(*where)) or 0
 
 
 def missing_assessors(connection: Connection, campaign_id: int) -> int:

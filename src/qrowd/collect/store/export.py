@@ -27,6 +27,8 @@ from sqlalchemy import (
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.events import CHUNK
 from qrowd.collect.store.schema import (
+    MODEL,
+    PERSON,
     assessor,
     assignment,
     bad_mark,
@@ -43,18 +45,20 @@ Arms = Sequence[str] | None
 
 JUDGMENTS = (
     "topic", "document", "assessor", "value", "order", "unit", "seconds", "time", "comment",
-    "raw", "active", "visits", "revisions", "assignment",
+    "raw", "active", "visits", "revisions", "assignment", "kind",
 )  # fmt: skip
 PREFERENCES = (
     "topic", "preferred", "other", "assessor", "strength", "first", "order", "seconds", "time",
-    "active", "unit", "assignment",
+    "active", "unit", "assignment", "kind",
 )  # fmt: skip
-DUPLICATES = ("topic", "one", "same_as", "assessor", "order", "seconds", "time", "active", "unit", "assignment")
+DUPLICATES = ("topic", "one", "same_as", "assessor", "order", "seconds", "time", "active", "unit", "assignment", "kind")
+SCALE = ("scale",)  # a further column of judgments in files
 ARM = ("arm",)  # a further column in a campaign with several arms
 STATUS = ("counted", "status", "excluded")  # further columns where rows are exported that do not count
 REVISIONS = ("id", "time", "topic", "unit", "assignment", "assessor", "actor", "kind", "late", "data")
 
 _left, _right = document.alias("one"), document.alias("other")
+_kind = case((assessor.c.provider == MODEL, MODEL), else_=PERSON).label("kind")
 _counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
 _topics = select(topic.c.id, topic.c.label).where(topic.c.campaign_id == bindparam("of")).order_by(topic.c.id)
 _order = (unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id)
@@ -72,7 +76,7 @@ def judgments(
     columns: list[ColumnElement[Any]] = [
         document.c.label, assessor.c.name, judgment.c.value, judgment.c.position, unit.c.number, judgment.c.seconds,
         judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits, judgment.c.revisions,
-        assignment.c.id,
+        assignment.c.id, _kind,
     ]  # fmt: skip
     query = _answers(judgment, columns, arms, everything).join(document, document.c.id == judgment.c.document_id)
     if not cannot_tell:
@@ -95,7 +99,8 @@ def preferences(
         [
             case((left, _left.c.label), else_=_right.c.label), case((left, _right.c.label), else_=_left.c.label),
             assessor.c.name, preference.c.strength, case((left, 1), else_=0), preference.c.number,
-            preference.c.seconds, preference.c.time, preference.c.active, unit.c.number.label("unit"), assignment.c.id,
+            preference.c.seconds, preference.c.time, preference.c.active, unit.c.number.label("unit"),
+            assignment.c.id, _kind,
         ],
         arms, everything,
         (assignment.c.slot.label("slot"), literal(0).label("mark")),
@@ -105,7 +110,7 @@ def preferences(
         bad_mark,
         [
             null(), document.c.label, assessor.c.name, literal(1), null(), bad_mark.c.number, bad_mark.c.seconds,
-            bad_mark.c.time, null(), unit.c.number.label("unit"), assignment.c.id,
+            bad_mark.c.time, null(), unit.c.number.label("unit"), assignment.c.id, _kind,
         ],
         arms, everything,
         (assignment.c.slot.label("slot"), literal(1).label("mark")),
@@ -127,7 +132,7 @@ def duplicates(
     """
     columns: list[ColumnElement[Any]] = [
         _left.c.label, _right.c.label, assessor.c.name, preference.c.number, preference.c.seconds, preference.c.time,
-        preference.c.active, unit.c.number, assignment.c.id,
+        preference.c.active, unit.c.number, assignment.c.id, _kind,
     ]  # fmt: skip
     query = _answers(preference, columns, arms, everything).where(preference.c.choice == "duplicates")
     query = query.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)

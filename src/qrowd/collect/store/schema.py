@@ -163,7 +163,7 @@ assessor = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("campaign_id", Key, _of("campaign"), nullable=False),
     Column("name", Text, nullable=False),  # as exported
-    Column("provider", Text, nullable=False),  # link, prolific, panel, mturk, api
+    Column("provider", Text, nullable=False),  # link, prolific, panel, mturk, api, model
     Column("external_id", Text, nullable=False),
     Column("identified", Text, nullable=False),  # link, url, signed, key: how far the identity can be trusted
     Column("status", Text, nullable=False),
@@ -177,6 +177,7 @@ assessor = Table(
 )
 
 OPEN, COMPLETED = "open", "completed"
+PERSON, MODEL = "person", "model"  # kinds of assessors; MODEL is also the provider of models, and of nobody else
 
 assignment = Table(
     "assignment",

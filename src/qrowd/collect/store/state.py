@@ -27,6 +27,7 @@ from sqlalchemy import (
 
 from qrowd.collect.store.base import upsert
 from qrowd.collect.store.schema import (
+    MODEL,
     STATE,
     assessor,
     assignment,
@@ -62,6 +63,11 @@ class AssessorRow:
     current_id: int | None = None
     state: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_model(self) -> bool:
+        """Whether it is a language model, not a person."""
+        return self.provider == MODEL
+
 
 def _values(row: AssessorRow | AssignmentRow, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
@@ -72,6 +78,7 @@ _ASSESSORS = select(*(assessor.c[name] for name in _ASSESSOR))
 _ASSESSOR_BY_ID = (
     _ASSESSORS.add_columns(campaign.c.status).join_from(assessor, campaign).where(assessor.c.id == bindparam("id"))
 )
+_PROVIDER = select(assessor.c.provider).where(assessor.c.id == bindparam("id"))
 _ASSESSOR_BY_ID_LOCKED = _ASSESSOR_BY_ID.with_for_update(of=assessor)
 _ASSESSORS_OF = _ASSESSORS.where(assessor.c.campaign_id == bindparam("campaign")).order_by(assessor.c.created)
 _BY_IDENTITY = _ASSESSORS_OF.where(
@@ -91,6 +98,11 @@ def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> tup
     """An assessor and the status of the campaign; `lock` keeps others from changing the row until the end."""
     row = connection.execute(_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID, {"id": id}).first()
     return None if row is None else (AssessorRow(*row[:-1]), row[-1])
+
+
+def is_model(connection: Connection, id: int) -> bool:
+    """Whether an assessor is a language model, not a person."""
+    return connection.scalar(_PROVIDER, {"id": id}) == MODEL
 
 
 def find_identity(connection: Connection, campaign_id: int, provider: str, external_id: str) -> AssessorRow | None:

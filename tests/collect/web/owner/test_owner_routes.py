@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 from qrowd.collect.campaigns.admin import CampaignAdmin
+from qrowd.collect.campaigns.models import ask_in_campaign
 from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template
 from qrowd.collect.store.accounts import find_api_key, find_invitation
 from qrowd.collect.store.materials import campaigns
@@ -23,6 +24,7 @@ from qrowd.collect.store.schema import metadata, slot
 from qrowd.collect.web.owner import ROUTES, formatting, owner_link
 from qrowd.collect.web.owner.assessors import COLUMNS
 from qrowd.collect.web.payment import payment_code
+from qrowd.judge import FunctionModel, Request
 from webserver import BASE, SECRET, Browser
 
 UPLOADS = {"/owner/new", "/owner/lists/{campaign}"}
@@ -330,6 +332,25 @@ def test_an_assessor_s_page_tells_every_answer_with_what_it_was_before(tmp_path:
         pairs = text_of(made.owner().get(made.assessor("ann", "demo-preference")).text)
         assert "took back pair" in pairs
         assert "definitely" in pairs
+
+
+def test_a_model_is_called_one_and_is_not_paid(made: Estate, tmp_path: Path) -> None:
+    def answer(request: Request) -> str:
+        return '{"grade": 1}' if "Text number 3." not in request.messages[-1].content else "I cannot say"
+
+    ask_in_campaign(made.store, "small", FunctionModel(answer, "small-1"), record=tmp_path / "record", max_failures=9)
+    owner = made.owner()
+    assert "1 of them is a model" in text_of(owner.get("/owner/c/small/live").text)
+    table = text_of(owner.get("/owner/c/small/assessors").text)
+    assert "small-1+campaign model" in table
+    assert "ann model" not in table
+    page = text_of(owner.get(made.assessor("small-1+campaign")).text)
+    assert "A language model, asked by qrowd campaign ask : function#small-1+campaign" in page
+    assert "gave no answer that counts (unparsable: the text is not the answer alone)" in page
+    assert "Note as paid" not in page
+    payment = text_of(owner.get("/owner/c/small/payment").text)
+    assert "ann" in payment
+    assert "small-1" not in payment
 
 
 def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: Estate) -> None:

@@ -91,7 +91,7 @@ async def archive(caller: Caller) -> Response:
 OPERATIONS = (
     _table(
         JUDGMENTS,
-        export.JUDGMENTS,
+        (*export.JUDGMENTS, *export.SCALE),
         "Judgments that count, as qrowd.read_judgments reads them; qrels name the assessor in column 2",
         everything=EVERYTHING,
     ),

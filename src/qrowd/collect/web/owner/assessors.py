@@ -228,6 +228,10 @@ def note_of(event: LogEntry) -> str:
         case "rated":
             rating = f"confidence {data['confidence']}, understanding {data['understanding']} of 5"
             return f"{rating}: {data['comment']}" if data["comment"] else rating
+        case "unanswered":
+            return f"gave no answer that counts ({data['status'].replace('_', ' ')}: {data['detail']})"
+        case "given_back":
+            return "the unit was given back; another assessor gets it"
         case "lease_expired":
             return "was away too long; another assessor gets the unit"
         case "assignment_withdrawn":

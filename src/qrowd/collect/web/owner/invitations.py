@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute
 from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.store import accounts
 from qrowd.collect.store.accounts import invite, invite_all, revoke_invitation
+from qrowd.collect.store.schema import PERSON
 from qrowd.collect.store.state import assessors_of
 from qrowd.collect.web.crowd import PATHS
 from qrowd.collect.web.forms import Form, query_of
@@ -145,10 +146,10 @@ def address_of(base: str, campaign: str, platform: str, table: dict[str, Any]) -
 
 
 async def payment(context: OwnerContext) -> Response:
-    """Everybody who completed a unit, with their code; and the assessor of a code that was typed."""
+    """Every person who completed a unit, with their code; and the assessor of a code that was typed."""
     q = await quality_of(context)
     secret, name = context.server.settings.secret, context.campaign.name
-    rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed]
+    rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed and one.kind == PERSON]
     typed = query_of(context.request).get("code", "")
     code = as_code(typed)
     owner = next((one for one, own in rows if compare_digest(own, code)), None) if code else None

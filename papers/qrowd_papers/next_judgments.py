@@ -1,0 +1,338 @@
+"""How many judgments does `qrowd next` need to decide which system is better, and how often is it wrong?
+
+Replays of real panels beside other ways of choosing what to judge; `next_judgments_page` is the page
+docs/papers/next_judgments.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qrowd.model.chance import Rng, seed_of
+from qrowd.model.result import Result
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import cells, interval, number, percent
+from qrowd.sequential.question import Question
+from qrowd_papers.next_judgments_baselines import (
+    Decision,
+    depth_pools,
+    minimal_test_collection,
+    prediction_powered_topics,
+    random_topics,
+)
+from qrowd_papers.next_judgments_null import GUESSES, null_errors
+from qrowd_papers.next_judgments_replays import LATER, MEASURE, ReplayPanel, Step, real, replay, simulated
+from qrowd_papers.simulations import Progress, each
+
+if TYPE_CHECKING:
+    import pandas
+
+BANDS = ((0.05, 1.0), (0.02, 0.05), (0.01, 0.02), (0.005, 0.01), (0.0, 0.005))  # of the true difference
+SMALL, N_LARGE = 0.01, 3  # differences that matter: at least this, in the first so many bands
+NEXT = "qrowd next"
+DESIGNS: dict[str, dict[str, Any]] = {
+    NEXT: {"with_labels": True},
+    "qrowd next, no labels": {"with_labels": False},
+    "uniform documents": {"with_labels": False, "sizes": "uniform"},
+}
+N_PATHS = (20, 1000)  # of equal systems, quick and not
+N_NULL = 100  # documents of each
+POWERED = "prediction-powered topics"
+SET_SIZES = (12, 6, 3, 2, 1)  # of the systems that may still be the best
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One question, asked until it was decided.
+
+    difference : of the true mean scores, 0 or more. n_asked : documents judged. n_documents : that can change the
+    difference. decided, wrong : whether a system was called better, and whether that was the other one.
+    """
+
+    panel: str
+    design: str
+    better: str
+    worse: str
+    seed: int
+    difference: float
+    n_asked: int
+    n_documents: int
+    decided: bool
+    wrong: bool
+
+    @property
+    def share(self) -> float:
+        return self.n_asked / self.n_documents
+
+
+@dataclass(frozen=True)
+class Replays(Result):
+    """Questions of pairs of systems, asked until they were decided; each row is a replay."""
+
+    rows: tuple[Replay, ...]
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("panel", "design", "better", "worse", "seed", "difference", "n_asked", "n_documents", "share",
+                 "decided", "wrong")  # fmt: skip
+        return {name: np.array([getattr(row, name) for row in self.rows]) for name in names}
+
+    def of(self, panel: str) -> Replays:
+        """The replays of a panel."""
+        return Replays(tuple(row for row in self.rows if row.panel == panel))
+
+    def bands(self) -> pandas.DataFrame:
+        """A row for each panel, design and band of differences.
+
+        Columns `median`, `q1` and `q3`: of the share of the documents that were judged; `saved`: share of all
+        judgments saved; `n_wrong`, `wrong`, `wrong_low`, `wrong_high`: wrong decisions, their share, and its exact
+        binomial interval (Clopper & Pearson 1934), as if replays were independent.
+        """
+        import pandas as pd
+
+        frame, rows = self.to_frame(), []
+        for (panel, design), group in frame.groupby(["panel", "design"], sort=False):
+            for low, high in BANDS:
+                part = group[(group.difference >= low) & (group.difference < high)]
+                if not len(part):
+                    continue
+                n_wrong = int(part.wrong.sum())
+                exact = wrong_interval(n_wrong, len(part))
+                quartiles = np.quantile(part.share, (0.5, 0.25, 0.75))
+                saved = 1 - part.n_asked.sum() / part.n_documents.sum()
+                of_wrong = (n_wrong, n_wrong / len(part), *exact)
+                rows.append((panel, design, low, high, len(part), *quartiles, saved, *of_wrong))
+        names = ["panel", "design", "low", "high", "n", "median", "q1", "q3", "saved", "n_wrong", "wrong", "wrong_low",
+                 "wrong_high"]  # fmt: skip
+        return pd.DataFrame(rows, columns=names)
+
+
+def wrong_interval(n_wrong: int, n: int) -> tuple[float, float]:
+    """The exact interval of a share (Clopper & Pearson 1934), at 95 %."""
+    from scipy.stats import binomtest
+
+    exact = binomtest(n_wrong, n).proportion_ci(method="exact")
+    return float(exact.low), float(exact.high)
+
+
+def pairs_of(panel: ReplayPanel, *, every: int = 1) -> list[tuple[str, str]]:
+    """Pairs of systems whose true scores differ, the better one first; every so many of them."""
+    differences = panel.differences()
+    pairs = [(i, j) for i, j in combinations(range(len(panel.systems)), 2) if differences[i, j] > 0]
+    return [(panel.systems[i], panel.systems[j]) for i, j in pairs[::every]]
+
+
+def replays(panel: ReplayPanel, *, seeds: Sequence[int], every: int = 1, progress: Progress | None = None) -> Replays:
+    """Each pair of systems by each design and seed. every : leave out pairs, all but every so many."""
+    pairs = pairs_of(panel, every=every)
+    rows: list[Replay] = []
+    for pair in each(pairs, f"pairs of {panel.name}", progress):
+        rows += _of_documents(panel, pair, seeds)
+    for seed in seeds:
+        rows += _others(panel, pairs, seed)
+    return Replays(tuple(rows))
+
+
+def _of_documents(panel: ReplayPanel, pair: tuple[str, str], seeds: Iterable[int]) -> Iterator[Replay]:
+    """The designs that draw documents."""
+    for design, options in DESIGNS.items():
+        if panel.labels_only and not options["with_labels"]:
+            continue
+        problem, gains = panel.problem(Question("better", pair), with_labels=options["with_labels"])
+        for seed in seeds:
+            *_, last = replay(problem, gains, seed=seed, sizes=options.get("sizes", "expected"))
+            yield _replay(panel, design, pair, seed, Decision(_sign(last, pair), last.n_asked), problem.matters.size)
+
+
+def _others(panel: ReplayPanel, pairs: Sequence[tuple[str, str]], seed: int) -> Iterator[Replay]:
+    """The designs that draw topics or nothing."""
+    numbers = np.array([[panel.systems.index(system) for system in pair] for pair in pairs])
+    contrasts = [panel.contrast(*pair) for pair in pairs]
+    n_documents = np.array([one.n_documents for one in contrasts]).T
+    better, worse = numbers.T
+    people, models = (of[:, better] - of[:, worse] for of in (panel.scores, panel.model_scores))
+    random = np.random.default_rng([seed, len(pairs)])
+    predicted = prediction_powered_topics(people, models, n_documents, random)
+    for place, (pair, one) in enumerate(zip(pairs, contrasts, strict=True)):
+        decisions = {
+            "random topics": random_topics(people[:, place], one.n_documents, random),
+            POWERED: predicted[place],
+            "depth-k pools": depth_pools(one.weights, one.gains, one.ranks),
+            "minimal test collection": minimal_test_collection(one.weights, one.gains, random),
+        }
+        for design, decision in decisions.items():
+            if panel.labels_only and design != POWERED:
+                continue
+            yield _replay(panel, design, pair, seed, decision, one.weights.size)
+
+
+def _replay(
+    panel: ReplayPanel, design: str, pair: tuple[str, str], seed: int, decision: Decision, n_documents: int
+) -> Replay:
+    i, j = (panel.systems.index(system) for system in pair)
+    difference = float(panel.differences()[i, j])
+    asked, decided = decision.n_asked, decision.sign != 0
+    return Replay(panel.name, design, *pair, seed, difference, asked, n_documents, decided, decision.sign < 0)
+
+
+def _sign(step: Step, pair: tuple[str, str]) -> int:
+    """1 where the first system was called better, -1 the second, 0 where the question is open."""
+    if not step.look.answer:
+        return 0
+    return 1 if step.look.low[0] > 0 else -1
+
+
+# ---------------------------------------------------------------------- the best of all
+
+
+@dataclass(frozen=True)
+class BestReplay:
+    """The question which of all systems is the best, asked until the set of those that may be no longer shrinks.
+
+    n_asked : {size: documents judged when the set had this size or less}. n_last, size : documents judged when the set
+    shrank for the last time, and its size then. n_documents : all in the top 10 of any system. wrong : whether the
+    best one was ever left out.
+    """
+
+    panel: str
+    seed: int
+    n_asked: dict[int, int]
+    n_last: int
+    size: int
+    n_documents: int
+    wrong: bool
+
+
+def best_replay(panel: ReplayPanel, *, seed: int) -> BestReplay:
+    """Which of all systems of a panel is the best."""
+    problem, gains = panel.problem(Question("best", panel.systems))
+    mean = panel.scores.mean(axis=0)
+    best = set(np.flatnonzero(mean == mean.max()).tolist())
+    n_asked: dict[int, int] = {}
+    size, n_last, wrong = len(panel.systems), 0, False
+    for step in replay(problem, gains, seed=seed):
+        look = step.look
+        remaining = set(look.remaining) or _named(look.answer, panel.systems)
+        wrong |= not best & remaining
+        if len(remaining) < size:
+            size, n_last = len(remaining), step.n_asked
+        n_asked.update({limit: step.n_asked for limit in SET_SIZES if size <= limit and limit not in n_asked})
+    n_documents = int((problem.candidates.weight > 0).any(axis=0).sum())
+    return BestReplay(panel.name, seed, n_asked, n_last, size, n_documents, wrong)
+
+
+def _named(answer: str, systems: Sequence[str]) -> set[int]:
+    """The system that an answer calls the best."""
+    return {i for i, name in enumerate(systems) if answer.startswith(f"{name} is ")}
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def next_judgments_page(
+    data: str | None = None, *, quick: bool = False, rng: Rng = None, progress: Progress | None = None
+) -> Document:
+    """The study as a page. quick : one seed, every twelfth pair of systems. Without data, a simulated panel alone."""
+    seed = seed_of(rng)
+    first = int(np.atleast_1d(seed)[0])
+    seeds = range(first, first + (1 if quick else 20))
+    every = 12 if quick else 1
+    panels = [simulated(first)] if data is None else list(real(data))
+    rows: list[Replay] = []
+    best = []
+    for panel in panels:
+        rows += replays(panel, seeds=seeds, every=every, progress=progress).rows
+        best += [best_replay(panel, seed=one) for one in each(seeds, f"best of {panel.name}", progress)]
+    together = Replays(tuple(rows))
+    bands = together.bands()
+    tables = [_summary_table(panel.name, together.of(panel.name)) for panel in panels]
+    tables += [_band_table(f"{panel.name}: by difference", bands[bands.panel == panel.name]) for panel in panels]
+    tables += [_best_table(best), _null_table(N_PATHS[0] if quick else N_PATHS[1], first, progress)]
+    own = bands[(bands.panel == panels[0].name) & (bands.design == NEXT)]
+    shares = ", ".join(
+        f"{number(median, 2)} for {band}" for median, band in zip(own["median"], _band_names(own), strict=True)
+    )
+    sentence = f"Of the documents that can change a difference in {MEASURE}, qrowd next asks for (median): {shares}."
+    notes = [
+        f"questions: {'every twelfth pair' if quick else 'each pair'} of the best {len(panels[0].systems)} systems by "
+        f"people, {len(seeds)} seed(s); systems with the same score are left out",
+        f"qrowd next: a batch of 15, then of {LATER} or 5 % of the answers, a look after each; nDCG's normaliser is "
+        "estimated, as for users, and a decision is wrong where the true scores say otherwise",
+        "open: of these, those that stay open when all documents that matter are judged: the normaliser is in doubt",
+        "the four other designs are given the true normalisers; prediction-powered intervals and the probability of a "
+        "minimal test collection are for one look, and pools have no error rate",
+        f"wrong, 95 %: exact binomial interval, as if replays were independent; seed: {first}",
+    ]
+    return Document(sentence, tuple(tables), tuple(notes), together.to_frame)
+
+
+def _band(low: float, high: float) -> str:
+    return f">= {low:g}" if high >= 1 else f"{low:g}-{high:g}"
+
+
+def _band_names(rows: pandas.DataFrame) -> list[str]:
+    return [_band(low, high) for low, high in zip(rows.low, rows.high, strict=True)]
+
+
+def _summary_table(panel: str, replayed: Replays) -> Table:
+    """A row for each design: the median share by band, and wrong decisions where the difference is .01 or more."""
+    frame, bands = replayed.to_frame(), replayed.bands()
+    columns: dict[str, list[str]] = {"design": list(bands.design.unique())}
+    for low, high in BANDS[:N_LARGE]:
+        medians = bands[bands.low == low].set_index("design")["median"]
+        columns[_band(low, high)] = [number(float(medians.get(design, np.nan)), 3) for design in columns["design"]]
+    parts = [frame[(frame.design == design) & (frame.difference >= SMALL)] for design in columns["design"]]
+    columns["wrong"] = [f"{int(part.wrong.sum())} of {len(part)}" for part in parts]
+    columns["wrong, 95 %"] = [interval(*wrong_interval(int(part.wrong.sum()), len(part))) for part in parts]
+    columns["open"] = [str(int((~part.decided).sum())) for part in parts]
+    columns["saved"] = [percent(1 - part.n_asked.sum() / part.n_documents.sum(), 0) for part in parts]
+    return Table.of(f"{panel}: median share judged", columns)
+
+
+def _band_table(title: str, rows: pandas.DataFrame) -> Table:
+    columns = {
+        "design": list(rows.design),
+        "difference": _band_names(rows),
+        "replays": cells(str, rows.n),
+        "median": cells(number, rows["median"], digits=3),
+        "quartiles": cells(interval, rows.q1, rows.q3),
+        "saved": cells(percent, rows.saved, digits=0),
+        "wrong": cells(str, rows.n_wrong),
+        "wrong, 95 %": cells(interval, rows.wrong_low, rows.wrong_high),
+    }
+    return Table.of(title, columns)
+
+
+def _best_table(rows: Sequence[BestReplay]) -> Table:
+    columns: dict[str, list[str]] = {
+        "panel": [row.panel for row in rows],
+        "seed": [str(row.seed) for row in rows],
+        "documents": [str(row.n_documents) for row in rows],
+        **{f"{size} left": [str(row.n_asked.get(size, "-")) for row in rows] for size in SET_SIZES},
+        "last shrank": [str(row.n_last) for row in rows],
+        "then left": [str(row.size) for row in rows],
+        "share": [number(row.n_last / row.n_documents, 2) for row in rows],
+        "best left out": ["yes" if row.wrong else "no" for row in rows],
+    }
+    return Table.of("the best system: documents judged until so many systems are left", columns)
+
+
+def _null_table(n_paths: int, seed: int, progress: Progress | None) -> Table:
+    """Equal systems: how often a difference is found that is not there."""
+    grid = [(guesses, heavy) for guesses in GUESSES for heavy in (False, True)]
+    counts = [
+        null_errors(n_paths, n_documents=N_NULL, guesses=guesses, heavy=heavy, seed=seed)
+        for guesses, heavy in each(grid, "equal systems", progress)
+    ]
+    columns: dict[str, list[str]] = {
+        "labels": [guesses for guesses, _ in grid],
+        "weights": ["of few documents" if heavy else "equal" for _, heavy in grid],
+        "simulations": [str(n_paths)] * len(grid),
+        "errors": [str(count) for count in counts],
+        "errors, 95 %": [interval(*wrong_interval(count, n_paths)) for count in counts],
+    }
+    return Table.of(f"equal systems of {N_NULL} documents, a look after every answer", columns)

@@ -1,0 +1,177 @@
+"""What to judge next: the statement so far, the differences behind it, and what is expected to go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.arrays import Floats
+from qrowd.reports.document import Document, Note, Reported, Table
+from qrowd.reports.phrases import cells, count, interval, is_or_are, signed
+from qrowd.sequential.next_judgments import NextJudgments
+from qrowd.sequential.statement import Statement
+
+SHOWN = 20  # differences
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NextJudgmentsReport(Reported):
+    """The answer of `qrowd next`. judgment_cost : of one judgment; 0: costs are not known."""
+
+    result: NextJudgments
+    judgment_cost: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """What can be said now, what is expected to go, and the next batch."""
+        one = self.result
+        if one.statement.decided:
+            return f"{one.sentence} Nothing more needs to be judged for it."
+        if not one.topics:
+            return f"{one.sentence} {_nothing_left(one.statement)}"
+        return f"{one.sentence} {self._to_go()} {self._batch()}"
+
+    def _to_go(self) -> str:
+        one = self.result
+        left = one.statement.n_documents_in_all - one.statement.n_judged_in_all
+        low, middle, high = (min(value, left) for value in (one.n_low, one.n_expected, one.n_high))
+        price = self.judgment_cost
+        cost = f", at a cost of {middle * price:,.6g} ({low * price:,.6g} to {high * price:,.6g})" if price else ""
+        if one.n_expected > left:
+            hint = "" if one.statement.tolerance else "; with a tolerance fewer could"
+            return f"Even the {count(left, 'judgment')} that are left are not expected to decide it{hint}{cost}."
+        end = f"{high:,.0f}" if one.n_high <= left else f"undecided after all {left:,}"
+        return (
+            f"About {count(middle, 'more judgment')} {is_or_are(middle)} expected to decide it "
+            f"({low:,.0f} to {end} in 80 % of simulations; {left:,} are left){cost}."
+        )
+
+    def _batch(self) -> str:
+        one = self.result
+        waiting = f", {min(one.n_waiting, len(one.topics)):,} of them drawn before" if one.n_waiting else ""
+        n_topics = len(set(one.topics))
+        return f"Next: {count(len(one.topics), 'document')} of {count(n_topics, 'topic')}{waiting}."
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per document of the batch; the differences; the documents drawn so far."""
+        one = self.result
+        return self._tables_of(batch=one, differences=one.statement, design=one.design)
+
+    def to_document(self) -> Document:
+        """The differences that are open or decide; .csv holds the batch."""
+        table = differences_table(self.result.statement)
+        return Document(self.sentence, (table,), tuple(_notes(self.result)), partial(self.to_frame), self.records)
+
+
+def _nothing_left(one: Statement) -> str:
+    """Why a question is open although there is nothing more to judge for it."""
+    if (one.n_documents[(one.low <= 0) & (one.high >= 0)] == 0).all():
+        return "No judgment can decide it: the systems that remain return the same documents at the same ranks."
+    if one.target != "these topics":
+        return "All documents of these systems are judged; only more topics could decide it."
+    return (
+        "All documents of these systems are judged; what is open is the normaliser of the measure, which depends on "
+        "other documents of the topics, or how more people would judge: ask with DCG, or judge further documents of "
+        "these topics."
+    )
+
+
+def differences_table(one: Statement) -> Table:
+    """The differences that are open, or that decide the question; the title counts the others."""
+    rows = _shown(one)
+    shown = rows[:SHOWN]
+    others = len(one.first) - shown.size
+    what = "that decide the question" if one.decided else "that are open"
+    title = f"{one.measure}: differences {what}"
+    title += f" ({shown.size} of {rows.size}, the smallest)" if rows.size > SHOWN else ""
+    title += f"; {count(others, 'other')} not shown" if others else ""
+    flipped = one.estimate[shown] < 0 if one.question.kind != "better" else np.zeros(shown.size, bool)
+    sign = np.where(flipped, -1.0, 1.0)
+    is_finite = np.isfinite(one.low[shown]) & np.isfinite(one.high[shown])
+    low = np.where(is_finite, np.where(flipped, -one.high[shown], one.low[shown]), np.nan)
+    high = np.where(flipped, -one.low[shown], one.high[shown])
+    pairs = [
+        (one.second[i], one.first[i]) if swap else (one.first[i], one.second[i])
+        for i, swap in zip(shown.tolist(), flipped.tolist(), strict=True)
+    ]
+    return Table.of(
+        title,
+        {
+            "system": [first for first, _ in pairs],
+            "other system": [second for _, second in pairs],
+            "difference": cells(signed, (sign * one.estimate[shown]).tolist()),
+            "interval of difference": cells(interval, low.tolist(), high.tolist(), digits=4),
+            "judged": cells("{:,}".format, one.n_judged[shown].tolist()),
+            "documents": cells("{:,}".format, one.n_documents[shown].tolist()),
+        },
+    )
+
+
+def _shown(one: Statement) -> NDArray[np.int64]:
+    """Numbers of the differences that are open or decide the question, the smallest first."""
+    systems = one.question.systems
+    first = np.array([systems.index(name) for name in one.first])
+    second = np.array([systems.index(name) for name in one.second])
+    chosen = np.ones(first.size, bool)
+    kind = one.question.kind
+    if kind == "best":
+        left = [systems.index(name) for name in one.remaining] or list(range(len(systems)))
+        leader = max(left, key=lambda i: float(_mean_differences(one, first, second)[i]))
+        chosen = (first == leader) | (second == leader)
+        chosen &= np.isin(first, left) & np.isin(second, left)
+    elif not one.decided and kind in ("among", "ranking"):
+        chosen = (one.low <= 0) & (one.high >= 0)
+    elif kind == "ranking":
+        rank = np.argsort(np.argsort(-_mean_differences(one, first, second), kind="stable"))
+        chosen = np.abs(rank[first] - rank[second]) == 1
+    numbers = np.flatnonzero(chosen)
+    return numbers[np.argsort(np.abs(one.estimate[numbers]), kind="stable")]
+
+
+def _mean_differences(one: Statement, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+    """(systems,) sum of the differences of each system from the others."""
+    n = len(one.question.systems)
+    return np.asarray(np.bincount(first, one.estimate, n) - np.bincount(second, one.estimate, n), np.float64)
+
+
+def _notes(one: NextJudgments) -> Iterator[Note]:
+    """The conventions in force, and what was left out or waits."""
+    statement, design = one.statement, one.design
+    question = statement.question
+    out = (
+        f"; {count(one.n_topics_out, 'other')} of the runs, which no model judged, left out" if one.n_topics_out else ""
+    )
+    which = "not on others like them" if statement.target == "these topics" else "and on others like them"
+    yield Note("target", f"mean {statement.measure} on these {count(one.n_topics, 'topic')}, {which}{out}")
+    each = question.confidence_of_each(statement.confidence)
+    several = f"; each of {len(statement.first):,} intervals has {each:.4g}" if len(statement.first) > 1 else ""
+    yield Note("confidence", f"{statement.confidence:g} at all times together, however often one looks{several}")
+    who = "all people like those who judged" if one.disagreement else "those who judged it"
+    yield Note("people", f"scale {design.scale}; the gain of a document is the mean of {who}")
+    models = f"judgments of {count(len(one.models), 'model')} and " if one.models else ""
+    yield Note(
+        "unjudged documents",
+        f"what people would say is predicted from {models}their judgments so far; wrong predictions cost judgments, "
+        "but do not bias the differences",
+    )
+    if statement.measure.startswith("nDCG") and not statement.certain:
+        yield Note("normaliser", "of each topic is expected, too, until every document of the systems is judged")
+    yield Note("tolerance", f"{statement.tolerance:g}: differences of up to this much count as none")
+    if not statement.decided:
+        rather = "" if len(statement.first) == 1 else "; of several systems it tends to be too high"
+        yield Note("expected", f"simulated from these predictions and the answers so far{rather}")
+    if one.n_held:
+        first = f"{one.documents[0]} of topic {one.topics[0]}" if one.topics else "one"
+        yield Note(
+            "held back",
+            f"{count(one.n_held, 'judgment')} of documents drawn after {first}, which is not judged; they count when "
+            "it is, because who answers late is not random",
+        )
+    if one.n_others:
+        yield Note("not drawn", f"{count(one.n_others, 'judged document')}: used for predictions only")
+    yield Note("seed", f"{design.seed}; {count(len(design.draws), 'document')} drawn so far")

@@ -1,0 +1,217 @@
+"""The documents that can change an answer: what each weighs in the score of each system, and its gain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats
+from qrowd.measures.gain import NDCG
+from qrowd.measures.linear import linear_parts
+from qrowd.measures.scoring import Linear, TopicView
+from qrowd.model.judgments import Judgments
+from qrowd.model.measure import Measure
+from qrowd.model.panel import Panel, Pool
+from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale
+from qrowd.sequential.variances import judgment_variance
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Documents of topics, those first ranked by systems and those that anybody judged.
+
+    topics, documents, systems : labels. topic, document : (pairs,) numbers into them, ordered by topic.
+    weight : (systems, pairs) of a gain in the sum of a topic, before the normaliser.
+    """
+
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    systems: tuple[str, ...]
+    topic: NDArray[np.int64]
+    document: NDArray[np.int64]
+    weight: Floats
+
+    def __len__(self) -> int:
+        return self.topic.size
+
+    def rows_of(self, judgments: Judgments) -> NDArray[np.int64]:
+        """(judgments,) the pair of each judgment, -1 where it is none of these."""
+        return self.rows(judgments.topics, judgments.documents, judgments.topic, judgments.document)
+
+    def rows(
+        self,
+        topics: Sequence[str],
+        documents: Sequence[str],
+        topic: NDArray[np.integer],
+        document: NDArray[np.integer],
+    ) -> NDArray[np.int64]:
+        """(rows,) the pair of each row of numbers into other labels, -1 where it is none of these."""
+        t = _numbers(self.topics, topics)[topic]
+        d = _numbers(self.documents, documents)[document]
+        keys = self.topic * len(self.documents) + self.document
+        wanted = t * len(self.documents) + d
+        place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        return np.where((t >= 0) & (d >= 0) & (keys[place] == wanted), place, -1)
+
+
+def candidates_of(runs: Runs, systems: Sequence[str], judgments: Iterable[Judgments], measure: Measure) -> Candidates:
+    """The documents that a linear measure reads of these systems, and all that were judged in the topics of the runs.
+
+    Raises
+    ------
+    MeasureError
+        A measure that is not linear in gains.
+    ArgumentError
+        A system that is not among the runs.
+    """
+    ranked = runs.ranked()
+    longest = int(ranked.lengths.max(initial=0))
+    by_rank = linear_parts(measure, Scale("graded", 3.0), longest)[0]
+    numbers = [_system(runs, name) for name in systems]
+    pairs: list[NDArray[np.int64]] = []
+    entries: list[tuple[int, NDArray[np.int64], Floats]] = []
+    n_documents = len(runs.documents)
+    for place, s in enumerate(numbers):
+        for t in range(len(runs.topics)):
+            start, length = int(ranked.starts[s, t]), min(int(ranked.lengths[s, t]), by_rank.size)
+            keys = t * n_documents + ranked.document[start : start + length].astype(np.int64)
+            pairs.append(keys)
+            entries.append((place, keys, by_rank[:length]))
+    labels = dict(zip(runs.documents, range(n_documents), strict=True))
+    topic_number = {name: t for t, name in enumerate(runs.topics)}
+    documents = list(runs.documents)
+    judged: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    for one in judgments:
+        for name in one.documents:
+            if name not in labels:
+                labels[name] = len(documents)
+                documents.append(name)
+        in_runs = np.array([topic_number.get(name, -1) for name in one.topics], np.int64)[one.topic]
+        number = np.array([labels[name] for name in one.documents], np.int64)[one.document]
+        judged.append((in_runs[in_runs >= 0], number[in_runs >= 0]))
+    n_all = len(documents)
+    of_runs = np.unique(np.concatenate(pairs)) if pairs else np.zeros(0, np.int64)
+    if not of_runs.size:
+        raise NoOverlapError("the systems of the question returned no documents; check the runs")
+    keys = np.unique(
+        np.concatenate([of_runs // n_documents * n_all + of_runs % n_documents, *(t * n_all + d for t, d in judged)])
+    )
+    weight = np.zeros((len(systems), keys.size))
+    for place, of_list, weights in entries:
+        columns = np.searchsorted(keys, of_list // n_documents * n_all + of_list % n_documents)
+        weight[place, columns] = weights
+    return Candidates(runs.topics, tuple(documents), tuple(systems), keys // n_all, keys % n_all, weight)
+
+
+def gains_of_values(measure: Measure, values: Floats, scales: Sequence[Scale]) -> Floats:
+    """(pairs, assessors) gains of values, nan where there is no value."""
+    n = values.shape[0]
+    pool = Pool(("",), tuple(map(str, range(n))), np.array([0, n]), np.arange(n, dtype=np.int32))
+    panel = Panel(pool, tuple(map(str, range(len(scales)))), tuple(scales), np.ascontiguousarray(values))
+    definition = measure.definition
+    assert isinstance(definition, Linear)
+    gains = definition.gains(measure, TopicView(np.zeros((1, 1), np.int32), panel.values, panel))
+    return np.where(np.isnan(values), np.nan, gains)
+
+
+def mean_gains(judgments: Judgments | None, candidates: Candidates, measure: Measure) -> Floats:
+    """(pairs,) mean gain by the assessors who judged each, nan where nobody did."""
+    if judgments is None:
+        return np.full(len(candidates), np.nan)
+    gains = _gains(judgments, candidates, measure)
+    counts = (~np.isnan(gains)).sum(axis=1)
+    return np.where(counts > 0, np.nansum(gains, axis=1) / np.maximum(counts, 1), np.nan)
+
+
+def gain_variances(judgments: Judgments | None, candidates: Candidates, measure: Measure, levels: Floats) -> Floats:
+    """(pairs,) variance of the mean gain of those who judged a document around that of all people."""
+    gains = np.full((len(candidates), 1), np.nan) if judgments is None else _gains(judgments, candidates, measure)
+    return judgment_variance(gains, lowest=float(levels[0]), highest=float(levels[-1]))[1]
+
+
+def label_shares(judgments: Judgments | None, candidates: Candidates, measure: Measure) -> Floats:
+    """(pairs, assessors) gains as shares of the highest on the scale of each assessor, nan where not judged."""
+    if judgments is None:
+        return np.zeros((len(candidates), 0))
+    gains = _gains(judgments, candidates, measure)
+    limits = [possible_gains(measure, one)[-1] if np.isfinite(one.maximum) else np.nan for one in judgments.scales]
+    highest = np.where(np.isnan(limits), np.nanmax(gains, axis=0, initial=1e-300), limits)
+    return np.asarray(gains / highest)
+
+
+def possible_gains(measure: Measure, scale: Scale) -> Floats:
+    """Gains of the grades of a scale, ascending.
+
+    Raises
+    ------
+    ArgumentError
+        A scale without a highest value.
+    """
+    if not np.isfinite(scale.maximum):
+        raise ArgumentError(
+            f"scale {scale}: has no highest value, so that no document could ever be certain; use grades or fractions"
+        )
+    return np.unique(linear_parts(measure, scale, 1)[1])
+
+
+def ideal_scores(measure: Measure, candidates: Candidates, chance: Floats, levels: Floats) -> Floats:
+    """(topics,) expected normaliser of each topic; 1 where the measure has none.
+
+    chance : (levels - 1, pairs) probability that a document gains at least each level above the lowest.
+
+    The expected number of documents at each level or above fills the ranks of the ideal list.
+    """
+    definition = measure.definition
+    if not isinstance(definition, NDCG):
+        return np.ones(len(candidates.topics))
+    counts = np.array([np.bincount(candidates.topic, of_level, len(candidates.topics)) for of_level in chance])
+    by_rank = definition.coefficients(measure, int(np.ceil(counts.max(initial=1.0))))
+    ranks = np.arange(by_rank.size)
+    filled = np.clip(counts[:, :, None] - ranks, 0, 1) @ by_rank
+    return np.asarray(np.diff(levels) @ filled + levels[0] * by_rank.sum())
+
+
+def expected_normalisers(
+    measure: Measure, candidates: Candidates, expected: Floats, spread: Floats, *, gains: Floats, levels: Floats
+) -> Floats:
+    """(topics,) expected normaliser; inf where no gain is possible.
+
+    expected, spread : (pairs,) mean and standard deviation of a normal distribution of the gain of a document that is
+    not judged. gains : (pairs,) nan where not judged. levels : possible gains, ascending.
+    """
+    middles = (levels[1:] + levels[:-1]) / 2
+    chance = ndtr((expected - middles[:, None]) / spread)
+    judged = ~np.isnan(gains)
+    shares = (np.nan_to_num(gains) - levels[:-1, None]) / np.diff(levels)[:, None]  # a mean of people lies between
+    chance = np.where(judged, np.clip(shares, 0, 1), chance)
+    ideal = ideal_scores(measure, candidates, chance, levels)
+    return np.where(ideal > 0, ideal, np.inf)
+
+
+def _gains(judgments: Judgments, candidates: Candidates, measure: Measure) -> Floats:
+    """(pairs, assessors) gains, of the mean of repeats, nan where not judged."""
+    rows = candidates.rows_of(judgments)
+    inside = (rows >= 0) & (judgments.value >= 0)  # below 0: not judged
+    n = len(judgments.assessors)
+    place = rows[inside] * n + judgments.assessor[inside]
+    sums = np.bincount(place, judgments.value[inside], len(candidates) * n)
+    counts = np.bincount(place, minlength=len(candidates) * n)
+    values = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan).reshape(len(candidates), n)
+    return gains_of_values(measure, values, judgments.scales)
+
+
+def _system(runs: Runs, name: str) -> int:
+    if name not in runs.systems:
+        raise ArgumentError(f"question: there is no system {name!r}; the runs have {', '.join(runs.systems[:5])} ...")
+    return runs.systems.index(name)
+
+
+def _numbers(labels: Sequence[str], others: Sequence[str]) -> NDArray[np.int64]:
+    number = {label: i for i, label in enumerate(labels)}
+    return np.array([number.get(label, -1) for label in others], np.int64)

@@ -1,0 +1,138 @@
+"""A question as arrays, and a look at what the answers so far say of it.
+
+What stays the same from answer to answer is computed once, so that a look takes some milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.arrays import Floats
+from qrowd.model.measure import Measure
+from qrowd.sequential.bounds import interval_half
+from qrowd.sequential.candidates import Candidates, expected_normalisers
+from qrowd.sequential.draws import Draws, mixed_sizes
+from qrowd.sequential.estimates import ContrastEstimates, contrast_estimates
+from qrowd.sequential.normalisers import (
+    certain_differences,
+    difference_variance,
+    normaliser_limits,
+    normaliser_sd,
+)
+from qrowd.sequential.predictions import LabelFeatures, Predictions, predict_gains
+from qrowd.sequential.question import Question
+from qrowd.sequential.statement import answer_of, open_contrasts
+from qrowd.sequential.variances import Target, topic_variance
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What the answers so far say of a question.
+
+    low, high : (contrasts,) bounds that hold at all times at once. answer : in words, empty while the question is open.
+    remaining : numbers of the systems that are open. certain : whether no answer could change the answer. weights :
+    (contrasts, documents) of a gain in each difference. sizes : (documents,) for the next draw; 0 where known.
+    variance : (contrasts,) of what judging does not reduce, such as estimated normalisers.
+    """
+
+    predictions: Predictions
+    estimates: ContrastEstimates
+    low: Floats
+    high: Floats
+    answer: str
+    remaining: tuple[int, ...]
+    certain: bool
+    weights: Floats
+    sizes: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A question as arrays. labels : of the candidates. levels : possible gains of people, ascending."""
+
+    question: Question
+    measure: Measure
+    candidates: Candidates
+    labels: LabelFeatures
+    levels: Floats
+
+    @cached_property
+    def contrasts(self) -> NDArray[np.int64]:
+        """(contrasts, 2) numbers of systems."""
+        return self.question.contrasts()
+
+    @cached_property
+    def matters(self) -> NDArray[np.int64]:
+        """(documents,) numbers of the candidates that can change the answer: those that can be drawn."""
+        weight = self.candidates.weight
+        return np.flatnonzero((weight != weight[0]).any(axis=0))
+
+    def look(
+        self,
+        gains: Floats,
+        draws: Draws,
+        *,
+        known: NDArray[np.bool_] | None = None,
+        confidence: float = 0.95,
+        tolerance: float = 0.0,
+        target: Target = "these topics",
+        of_people: Floats | None = None,
+    ) -> Look:
+        """A look at the answers so far.
+
+        gains : (candidates,) of people, nan where nobody judged. draws : of the documents that matter. known :
+        (documents,) those of them that were judged before the first draw; default: none. target : "these topics", or
+        "new topics", of which these are a sample. of_people : (candidates,) variance of each gain around the mean of
+        all people, where that mean is meant; default: the people who judged are meant.
+        """
+        candidates, matters, contrasts = self.candidates, self.matters, self.contrasts
+        lowest, highest = float(self.levels[0]), float(self.levels[-1])
+        predictions = predict_gains(self.labels, candidates.topic, gains, lowest=lowest, highest=highest)
+        normalisers = expected_normalisers(
+            self.measure, candidates, predictions.expected, predictions.spread, gains=gains, levels=self.levels
+        )
+        scaled = candidates.weight[:, matters] / (normalisers[candidates.topic[matters]] * len(candidates.topics))
+        weights = scaled[contrasts[:, 0]] - scaled[contrasts[:, 1]]
+        judged = gains[matters]
+        known = np.zeros(matters.size, bool) if known is None else known
+        expected = np.where(known, np.nan_to_num(judged), predictions.expected[matters])
+        spread = np.where(known, 0.0, predictions.spread[matters])
+        estimates = contrast_estimates(weights, draws, judged, expected, spread)
+        plain = candidates.weight[:, matters]
+        certain_low, certain_high = certain_differences(
+            plain[contrasts[:, 0]] - plain[contrasts[:, 1]],
+            candidates.topic[matters],
+            judged,
+            normaliser_limits(self.measure, candidates, gains, lowest=lowest, highest=highest),
+            lowest=lowest,
+            highest=highest,
+        )
+        each = self.question.confidence_of_each(confidence)
+        n_answered = len(draws.answered(~np.isnan(judged)))
+        sd = normaliser_sd(self.measure, candidates, predictions, gains, self.levels)
+        documents = candidates.topic[matters], np.where(np.isnan(judged), expected, judged)
+        of_errors = np.where(np.isnan(judged), spread**2, 0.0)
+        variance = difference_variance(weights, *documents, of_errors, normalisers=normalisers, sd=sd)
+        if target == "new topics":
+            variance = variance + topic_variance(weights, *documents, of_errors, n_topics=len(candidates.topics))
+        if of_people is not None:
+            variance = variance + weights**2 @ of_people[matters]
+        half = interval_half(estimates.information, n_answered, confidence=each, variance=variance)
+        if target == "new topics" or of_people is not None:  # other topics or people could change any answer
+            certain_high = np.full(len(contrasts), np.inf)
+            certain_low = -certain_high
+        low = np.maximum(estimates.estimate - half, certain_low)
+        high = np.minimum(estimates.estimate + half, certain_high)
+        answer, remaining = answer_of(self.question, contrasts, low, high, tolerance=tolerance)
+        certain = bool(answer_of(self.question, contrasts, certain_low, certain_high, tolerance=tolerance)[0])
+        sizes = np.zeros(matters.size)
+        if not answer:
+            undecided = open_contrasts(self.question, contrasts, low, high, remaining, tolerance=tolerance)
+            weight = np.sqrt((weights[undecided] ** 2).mean(axis=0))
+            sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight))
+        return Look(predictions, estimates, low, high, answer, remaining, certain, weights, sizes, variance)

@@ -1,0 +1,309 @@
+"""What to judge next, and what can be said now: from runs, cheap judgments and what people have judged so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, check_choice
+from qrowd.evaluation import measure as parsed_measure
+from qrowd.kernels.arrays import Floats
+from qrowd.model.arguments import converting
+from qrowd.model.chance import Rng, seed_of
+from qrowd.model.judgments import Judgments
+from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
+from qrowd.model.result import Result
+from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale, parse_scale
+from qrowd.sequential.candidates import (
+    Candidates,
+    candidates_of,
+    gain_variances,
+    label_shares,
+    mean_gains,
+    possible_gains,
+)
+from qrowd.sequential.design import Design as Design
+from qrowd.sequential.draws import Draws
+from qrowd.sequential.expectation import judgments_to_decide
+from qrowd.sequential.looks import Problem
+from qrowd.sequential.predictions import label_features
+from qrowd.sequential.question import Question
+from qrowd.sequential.statement import Statement
+from qrowd.sequential.variances import Target
+
+EXPECTED_RANGE = (0.1, 0.5, 0.9)  # quantiles of the judgments that are expected to go
+
+
+@dataclass(frozen=True, eq=False)
+class NextJudgments(Result):
+    """What can be said now, and the documents to judge next, in order.
+
+    statement : of the judgments so far. topics, documents : of the batch. probability : with which each was drawn of
+    those left. n_expected, n_low, n_high : judgments that are expected to be needed still, the median of simulations
+    and an 80 % interval; one more than there are where all of them may not decide it. design : to be given to the next
+    call.
+
+    models : cheap assessors. n_topics : of the runs, on which systems are compared; n_topics_out : of the runs, left
+    out because no model judged them. disagreement : whether all people like those who judged are meant. n_waiting :
+    documents that were drawn and are not judged; n_held : judgments that count only when a document that was drawn
+    before them is judged; n_others : judgments of documents that were not drawn, since the first draw.
+    """
+
+    statement: Statement
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    probability: Floats
+    n_expected: float
+    n_low: float
+    n_high: float
+    design: Design = field(repr=False)
+    models: tuple[str, ...] = field(default=(), repr=False)
+    n_topics: int = 0
+    n_topics_out: int = 0
+    disagreement: bool = False
+    n_waiting: int = 0
+    n_held: int = 0
+    n_others: int = 0
+
+    _COLUMNS = ("topics", "documents", "order", "probability")
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Order of the documents of the batch among all that were drawn, from 1."""
+        place = {number: i for i, number in enumerate(self.design.draws.document.tolist(), 1)}
+        number = {pair: i for i, pair in enumerate(zip(self.design.topics, self.design.documents, strict=True))}
+        return np.array([place[number[pair]] for pair in zip(self.topics, self.documents, strict=True)], np.int64)
+
+    @property
+    def sentence(self) -> str:
+        """What can be said now."""
+        return self.statement.sentence
+
+    def _sentence(self) -> str:
+        return self.sentence
+
+
+@converting
+def next_judgments(
+    runs: AnyRuns,
+    judgments: AnyJudgments | None,
+    *,
+    question: str | Question,
+    models: AnyJudgments | None = None,
+    measure: object = "nDCG@10",
+    scale: Scale | str | None = None,
+    design: Design | None = None,
+    n_documents: int = 20,
+    confidence: float = 0.95,
+    tolerance: float = 0.0,
+    target: Target = "these topics",
+    disagreement: bool = False,
+    rng: Rng = 1,
+) -> NextJudgments:
+    """The current answer to a question about systems, and the next documents that people should judge.
+
+    The intervals hold at all times at once, so that judging may stop after any answer.
+
+    Parameters
+    ----------
+    runs
+        The systems of the question, and others.
+    judgments
+        What people judged so far; None before the first answer. The mean gain of those who judged a document is its
+        gain.
+    question
+        'A > B', 'best', 'best of A, B*', 'C among best 3', 'C among best 3 of A, B*' or 'ranking of A, B*'.
+    models
+        Judgments of any number of models or other cheap assessors; none are needed. Topics that none of them judged are
+        left out.
+    measure
+        A measure that is linear in gains, such as nDCG@10, DCG@10, P@10 or RBP.
+    scale
+        Of the people, such as '0-3'; the first call needs it, unless the judgments have a declared scale.
+    design
+        Of the last call; None at the first. What people judged before the first call is known and not drawn.
+    n_documents
+        Documents of the batch: those drawn before and not judged yet, then new ones.
+    confidence
+        Of the answer, whichever contrasts it takes and however often one looks.
+    tolerance
+        Differences of up to this much count as none.
+    target
+        The topics of the runs, or new topics, of which these are a sample.
+    disagreement
+        Whether the gain of a document is the mean of all people like those who judged, whose variance widens the
+        intervals; default: the mean of those who judge it.
+    rng
+        Random seed of the first call; the design keeps it.
+
+    Raises
+    ------
+    ArgumentError
+        A question that cannot be read, a system that there is not, no scale, a design of something else.
+    MeasureError
+        A measure that is not linear in gains.
+    """
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"confidence={confidence:g}: a number between 0 and 1 was expected")
+    if n_documents < 1:
+        raise ArgumentError(f"n_documents={n_documents}: at least 1 was expected")
+    check_choice("target", target, Target)
+    if tolerance < 0:
+        raise ArgumentError(f"tolerance={tolerance:g}: 0 or more was expected")
+    retrieved, parsed = as_runs(runs), parsed_measure(measure)
+    by_people = None if judgments is None else as_judgments(judgments)
+    by_models = None if models is None else as_judgments(models, argument="models")
+    asked = question if isinstance(question, Question) else Question.read(question, retrieved.systems)
+    used = _judged_by_models(retrieved, by_models)
+    people, people_scale = _on_scale(by_people, scale, design)
+    others = [one for one in (people, by_models) if one is not None]
+    candidates = candidates_of(used, asked.systems, others, parsed)
+    labels = label_features(label_shares(by_models, candidates, parsed))
+    problem = Problem(asked, parsed, candidates, labels, possible_gains(parsed, people_scale))
+    matters = problem.matters
+    gains = mean_gains(people, candidates, parsed)
+    judged = ~np.isnan(gains[matters])
+    current = _design(design, asked, str(parsed), people_scale, candidates, matters, judged, rng)
+    drawn = current.draws
+    look = problem.look(
+        gains,
+        drawn,
+        known=current.known,
+        confidence=confidence,
+        tolerance=tolerance,
+        target=target,
+        of_people=gain_variances(people, candidates, parsed, problem.levels) if disagreement else None,
+    )
+    answer, estimates, contrasts = look.answer, look.estimates, problem.contrasts
+    answered = judged[drawn.document]
+    n_counting = len(drawn.answered(judged))
+    statement = Statement(
+        asked,
+        str(parsed),
+        confidence,
+        answer,
+        look.certain,
+        tuple(asked.systems[i] for i in contrasts[:, 0]),
+        tuple(asked.systems[j] for j in contrasts[:, 1]),
+        estimates.estimate,
+        look.low,
+        look.high,
+        estimates.n_judged,
+        estimates.n_documents,
+        tuple(asked.systems[i] for i in look.remaining),
+        tolerance,
+        target,
+        int(judged.sum()),
+        int(matters.size),
+    )
+    waiting = drawn.document[~answered]
+    new, to_go = current, np.zeros(1, np.int64)
+    if not answer:
+        seed = [*np.atleast_1d(current.seed).tolist(), len(drawn)]
+        if waiting.size < n_documents:
+            new = replace(
+                current, draws=drawn.draw(look.sizes, n_documents - waiting.size, np.random.default_rng(seed))
+            )
+        to_go = judgments_to_decide(
+            problem,
+            look,
+            gains,
+            waiting=waiting,
+            n_counting=n_counting,
+            confidence=confidence,
+            tolerance=tolerance,
+            rng=np.random.default_rng([*seed, 1]),
+        )
+    low_to_go, median, high_to_go = np.quantile(to_go, EXPECTED_RANGE, method="closest_observation").tolist()
+    order = np.flatnonzero(~judged[new.draws.document])[: 0 if answer else n_documents]
+    batch = new.draws.document[order]
+    return NextJudgments(
+        statement,
+        tuple(new.topics[i] for i in batch),
+        tuple(new.documents[i] for i in batch),
+        new.draws.probabilities()[order],
+        float(median),
+        float(low_to_go),
+        float(high_to_go),
+        new,
+        models=() if by_models is None else by_models.assessors,
+        n_topics=len(used.topics),
+        n_topics_out=len(retrieved.topics) - len(used.topics),
+        disagreement=disagreement,
+        n_waiting=int(waiting.size),
+        n_held=int(answered[n_counting:].sum()),
+        n_others=int((judged & ~current.known & drawn.left()).sum()),
+    )
+
+
+def _judged_by_models(runs: Runs, models: Judgments | None) -> Runs:
+    """The runs on the topics that models judged."""
+    if models is None:
+        return runs
+    labelled = set(models.topics)
+    topics = [topic for topic in runs.topics if topic in labelled]
+    if not topics:
+        raise ArgumentError(
+            f"models: they judged no topic of the runs, such as {runs.topics[0]!r}, but {models.topics[0]!r}; give "
+            "judgments of these topics"
+        )
+    return runs if len(topics) == len(runs.topics) else runs.select(topics=topics)
+
+
+def _on_scale(
+    judgments: Judgments | None, scale: Scale | str | None, design: Design | None
+) -> tuple[Judgments | None, Scale]:
+    """The people's judgments on their scale, and that scale: the one that is given, of the design, or declared."""
+    declared = parse_scale(scale) if isinstance(scale, str) else scale
+    if declared is None and design is not None:
+        declared = design.people_scale
+    if declared is None and judgments is not None and all(one.declared for one in judgments.scales):
+        declared = max(judgments.scales, key=lambda one: one.maximum)
+    if declared is None:
+        highest = "" if judgments is None else f" (the highest so far is {judgments.value.max():g})"
+        raise ArgumentError(
+            f"scale: which values people may still give is not known{highest}; declare their scale, as in scale='0-3'"
+        )
+    if judgments is None:
+        return None, declared
+    names = [name for name, one in zip(judgments.assessors, judgments.scales, strict=True) if not one.declared]
+    return judgments.with_scales(dict.fromkeys(names, declared)) if names else judgments, declared
+
+
+def _design(
+    design: Design | None,
+    question: Question,
+    measure: str,
+    scale: Scale,
+    candidates: Candidates,
+    matters: NDArray[np.int64],
+    judged: NDArray[np.bool_],
+    rng: Rng,
+) -> Design:
+    """The design so far: the one that is given, if it is of this question, or a new one without draws."""
+    labels: dict[str, Any] = {
+        "topics": tuple(candidates.topics[t] for t in candidates.topic[matters]),
+        "documents": tuple(candidates.documents[d] for d in candidates.document[matters]),
+    }
+    if design is not None:
+        design.check(question=str(question), measure=measure, scale=scale, **labels)
+        lost = np.flatnonzero(design.known & ~judged)
+        if lost.size:
+            raise ArgumentError(
+                f"judgments: {labels['documents'][lost[0]]} of topic {labels['topics'][lost[0]]} was judged when the "
+                "design began, but is not among the judgments; give all of them"
+            )
+        return design
+    return Design(
+        str(question),
+        measure,
+        str(scale),
+        known=judged,
+        draws=Draws.none(matters.size),
+        seed=seed_of(rng),
+        **labels,
+    )

@@ -1,0 +1,142 @@
+"""What can be said of a question at this moment, however often one has looked before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.arrays import Floats
+from qrowd.model.labels import plural
+from qrowd.model.result import Result
+from qrowd.sequential.question import Question
+from qrowd.sequential.variances import Target
+
+
+@dataclass(frozen=True, eq=False)
+class Statement(Result):
+    """The answer to a question by the judgments so far; the intervals hold at all times at once.
+
+    answer : in words, empty while the question is open. certain : whether no possible judgment could change it.
+    first, second : (contrasts,) systems. estimate, low, high : (contrasts,) difference of their scores.
+    n_judged, n_documents : (contrasts,) documents that can change the difference, judged and in all.
+    remaining : systems that may still be the best, or whose answer is open. tolerance : a difference of up to this much
+    counts as none. target : the topics of the runs, or all like them. n_judged_in_all, n_documents_in_all : of the
+    documents that can change any difference.
+    """
+
+    question: Question
+    measure: str
+    confidence: float
+    answer: str
+    certain: bool
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    estimate: Floats
+    low: Floats
+    high: Floats
+    n_judged: NDArray[np.int64]
+    n_documents: NDArray[np.int64]
+    remaining: tuple[str, ...]
+    tolerance: float = 0.0
+    target: Target = "these topics"
+    n_judged_in_all: int = 0
+    n_documents_in_all: int = 0
+
+    _COLUMNS = ("first", "second", "estimate", "low", "high", "n_judged", "n_documents")
+
+    @property
+    def decided(self) -> bool:
+        """Whether the question is answered."""
+        return bool(self.answer)
+
+    @property
+    def sentence(self) -> str:
+        """The answer, or what is open; it claims no more than the intervals do."""
+        judged = f"{self.n_judged_in_all:,} of {plural(self.n_documents_in_all, 'document')} judged"
+        if self.answer:
+            where = "these topics" if self.target == "these topics" else "topics like these"
+            how = "whatever the other judgments are" if self.certain else f"with confidence {self.confidence:g}"
+            return f"{self.answer} by {self.measure} on {where}, {how} ({judged})."
+        if self.question.kind == "better":
+            first, second = self.first[0], self.second[0]
+            return f"Open: {first} - {second} is {self._difference()} by {self.measure} ({judged})."
+        n = len(self.question.systems)
+        what = {
+            "best": f"{len(self.remaining)} of {n} systems may be the best",
+            "among": f"{len(self.remaining)} of {n - 1} systems may be above {self.question.systems[0]} or below it",
+            "ranking": f"the ranks of {len(self.remaining)} of {n} systems are not certain",
+        }[self.question.kind]
+        return f"Open: {what} by {self.measure} ({judged})."
+
+    def _sentence(self) -> str:
+        return self.sentence
+
+    def _difference(self) -> str:
+        low, high = float(self.low[0]), float(self.high[0])
+        if not (isfinite(low) and isfinite(high)):
+            return f"expected to be {self.estimate[0]:+.3f}, without an interval yet,"
+        return f"{self.estimate[0]:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+def answer_of(
+    question: Question, contrasts: NDArray[np.int64], low: Floats, high: Floats, *, tolerance: float
+) -> tuple[str, tuple[int, ...]]:
+    """The answer in words, empty while open, and the systems that are open.
+
+    low, high : (contrasts,) bounds of the differences. A difference within the tolerance counts as none.
+    """
+    n = len(question.systems)
+    above = np.zeros((n, n), bool)  # certainly above, or not below by more than the tolerance
+    beaten = np.zeros((n, n), bool)
+    for (i, j), lower, upper in zip(contrasts.tolist(), low.tolist(), high.tolist(), strict=True):
+        beaten[j, i], beaten[i, j] = lower > 0, upper < 0
+        above[i, j], above[j, i] = lower >= -tolerance, upper <= tolerance
+    names = question.systems
+    if question.kind == "better":
+        first, second = names
+        if beaten[1, 0] or beaten[0, 1]:
+            winner, loser = (first, second) if beaten[1, 0] else (second, first)
+            return f"{winner} is better than {loser}", ()
+        if above[0, 1] and above[1, 0] and tolerance > 0:
+            return f"{first} and {second} differ by no more than {tolerance:g}", ()
+        return "", (0, 1)
+    if question.kind == "best":
+        left = np.flatnonzero(~beaten.any(axis=1))
+        if left.size == 1:
+            return f"{names[left[0]]} is the best of {n} systems", ()
+        good = [i for i in left if all(above[i, j] for j in left if j != i)]
+        if tolerance > 0 and good:
+            return f"{names[good[0]]} is the best of {n} systems, or within {tolerance:g} of the best", ()
+        return "", tuple(left.tolist())
+    if question.kind == "among":
+        n_above, n_below = int(beaten[0].sum()), int(beaten[1:, 0].sum())
+        if n_above >= question.n_best:
+            return f"{names[0]} is not among the best {question.n_best} of {n} systems", ()
+        if n_below >= n - question.n_best:
+            return f"{names[0]} is among the best {question.n_best} of {n} systems", ()
+        return "", tuple(j for j in range(1, n) if not (beaten[0, j] or beaten[j, 0]))
+    settled = beaten | beaten.T | (above & above.T & (tolerance > 0)) | np.eye(n, dtype=bool)
+    if settled.all():
+        order = np.argsort(-beaten.sum(axis=0), kind="stable")
+        return "the ranking is " + " > ".join(names[i] for i in order), ()
+    return "", tuple(np.flatnonzero(~settled.all(axis=1)).tolist())
+
+
+def open_contrasts(
+    question: Question,
+    contrasts: NDArray[np.int64],
+    low: Floats,
+    high: Floats,
+    remaining: tuple[int, ...],
+    *,
+    tolerance: float,
+) -> NDArray[np.bool_]:
+    """(contrasts,) those whose sign still matters."""
+    undecided = (low <= 0) & (high >= 0) & ~((tolerance > 0) & (low >= -tolerance) & (high <= tolerance))
+    left = np.isin(contrasts, remaining)
+    if question.kind == "among":
+        return np.asarray(undecided & left[:, 1])
+    return np.asarray(undecided & left.all(axis=1))

@@ -1,0 +1,193 @@
+"""`qrowd next`: a question, batches, answers, and a decision."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from qrowd.collect.campaigns.folder import read_folder
+from qrowd.files import read_judgments
+from qrowd.sequential import read_design
+
+QUESTION = ["next", "--runs", "panel/runs", "--question", "rerank-llm > tf-idf"]
+MODEL = ["--model", "panel/judges/llm-a.qrels"]
+
+
+@pytest.fixture
+def panel(folder, tmp_path):
+    """A panel in the current folder; and a function that answers for what was drawn."""
+    Path("panel").exists() or Path("panel").symlink_to(folder)
+    grades = read_judgments("panel/gold.qrels").to_dict(assessor="gold")
+
+    def answer(n=None, design="next.json"):
+        drawn = read_design(design).to_frame()
+        pairs = list(zip(drawn["topic"], drawn["document"], strict=True))[:n]
+        rows = [f"{topic},{document},ann,{int(grades[topic].get(document, 0))}" for topic, document in pairs]
+        Path("people.csv").write_text("\n".join(["topic,document,assessor,grade", *rows]) + "\n")
+
+    return answer
+
+
+def batch(path="batch.csv"):
+    with open(path, newline="") as file:
+        return [(row["topic"], row["document"]) for row in csv.DictReader(file)]
+
+
+def test_a_question_is_asked_judged_and_decided(qrowd, panel):
+    first = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv", "--judgment-cost", "2")
+    assert first.status == 0, first.err
+    assert "Open: rerank-llm - tf-idf is " in first.out
+    assert "at a cost of " in first.out
+    assert len(batch()) == 20
+    assert first.err == "wrote batch.csv\n"
+    panel()
+    second = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "-n", "100", "-o", "batch.csv")
+    assert len(batch()) == 100
+    assert "20 of 401 documents judged" in second.out
+    panel()
+    last = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "-o", "batch.csv")
+    assert last.out.startswith("rerank-llm is better than tf-idf by nDCG@10 on these topics, with confidence 0.95")
+    assert "differences that decide the question" in last.out
+    assert len(batch()) == 100  # nothing more is drawn, and nothing written
+
+
+def test_the_notes_name_each_convention_in_force(qrowd, panel):
+    out = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "--tolerance", "0.01").out
+    for note in (
+        "target: mean nDCG@10 on these 25 topics",
+        "confidence: 0.95 at all times together",
+        "people: scale 0-3",
+        "predicted from judgments of 1 model",
+        "normaliser: ",
+        "tolerance: 0.01",
+        "seed: 1",
+    ):
+        assert note in out
+    assert not Path("next.json").exists()  # without -o nothing is drawn
+
+
+def test_the_same_inputs_give_the_same_batch_and_what_is_not_judged_comes_first(qrowd, panel):
+    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    first, design = batch(), Path("next.json").read_text()
+    qrowd(*QUESTION, *MODEL, "-o", "batch.csv")
+    assert batch() == first
+    assert Path("next.json").read_text() == design
+    panel(5)
+    outcome = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "-o", "batch.csv")
+    assert batch()[:15] == first[5:]
+    assert "15 of them drawn before" in outcome.out
+
+
+def test_judgments_after_a_gap_are_held_back_and_this_is_said(qrowd, panel):
+    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    panel()
+    lines = Path("people.csv").read_text().splitlines(keepends=True)
+    Path("people.csv").write_text("".join(lines[:3] + lines[4:]))
+    out = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv").out
+    assert "held back: 17 judgments" in out
+
+
+def test_an_interruption_between_design_and_batch_loses_nothing(qrowd, panel, monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os._exit", sys.exit)  # `run` ends so
+        patch.setattr("qrowd.cli.next._write", interrupted)
+        assert qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv").status == 130
+    assert len(read_design("next.json").to_frame()) == 20
+    assert not Path("batch.csv").exists()
+    outcome = qrowd(*QUESTION, *MODEL, "-o", "batch.csv")
+    assert outcome.status == 0
+    assert len(batch()) == 20
+
+
+def texts():
+    drawn = read_design("next.json")
+    topics = [{"topic": topic, "title": f"query {topic}"} for topic in dict.fromkeys(drawn.topics)]
+    documents = [{"docid": document, "text": f"text of {document}"} for document in dict.fromkeys(drawn.documents)]
+    for name, rows in (("topics", topics), ("documents", documents)):
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return ["--topics", "topics.jsonl", "--documents", "documents.jsonl"]
+
+
+def test_tasks_for_label_studio_are_read_back_as_judgments(qrowd, panel):
+    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    qrowd(*QUESTION, *MODEL, *texts(), "-o", "batch.json")
+    tasks = json.loads(Path("batch.json").read_text())
+    assert tasks[0]["data"]["query"] == f"query {tasks[0]['data']['topic']}"
+    assert tasks[0]["data"]["text"] == f"text of {tasks[0]['data']['document']}"
+    for task in tasks:
+        result = [{"from_name": "grade", "type": "rating", "value": {"rating": 2}}]
+        task["annotations"] = [{"completed_by": "ann", "result": result}]
+    Path("export.json").write_text(json.dumps(tasks))
+    outcome = qrowd(*QUESTION, *MODEL, "--judgments", "export.json")
+    assert outcome.status == 0, outcome.err
+    assert "20 of 401 documents judged" in outcome.out
+
+
+def test_a_folder_is_a_campaign_of_the_batch(qrowd, panel):
+    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    outcome = qrowd(*QUESTION, *MODEL, *texts(), "-o", "first-batch")
+    assert "next: qrowd campaign create first-batch" in outcome.err
+    plan = read_folder("first-batch")
+    assert plan.name == "first-batch"
+    assert {(topic, document) for topic, document in batch()} == {
+        tuple(line.split()) for line in Path("first-batch/pool.txt").read_text().splitlines()
+    }
+
+
+def test_the_batch_goes_to_standard_output_alone(qrowd, panel):
+    out = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-n", "3", "-o", "-").out
+    assert [len(line.split(",")) for line in out.splitlines()] == [4] * 4
+    lines = qrowd(*QUESTION, *MODEL, "-n", "3", "-o", "-.jsonl").out.splitlines()
+    assert [set(json.loads(line)) for line in lines] == [{"topic", "document", "order", "probability"}] * 3
+
+
+def test_models_may_be_assessors_of_the_judgments(qrowd, panel):
+    arguments = ["--judgments", "panel/judges", "--scale", "0-3", "llm-*=0..1"]
+    outcome = qrowd(*QUESTION, "--model", "llm-a", "sven", *arguments)
+    assert outcome.status == 0, outcome.err
+    assert "predicted from judgments of 2 models" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--scale", "0-3", "--question", "rerank-lm > hybrid"], "--question: there is no system 'rerank-lm'; did you"),
+        (["--question", "best"], "--scale: which values people may still give is not known; declare"),
+        (["--question", "best", "--scale", "0-3", "-m", "AP"], "AP: is not a weighted sum of gains by rank"),
+        (["--question", "best", "--scale", "0-3", "-o", "x.txt"], "output x.txt: expected .csv or .jsonl"),
+        (["--question", "best", "--scale", "0-3", "-o", "x"], "output x: a name without ending is the folder of a"),
+        (["--question", "best", "--scale", "0-3", "--model", "no"], "--model no: neither an assessor of the judgments"),
+        (["--question", "best", "--scale", "0-3", "--design", "panel/gold.qrels"], "is no design of qrowd next"),
+        (["--question", "best", "--scale", "0-3", "0-2"], "--scale 0-3 0-2: people judge on one scale; give one"),
+    ],
+)
+def test_a_mistake_is_refused_in_one_line_with_the_next_step(qrowd, panel, arguments, said):
+    outcome = qrowd("next", "--runs", "panel/runs", *arguments)
+    assert outcome.status == 2
+    assert said in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--question", "best"], "--design: it is for the question 'rerank-llm > tf-idf', not for 'best of "),
+        (["-m", "DCG@10"], "--design: it is for the measure 'nDCG@10', not for 'DCG@10'; start a new design"),
+        (["--scale", "0-2"], "--design: it is for the scale '0-3', not for '0-2'"),
+        (["--model", "few.qrels"], "--design: it is of other runs: "),
+    ],
+)
+def test_a_design_of_something_else_is_refused(qrowd, panel, arguments, said):
+    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    lines = Path("panel/judges/llm-a.qrels").read_text().splitlines(keepends=True)
+    Path("few.qrels").write_text("".join(line for line in lines if line.startswith("q01 ")))
+    rest = ["next", "--runs", "panel/runs", *(QUESTION[3:] if "--question" not in arguments else [])]
+    rest += MODEL if "--model" not in arguments else []
+    outcome = qrowd(*rest, *arguments)
+    assert outcome.status == 2
+    assert said in outcome.err
