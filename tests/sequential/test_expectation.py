@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 import qrowd
-from qrowd.sequential.expectation import _decided
-from qrowd.sequential.looks import Problem
+from qrowd.sequential.candidates import Candidates
+from qrowd.sequential.draws import Draws, mixed_sizes
+from qrowd.sequential.estimates import contrast_estimates
+from qrowd.sequential.expectation import _start, with_difference
+from qrowd.sequential.gain_errors import GainErrors, decisive_gap
+from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.next_judgments import NextJudgments, next_judgments
+from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question
+from qrowd.sequential.simulated_paths import batch_estimates
 
 
 def ask(lead: float, **settings: object) -> NextJudgments:
@@ -45,19 +51,118 @@ def test_new_topics_may_not_be_decided_by_all_judgments_of_these() -> None:
     assert ask(0.02, target="new topics").n_high == 401  # one more than there are
 
 
+def simulated_scores(problem: Problem, look: Look, difference: float, seed: int) -> np.ndarray:
+    """Scores of the systems, less that of the first, where the difference that decides has this size."""
+    gains = np.full(len(problem.candidates), np.nan)
+    start, errors = _start(problem, look, gains, np.zeros(0, np.int64), 0, 0.95, 0.0, None)
+    drawn = with_difference(start, errors, errors.draw(np.random.default_rng(seed)), difference)
+    rows = problem.contrasts[:, 0] == 0
+    return np.concatenate([[0.0], -(start.total[rows] + look.weights[rows] @ drawn)])
+
+
+@pytest.mark.parametrize("text", ["s0 > s2", "best", "s3 among best 2", "s1 among best 1"])
+def test_the_difference_that_decides_is_the_declared_one(text: str) -> None:
+    problem = toy(Question.read(text, [f"s{i}" for i in range(5)]))
+    look = problem.look(np.full(len(problem.candidates), np.nan), Draws.none(problem.matters.size))
+    for seed in range(5):
+        scores = simulated_scores(problem, look, 0.03, seed)
+        if problem.question.kind == "among":
+            others = np.sort(scores[1:])[::-1]
+            n = problem.question.n_best
+            gap = scores[0] - others[n - 1] if scores[0] > others[n - 1] else others[n - 1] - scores[0]
+        else:
+            ordered = np.sort(scores)[::-1]
+            gap = ordered[0] - ordered[1]
+        assert gap == pytest.approx(0.03, abs=1e-6)
+
+
+def toy(question: Question) -> Problem:
+    """Systems that return random documents of ten topics, without labels."""
+    rng = np.random.default_rng(7)
+    n_topics, n = 10, 40
+    weight = np.where(rng.random((len(question.systems), n_topics * n)) < 0.25, rng.random(n_topics * n), 0.0)
+    topics, documents = tuple(f"t{i}" for i in range(n_topics)), tuple(f"d{i}" for i in range(n))
+    topic, document = np.repeat(np.arange(n_topics), n), np.tile(np.arange(n), n_topics)
+    candidates = Candidates(topics, documents, question.systems, topic, document, weight)
+    return Problem(
+        question,
+        qrowd.measure("DCG@10"),
+        candidates,
+        label_features(np.zeros((n_topics * n, 0))),
+        np.array([0.0, 1, 2, 3]),
+    )
+
+
+@pytest.mark.parametrize("text", ["s0 > s2", "best"])
+def test_what_a_simulated_batch_says_is_what_the_estimates_say(text: str) -> None:
+    problem = toy(Question.read(text, [f"s{i}" for i in range(4)]))
+    rng = np.random.default_rng(5)
+    n = problem.matters.size
+    empty = Draws.none(n)
+    look = problem.look(np.full(len(problem.candidates), np.nan), empty)
+    draws = empty.draw(look.sizes, 12, rng).draw(rng.uniform(0.1, 1, n), 9, rng)
+    gains, expected, spread = rng.uniform(0, 3, n), rng.uniform(0, 3, n), rng.uniform(0.2, 1, n)
+    answered = np.full(n, np.nan)
+    answered[draws.document] = gains[draws.document]
+    whole = contrast_estimates(look.weights, draws, answered, expected, spread)
+    information, sums = np.zeros(len(look.weights)), np.zeros(len(look.weights))
+    total, left = look.weights @ expected, np.arange(n)
+    for number in range(2):
+        order = np.searchsorted(left, draws.document[draws.batch == number])
+        estimates, variances = batch_estimates(
+            look.weights[:, left],
+            spread[left],
+            draws.sizes[number][left],
+            order,
+            (gains - expected)[left],
+            total,
+        )
+        information += (1 / variances).sum(axis=1)
+        sums += (estimates / variances).sum(axis=1)
+        total += look.weights[:, left[order]] @ (gains - expected)[left[order]]
+        left = np.delete(left, order)
+    np.testing.assert_allclose(whole.information, information, rtol=1e-9)
+    np.testing.assert_allclose(whole.estimate, sums / information, rtol=1e-9)
+
+
+def test_errors_of_gains_vary_as_their_distribution_says() -> None:
+    rng = np.random.default_rng(2)
+    weights, expected, gains = rng.normal(size=(2, 30)), rng.uniform(0, 3, 30), np.full(30, np.nan)
+    gains[:8] = rng.uniform(0, 3, 8)
+    errors = GainErrors.of(weights, expected, rng.uniform(0.3, 1, 30), gains)
+    drawn = np.array([errors.draw(rng) for _ in range(4000)])
+    assert (drawn[:, :8] == 0).all()  # what is judged is certain
+    np.testing.assert_allclose((drawn @ weights.T).std(axis=0), errors.sd(weights), rtol=0.05)
+
+
+def test_answers_that_disagree_with_the_models_move_what_is_expected_of_other_documents() -> None:
+    weights = np.array([np.repeat([1.0, -1.0], 20)])
+    gains = np.full(40, np.nan)
+    gains[[0, 1, 2, 20, 21, 22]] = [3, 3, 3, 0, 0, 0]
+    expected, spread = np.full(40, 1.5), np.full(40, 0.5)
+    after = GainErrors.of(weights, expected, spread, gains)
+    assert (weights @ (after.spread * (after.mean @ after.basis)))[0] > 0
+    assert after.sd(weights)[0] < GainErrors.of(weights, expected, spread, np.full(40, np.nan)).sd(weights)[0]
+
+
 @pytest.mark.parametrize(
-    ("text", "times", "first_wins", "when"),
+    ("kind", "scores", "n_best", "pair"),
     [
-        ("a > b", [7], [True], 7),
-        ("best", [5, 9, 3], [True, True, True], 5),  # b loses to a at 5, c to b at 3
-        ("ranking", [5, 9, 3], [True, True, True], 9),
-        ("a among best 1", [5, 9], [True, False], 9),  # c is above a at 9
-        ("a among best 2", [5, 9], [True, False], 5),  # b is below a at 5
+        ("best", [0.1, 0.5, 0.3], 1, (1, 2)),
+        ("among", [0.4, 0.5, 0.3, 0.2], 2, (0, 2)),  # second of two: the third is next
+        ("among", [0.1, 0.5, 0.3, 0.2], 2, (2, 0)),
+        ("ranking", [0.1, 0.5, 0.47, 0.3], 1, (1, 2)),
     ],
 )
-def test_a_question_is_decided_when_the_last_difference_that_it_needs_is(
-    text: str, times: list[int], first_wins: list[bool], when: int
-) -> None:
-    question = Question.read(text, ("a", "b", "c"))
-    problem = Problem(question, *[None] * 4)  # type: ignore[arg-type]
-    assert _decided(problem, np.array(times), np.array(first_wins)) == when
+def test_the_pair_that_decides_a_question(kind: str, scores: list[float], n_best: int, pair: tuple[int, int]) -> None:
+    assert decisive_gap(kind, np.array(scores), n_best) == pair
+
+
+def test_dear_documents_are_drawn_less_often_and_the_estimate_stays_unbiased() -> None:
+    rng = np.random.default_rng(6)
+    weight, gains, cost = rng.normal(size=5), rng.uniform(0, 3, 5), np.array([1.0, 4, 1, 9, 1])
+    sizes = mixed_sizes(np.abs(weight), np.abs(weight), cost=cost)
+    np.testing.assert_allclose(sizes * np.sqrt(cost) / np.abs(weight), (sizes * np.sqrt(cost) / np.abs(weight))[0])
+    assert (sizes > 0).all()
+    chance = sizes / sizes.sum()
+    assert chance @ (weight * gains / chance) == pytest.approx(weight @ gains)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qrowd.sequential.question import Question
-from qrowd.sequential.statement import Statement
+from qrowd.sequential.statement import Statement, open_contrasts
 
 SYSTEMS = ("bm25", "dense", "lm")
 
@@ -75,3 +75,13 @@ def test_the_differences_are_rows() -> None:
     frame = statement("best").to_frame()
     assert frame.columns.tolist() == ["first", "second", "estimate", "low", "high", "n_judged", "n_documents"]
     assert len(frame) == 3
+
+
+def test_a_question_that_is_open_has_an_open_difference_even_where_all_are_within_the_tolerance() -> None:
+    question = Question.read("dense among best 1", SYSTEMS)
+    low, high = np.array([-0.01, 0.02]), np.array([0.01, 0.04])
+    rows = open_contrasts(question, question.contrasts(), low, high, (1,), tolerance=0.05)
+    assert rows.tolist() == [True, False]
+    best = Question.read("best", SYSTEMS)
+    nobody = open_contrasts(best, best.contrasts(), np.array([1, -2, 1]), np.array([2, -1, 2]), (), tolerance=0)
+    assert nobody.all()  # a > b > c > a

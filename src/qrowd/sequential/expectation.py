@@ -1,25 +1,45 @@
-"""How many judgments a question will still need: simulated from what is expected of the documents.
+"""How many judgments a question will still need, and what they cost: simulated from what is expected of the documents.
 
-Each simulation draws the documents that nobody judged yet in the order of the design, gives each the gain that is
-expected of it and a normal error, and looks at the bounds after every answer.
+Each simulation gives each open document the gain that is expected of it and an error (`gain_errors`), draws documents
+and looks at the bounds as `qrowd next` does, with sizes that follow what is open (`simulated_paths`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
 from qrowd.sequential.bounds import MIN_DRAWS, interval_half, mixture_bound
+from qrowd.sequential.draws import Draws
+from qrowd.sequential.gain_errors import GainErrors, decisive_gap
 from qrowd.sequential.looks import Look, Problem
+from qrowd.sequential.predictions import FEWEST
+from qrowd.sequential.simulated_paths import Start, path
 
 N_PATHS = 50
-MOST_CELLS = 2_000_000  # of contrasts x documents over all simulations
+MOST_CELLS = 4_000_000  # of contrasts x documents over all simulations
 FEWEST_PATHS = 10
-N_LOOKS = 50  # of a simulation
-ROUNDING = 1e-9  # a variance below this share of the first one
+LEARNED = 0.85  # of the declared spread, that is usual after the first answers
+N_MOVES = 30  # steps towards a declared difference of several systems
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """Simulated judgments until a question is decided.
+
+    n_judgments : (simulations,); one more than there are documents left where all do not decide it. cost :
+    (simulations,) of these judgments. n_left : documents that are not judged and can change the answer.
+    """
+
+    n_judgments: NDArray[np.int64]
+    cost: Floats
+    n_left: int
 
 
 def judgments_to_decide(
@@ -38,55 +58,123 @@ def judgments_to_decide(
     gains : (candidates,) of people, nan where nobody judged. waiting : documents that were drawn and are not judged, in
     order. n_counting : judged draws that make the estimates.
     """
-    matters, estimates = problem.matters, look.estimates
-    judged = ~np.isnan(gains[matters])
-    left = np.flatnonzero(~judged & (look.weights != 0).any(axis=0))
-    if not left.size:
-        return np.zeros(1, np.int64)
-    weights, spread = look.weights[:, left], look.predictions.spread[matters][left]
-    total = look.weights @ np.where(judged, np.nan_to_num(gains[matters]), look.predictions.expected[matters])
-    sizes = np.maximum(look.sizes[left], 1e-300)
-    n_contrasts, n = weights.shape
-    is_settled = (look.low > 0) | (look.high < 0) | _within(look.low, look.high, tolerance)
-    information = np.where(np.isfinite(estimates.information), estimates.information, 0.0)[:, None]
+    return expectation(
+        problem,
+        look,
+        gains,
+        waiting=waiting,
+        n_counting=n_counting,
+        confidence=confidence,
+        tolerance=tolerance,
+        rng=rng,
+    ).n_judgments
+
+
+def expectation(
+    problem: Problem,
+    look: Look,
+    gains: Floats,
+    *,
+    waiting: NDArray[np.int64],
+    n_counting: int,
+    confidence: float,
+    tolerance: float,
+    rng: np.random.Generator,
+    spread: Floats | None = None,
+    difference: float | None = None,
+    n_simulations: int | None = None,
+    progress: Progress | None = None,
+) -> Expectation:
+    """The judgments until the question is decided, and their cost, by simulation.
+
+    gains, waiting, n_counting : as `judgments_to_decide`. spread : (documents that matter,) standard deviation of the
+    errors of what is expected; default: that of the predictions. difference : the true size of the difference that
+    decides the question; default: each simulation has its own. n_simulations : default: 50, or fewer of many systems.
+    progress : called with (simulations done, simulations in all).
+    """
+    start, errors = _start(problem, look, gains, waiting, n_counting, confidence, tolerance, spread)
+    if not start.open.size:
+        return Expectation(np.zeros(1, np.int64), np.zeros(1), 0)
+    cells = start.weights.shape[0] * start.open.size
+    n = n_simulations or int(np.clip(MOST_CELLS // cells, FEWEST_PATHS, N_PATHS))
+    n_judgments, cost = np.zeros(n, np.int64), np.zeros(n)
+    for number in range(n):
+        drawn = errors.draw(rng)
+        if difference is not None:
+            drawn = with_difference(start, errors, drawn, difference)
+        n_judgments[number], cost[number] = path(start, drawn, rng)
+        if progress is not None:
+            progress(number + 1, n)
+    return Expectation(n_judgments, cost, int(start.open.size))
+
+
+def _start(
+    problem: Problem,
+    look: Look,
+    gains: Floats,
+    waiting: NDArray[np.int64],
+    n_counting: int,
+    confidence: float,
+    tolerance: float,
+    spread: Floats | None,
+) -> tuple[Start, GainErrors]:
+    """Where paths begin, and the errors of what is expected."""
+    matters, contrasts, weights = problem.matters, problem.contrasts, look.weights
+    judged, expected = ~np.isnan(gains[matters]), look.predictions.expected[matters]
+    if spread is None:
+        spread = look.predictions.spread[matters] * (LEARNED if judged.sum() < FEWEST else 1.0)
+    errors = GainErrors.of(weights[contrasts[:, 0] == 0], expected, spread, gains[matters])
+    left = np.flatnonzero(~judged & (weights != 0).any(axis=0))
     each = problem.question.confidence_of_each(confidence)
-    bound = _interpolated_bound(each)
-    extra = interval_half(np.inf, MIN_DRAWS, confidence=each, variance=look.variance)[:, None]  # once all is judged
-    squares = (weights * spread) ** 2
-    looks = np.unique(np.linspace(0, n - 1, N_LOOKS).astype(np.int64))
-    first = np.searchsorted(left, waiting[np.isin(waiting, left)])
-    result = np.zeros(int(np.clip(MOST_CELLS // max(n_contrasts * n, 1), FEWEST_PATHS, N_PATHS)), np.int64)
-    for path in range(result.size):
-        error = spread * rng.normal(size=n)
-        times = rng.exponential(size=n) / sizes
-        times[first] = np.arange(first.size) - first.size
-        order = np.argsort(times, kind="stable")
-        errors = weights[:, order] * error[order]
-        size, square = sizes[order], squares[:, order]
-        rest = _rest(size)
-        variance = np.maximum(rest * _rest(square / size) - _rest(square), 0.0)
-        useful = variance > ROUNDING * variance[:, :1]
-        inverse = np.where(useful, 1 / np.where(useful, variance, 1.0), 0.0)
-        of_draws = total[:, None] + np.cumsum(errors, axis=1) - errors + errors * rest / size
-        v = information + np.cumsum(inverse, axis=1)[:, looks]
-        sums = information * estimates.estimate[:, None] + np.cumsum(of_draws * inverse, axis=1)[:, looks]
-        means = sums / np.where(v > 0, v, 1.0)
-        half = np.hypot(bound(v), extra)
-        crossed = (np.abs(means) > half) | _within(means - half, means + half, tolerance)
-        crossed &= looks + 1 + n_counting >= MIN_DRAWS
-        look_number = crossed.argmax(axis=1)
-        final = total + errors.sum(axis=1)  # once everything is judged
-        is_clear = (np.abs(final) > extra[:, 0]) | _within(final - extra[:, 0], final + extra[:, 0], tolerance)
-        time = np.where(crossed.any(axis=1), looks[look_number] + 1, np.where(is_clear, n, n + 1))
-        final = np.where(crossed.any(axis=1), means[np.arange(n_contrasts), look_number], final)
-        time = np.where(is_settled, 0, time)
-        result[path] = _decided(problem, time, np.where(is_settled, estimates.estimate, final) > 0)
-    return result
+    filled = gains.copy()
+    filled[matters] = np.where(judged, gains[matters], expected)
+    none = Draws.none(matters.size)  # what draws do not reduce becomes less as the normalisers get known
+    reduced = problem.look(gains, none).variance - problem.look(filled, none).variance
+    at_end = np.clip(look.variance - reduced, 0, look.variance)
+    start = Start(
+        problem.question,
+        contrasts,
+        weights,
+        spread,
+        weights @ np.where(judged, np.nan_to_num(gains[matters]), expected),
+        left,
+        waiting[np.isin(waiting, left)],
+        np.where(np.isfinite(look.estimates.information), look.estimates.information, 0.0),
+        look.estimates.estimate,
+        look.low,
+        look.high,
+        look.remaining,
+        np.array([interval_half(np.inf, MIN_DRAWS, confidence=each, variance=v) for v in (look.variance, at_end)]),
+        n_counting,
+        tolerance,
+        _interpolated_bound(each),
+        np.ones(matters.size) if problem.cost is None else problem.cost[matters],
+    )
+    return start, errors
 
 
-def _within(low: Floats, high: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Whether a difference is certainly within the tolerance."""
-    return np.asarray((low >= -tolerance) & (high <= tolerance) & (tolerance > 0))
+def with_difference(start: Start, errors: GainErrors, drawn: Floats, difference: float) -> Floats:
+    """The simulated errors, moved as little as they must be, so that the difference that decides has this size.
+
+    Moving two systems may change which difference decides, so that several steps are taken; of a ranking, where all
+    adjacent differences must be at least as large, the result is close.
+    """
+    whole = start.weights[start.contrasts[:, 0] == 0]
+    question = start.question
+    for _ in range(N_MOVES):
+        of_all = start.total[start.contrasts[:, 0] == 0] + whole @ drawn
+        scores = np.concatenate([[0.0], -of_all])
+        first, second = (
+            ((0, 1) if scores[0] >= scores[1] else (1, 0))
+            if question.kind == "better"
+            else decisive_gap(question.kind, scores, question.n_best)
+        )
+        gap = scores[first] - scores[second]
+        if abs(gap - difference) <= 1e-9:
+            break
+        weights = (whole[second - 1] if second else 0.0) - (whole[first - 1] if first else 0.0)
+        drawn = errors.moved(drawn, np.asarray(weights), difference - gap)
+    return drawn
 
 
 def _interpolated_bound(confidence: float) -> Callable[[Floats], Floats]:
@@ -94,23 +182,3 @@ def _interpolated_bound(confidence: float) -> Callable[[Floats], Floats]:
     logs = np.linspace(-10, 40, 401)
     table = np.log(mixture_bound(np.exp(logs), confidence=confidence))
     return lambda v: np.exp(np.interp(np.log(np.maximum(v, 1e-300)), logs, table))
-
-
-def _rest(values: Floats) -> Floats:
-    """Sums of the values from each place on."""
-    return np.asarray(np.flip(np.cumsum(np.flip(values, -1), axis=-1), -1))
-
-
-def _decided(problem: Problem, times: NDArray[np.int64], first_wins: NDArray[np.bool_]) -> int:
-    """When the question is decided, if these are the times at which each difference is, and whose favour it is in."""
-    question, contrasts = problem.question, problem.contrasts
-    if question.kind == "best":
-        lost = np.full(len(question.systems), times.max(), np.int64)
-        np.minimum.at(lost, np.where(first_wins, contrasts[:, 1], contrasts[:, 0]), times)
-        return int(np.sort(lost)[-2])
-    if question.kind == "among":
-        n, never = len(question.systems), np.iinfo(np.int64).max
-        below = np.sort(np.where(first_wins, times, never))[n - question.n_best - 1]
-        above = np.sort(np.where(first_wins, never, times))[question.n_best - 1]
-        return int(min(below, above, times.max()))
-    return int(times.max())

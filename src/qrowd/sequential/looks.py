@@ -53,13 +53,18 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A question as arrays. labels : of the candidates. levels : possible gains of people, ascending."""
+    """A question as arrays.
+
+    labels : of the candidates. levels : possible gains of people, ascending. cost : (candidates,) of judging each;
+    None: all the same.
+    """
 
     question: Question
     measure: Measure
     candidates: Candidates
     labels: LabelFeatures
     levels: Floats
+    cost: Floats | None = None
 
     @cached_property
     def contrasts(self) -> NDArray[np.int64]:
@@ -134,5 +139,6 @@ class Problem:
         if not answer:
             undecided = open_contrasts(self.question, contrasts, low, high, remaining, tolerance=tolerance)
             weight = np.sqrt((weights[undecided] ** 2).mean(axis=0))
-            sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight))
+            cost = None if self.cost is None else self.cost[matters]
+            sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight, cost=cost))
         return Look(predictions, estimates, low, high, answer, remaining, certain, weights, sizes, variance)

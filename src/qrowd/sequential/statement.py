@@ -134,9 +134,19 @@ def open_contrasts(
     *,
     tolerance: float,
 ) -> NDArray[np.bool_]:
-    """(contrasts,) those whose sign still matters."""
-    undecided = (low <= 0) & (high >= 0) & ~((tolerance > 0) & (low >= -tolerance) & (high <= tolerance))
-    left = np.isin(contrasts, remaining)
+    """(contrasts,) those whose sign still matters; at least one.
+
+    Where every difference that matters is within the tolerance and the question is open all the same, as that of one
+    among the best may be, the tolerance is left aside. Where none is left then, as after differences that contradict
+    each other, all count.
+    """
+    undecided = (low <= 0) & (high >= 0)
     if question.kind == "among":
-        return np.asarray(undecided & left[:, 1])
-    return np.asarray(undecided & left.all(axis=1))
+        undecided &= np.isin(contrasts, remaining)[:, 1]
+    else:
+        undecided &= np.isin(contrasts, remaining).all(axis=1)
+    wide = undecided & ~((tolerance > 0) & (low >= -tolerance) & (high <= tolerance))
+    for some in (wide, undecided):
+        if some.any():
+            return np.asarray(some)
+    return np.ones(len(contrasts), bool)
