@@ -40,6 +40,7 @@ _HOME = {
     "compare": "qrowd.reports.comparison",
     "paper_table": "qrowd.reports.paper_table",
     "plan": "qrowd.reports.planning",
+    "plan_question": "qrowd.sequential.planning",
     "report": "qrowd.reports.report",
     "summarise": "qrowd.reports.evaluation",
 }
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from qrowd.reports.planning import plan as plan
     from qrowd.reports.report import report as report
     from qrowd.sequential.next_judgments import next_judgments as next_judgments
+    from qrowd.sequential.planning import plan_question as plan_question
 
     __version__: str
 

@@ -96,12 +96,59 @@ def test_an_interruption_between_design_and_batch_loses_nothing(qrowd, panel, mo
     with monkeypatch.context() as patch:
         patch.setattr("os._exit", sys.exit)  # `run` ends so
         patch.setattr("qrowd.cli.next._write", interrupted)
-        assert qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv").status == 130
+        interruption = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    assert interruption.status == 130
+    expected = "interrupted; the design was written to next.json; the same call writes the same batch"
+    assert expected in interruption.err
     assert len(read_design("next.json").to_frame()) == 20
     assert not Path("batch.csv").exists()
     outcome = qrowd(*QUESTION, *MODEL, "-o", "batch.csv")
     assert outcome.status == 0
     assert len(batch()) == 20
+
+
+def test_documents_that_nobody_can_judge_do_not_hold_back_the_others(qrowd, panel):
+    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    panel()
+    lines = Path("people.csv").read_text().splitlines(keepends=True)
+    Path("people.csv").write_text("".join(lines[:3] + lines[4:]))
+    topic, document = batch()[2]
+    Path("broken.csv").write_text(f"topic,document\n{topic},{document}\n")
+    arguments = [*QUESTION, *MODEL, "--judgments", "people.csv", "--unjudgeable", "broken.csv"]
+    first = qrowd(*arguments, "-o", "batch.csv")
+    assert first.status == 0, first.err
+    assert "(19 of 401 documents judged; 1 document that nobody can judge counts as not relevant)" in first.out
+    assert "unjudgeable: 1 document that nobody can judge counts as not relevant, as documents" in first.out
+    assert "held back" not in first.out
+    drawn = batch()
+    assert (topic, document) not in drawn
+    qrowd(*arguments, "-o", "batch.csv")
+    assert batch() == drawn
+
+
+def test_costs_may_be_those_of_assessors_and_of_documents(qrowd, panel):
+    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
+    panel()
+    arguments = [*QUESTION, *MODEL, "--judgments", "people.csv", "--judgment-cost", "ann=2", "bob=1"]
+    out = qrowd(*arguments).out
+    assert "at a cost of " in out
+    assert "cost: 2 for a judgment, the mean of ann 2, bob 1, by their judgments so far" in out  # ann alone judged
+    pairs = [f"{topic},{document},4" for topic, document in batch()[:9]]
+    Path("costs.csv").write_text("\n".join(["topic,document,cost", *pairs]) + "\n")
+    out = qrowd(*arguments, "--document-cost", "costs.csv").out
+    assert "costs of documents: 9 documents have a cost of their own, times that; the others 1" in out
+
+
+def test_dear_topics_are_drawn_less_often(qrowd, panel):
+    Path("costs.csv").write_text("topic,cost\n" + "".join(f"q{t:02},25\n" for t in range(1, 13)))
+    counts = []
+    for extra in ([], ["--document-cost", "costs.csv"]):
+        qrowd(
+            *QUESTION, *MODEL, "--scale", "0-3", "-n", "60", "--design", f"d{len(counts)}.json", "-o", "b.csv", *extra
+        )
+        counts.append(sum(topic <= "q12" for topic, _ in batch("b.csv")))
+    assert counts[0] > 2 * counts[1] > 0
+    assert (read_design("d1.json").draws.sizes > 0).all()
 
 
 def texts():
@@ -164,6 +211,16 @@ def test_models_may_be_assessors_of_the_judgments(qrowd, panel):
         (["--question", "best", "--scale", "0-3", "--model", "no"], "--model no: neither an assessor of the judgments"),
         (["--question", "best", "--scale", "0-3", "--design", "panel/gold.qrels"], "is no design of qrowd next"),
         (["--question", "best", "--scale", "0-3", "0-2"], "--scale 0-3 0-2: people judge on one scale; give one"),
+        (
+            ["--question", "best", "--judgment-cost", "ann=two"],
+            "--judgment-cost ann=two: a number was expected, or ASS",
+        ),
+        (["--question", "best", "--judgment-cost", "1", "ann=2"], "--judgment-cost 1: give one cost for all, or ASSE"),
+        (["--question", "best", "--judgment-cost", "a=1", "a=2"], "--judgment-cost a=2: a has two costs; give one"),
+        (
+            ["--question", "best", "--scale", "0-3", "--document-cost", "panel/gold.csv"],
+            "panel/gold.csv: there is no such file",
+        ),
     ],
 )
 def test_a_mistake_is_refused_in_one_line_with_the_next_step(qrowd, panel, arguments, said):

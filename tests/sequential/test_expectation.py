@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import qrowd
-from qrowd.sequential.candidates import Candidates
+from qrowd.sequential.candidates import candidates_of
 from qrowd.sequential.draws import Draws, mixed_sizes
 from qrowd.sequential.estimates import contrast_estimates
-from qrowd.sequential.expectation import _start, with_difference
+from qrowd.sequential.expectation import starting_point, with_difference
 from qrowd.sequential.gain_errors import GainErrors, decisive_gap
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.next_judgments import NextJudgments, next_judgments
@@ -54,7 +54,8 @@ def test_new_topics_may_not_be_decided_by_all_judgments_of_these() -> None:
 def simulated_scores(problem: Problem, look: Look, difference: float, seed: int) -> np.ndarray:
     """Scores of the systems, less that of the first, where the difference that decides has this size."""
     gains = np.full(len(problem.candidates), np.nan)
-    start, errors = _start(problem, look, gains, np.zeros(0, np.int64), 0, 0.95, 0.0, None)
+    nothing = np.zeros(0, np.int64)
+    start, errors = starting_point(problem, look, gains, waiting=nothing, n_counting=0, confidence=0.95, tolerance=0.0)
     drawn = with_difference(start, errors, errors.draw(np.random.default_rng(seed)), difference)
     rows = problem.contrasts[:, 0] == 0
     return np.concatenate([[0.0], -(start.total[rows] + look.weights[rows] @ drawn)])
@@ -79,18 +80,17 @@ def test_the_difference_that_decides_is_the_declared_one(text: str) -> None:
 def toy(question: Question) -> Problem:
     """Systems that return random documents of ten topics, without labels."""
     rng = np.random.default_rng(7)
-    n_topics, n = 10, 40
-    weight = np.where(rng.random((len(question.systems), n_topics * n)) < 0.25, rng.random(n_topics * n), 0.0)
-    topics, documents = tuple(f"t{i}" for i in range(n_topics)), tuple(f"d{i}" for i in range(n))
-    topic, document = np.repeat(np.arange(n_topics), n), np.tile(np.arange(n), n_topics)
-    candidates = Candidates(topics, documents, question.systems, topic, document, weight)
-    return Problem(
-        question,
-        qrowd.measure("DCG@10"),
-        candidates,
-        label_features(np.zeros((n_topics * n, 0))),
-        np.array([0.0, 1, 2, 3]),
-    )
+    runs = {
+        system: {
+            f"t{t}": {f"d{d}": 10.0 - rank for rank, d in enumerate(rng.choice(30, 10, replace=False))}
+            for t in range(10)
+        }
+        for system in question.systems
+    }
+    measure = qrowd.measure("DCG@10")
+    candidates = candidates_of(qrowd.Runs.from_dict(runs), question.systems, [], measure)
+    labels = label_features(np.zeros((len(candidates), 0)))
+    return Problem(question, measure, candidates, labels, np.array([0.0, 1, 2, 3]))
 
 
 @pytest.mark.parametrize("text", ["s0 > s2", "best"])
@@ -151,7 +151,7 @@ def test_answers_that_disagree_with_the_models_move_what_is_expected_of_other_do
         ("best", [0.1, 0.5, 0.3], 1, (1, 2)),
         ("among", [0.4, 0.5, 0.3, 0.2], 2, (0, 2)),  # second of two: the third is next
         ("among", [0.1, 0.5, 0.3, 0.2], 2, (2, 0)),
-        ("ranking", [0.1, 0.5, 0.47, 0.3], 1, (1, 2)),
+        ("better", [0.1, 0.5], 1, (1, 0)),
     ],
 )
 def test_the_pair_that_decides_a_question(kind: str, scores: list[float], n_best: int, pair: tuple[int, int]) -> None:

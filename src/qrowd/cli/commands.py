@@ -23,6 +23,10 @@ from qrowd.errors import ArgumentError, FileError, QrowdError
 UsageError: type[Exception] = typer.BadParameter.mro()[1]
 
 
+class Interrupted(BaseException):
+    """Ctrl-C after something was written; the message says what. Not an exception that the parser turns into text."""
+
+
 #: Functions of Python that messages name, and what does the same on the command line.
 FUNCTIONS = {
     "systems_anova compares": "qrowd compare compares",

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from qrowd.cli.commands import CommandGroup, UsageError, loaded, usage_message
+from qrowd.cli.commands import CommandGroup, Interrupted, UsageError, loaded, usage_message
 from qrowd.cli.contents import GROUPS
 from qrowd.errors import QrowdError
 
@@ -86,6 +86,7 @@ def run() -> None:
     """Run the command. Mistakes of the user become one line and exit status 2, Ctrl-C exit status 130."""
     # Blocks of work run in threads already; threads within a product of small matrices would only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    written = "no output was written"
     gc.set_threshold(100_000, 50, 50)  # what is imported stays: looking through it again and again finds no garbage
     try:
         status = app(sys.argv[1:], prog_name="qrowd", standalone_mode=False)
@@ -96,6 +97,8 @@ def run() -> None:
         status = 2
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except Interrupted as interruption:
+        status, written = INTERRUPTED, str(interruption)
     except (BrokenPipeError, SystemExit) as end:
         # The reader went away (`qrowd ... | head`), where rich and click exit with status 1: not an error, but Python
         # must not complain at exit either.
@@ -105,6 +108,6 @@ def run() -> None:
         status = 0
     if status == INTERRUPTED:
         # At once: an ordinary exit would wait for threads, and one may be reading from a pipe that never ends.
-        print("qrowd: interrupted; no output was written", file=sys.stderr, flush=True)
+        print(f"qrowd: interrupted; {written}", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)
     raise SystemExit(status)

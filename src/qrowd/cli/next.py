@@ -2,60 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.commands import Interrupted
 from qrowd.cli.options import option
 from qrowd.cli.output import ShortNames, is_standard_output, name_with_ending, output_file, write_output
-from qrowd.cli.plan import cost
+from qrowd.cli.question import (
+    QUESTION,
+    Costs,
+    Disagreement,
+    DocumentCosts,
+    Model,
+    NewTopics,
+    People,
+    Tolerance,
+    people_and_models,
+    read_costs,
+    read_pairs,
+)
+from qrowd.cli.question import judgment_cost as cost_of
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from qrowd.model.judgments import Judgments
     from qrowd.sequential.next_judgments import NextJudgments
 
 DESIGN = "next.json"
 
 
-@dataclass(frozen=True)
-class People(options.Data):
-    """Where the people's judgments come from; there may be none yet."""
-
-    scale: Annotated[
-        list[str] | None,
-        option(
-            help="Scale of the people, as in 0-3, which the first call needs; PATTERN=SCALE of models, as elsewhere.",
-            panel="Data",
-            metavar="SCALE",
-            show_default="that of the design",
-        ),
-    ] = None
-
-
 def next(
     data: People,
-    question: Annotated[
-        str,
-        option(
-            help="Question: 'A > B', 'best', 'best of A, B*', 'C among best 3' or 'ranking of A, B*'.",
-            metavar="TEXT",
-        ),
-    ],
+    question: Annotated[str, QUESTION],
     runs: options.MaybeRuns = options.NO_RUNS,
-    model: Annotated[
-        list[str] | None,
-        option(
-            help="Cheap judgments: files, or assessors of the judgments who are models.",
-            panel="Data",
-            metavar="NAMES|FILES",
-        ),
-    ] = None,
+    model: Model = None,
     measure: options.Measure = "nDCG@10",
-    tolerance: Annotated[float, option(help="Differences of up to this much count as none.", min=0)] = 0.0,
+    tolerance: Tolerance = 0.0,
     design: Annotated[
         str,
         option(
@@ -79,19 +63,21 @@ def next(
         ),
     ] = None,
     n_documents: Annotated[int, option("-n", "--n-documents", help="Number of documents of the batch.", min=1)] = 20,
-    new_topics: Annotated[
-        bool, option("--new-topics", help="Ask about all topics of which those of the runs are a sample.")
-    ] = False,
-    disagreement: Annotated[
-        bool,
+    new_topics: NewTopics = False,
+    disagreement: Disagreement = False,
+    unjudgeable: Annotated[
+        str | None,
         option(
-            "--disagreement",
-            help="Take the gain of a document as the mean of all people like those who judged; their variance counts.",
+            help="Documents that nobody can judge, such as broken ones, which then count as not relevant: a table of "
+            "topic and document.",
+            panel="Data",
+            metavar="FILE",
         ),
-    ] = False,
+    ] = None,
     confidence: options.Confidence = 0.95,
     seed: options.Seed = 1,
-    judgment_cost: Annotated[float, cost(help="Cost of one judgment.")] = 0.0,
+    judgment_cost: Costs = None,
+    document_cost: DocumentCosts = None,
     short_names: ShortNames = False,
     output: Annotated[
         str | None,
@@ -105,6 +91,7 @@ def next(
     from qrowd.cli.show import show
     from qrowd.reports.next_judgments import NextJudgmentsReport
     from qrowd.sequential.batches import check_batch_file
+    from qrowd.sequential.costs import JudgmentCost
     from qrowd.sequential.next_judgments import next_judgments
     from qrowd.sequential.stored import read_design, write_design
 
@@ -114,7 +101,8 @@ def next(
     if not runs.runs:
         raise ArgumentError("missing option '--runs': give the files of runs; see --help")
     rankings = options.Runs(runs.runs, runs.system).read(data)
-    people, models, scale = _judgments(data, model or [])
+    price = cost_of(judgment_cost)
+    people, models, scale = people_and_models(data, model or [])
     stored = read_design(design) if Path(design).exists() else None
     result = next_judgments(
         rankings,
@@ -129,18 +117,26 @@ def next(
         tolerance=tolerance,
         target="new topics" if new_topics else "these topics",
         disagreement=disagreement,
+        unjudgeable=read_pairs(unjudgeable),
+        document_costs=read_costs(document_cost),
         rng=seed,
     )
-    report = NextJudgmentsReport(result, judgment_cost)
+    report = NextJudgmentsReport(result, JudgmentCost.of(price, people))
     document = report.to_document().shown(rankings.systems, short_names=short_names)
     if output is None:
         show(document)
         return
     if result.topics:
         write_design(design, result.design)
-        _write(output, result, topics, documents)
-    if not is_standard_output(output):
-        show(document)
+    try:
+        if result.topics:
+            _write(output, result, topics, documents)
+        if not is_standard_output(output):
+            show(document)
+    except KeyboardInterrupt:
+        if not result.topics:
+            raise
+        raise Interrupted(f"the design was written to {design}; the same call writes the same batch") from None
 
 
 def _write(output: str, result: NextJudgments, topics: str | None, documents: list[str] | None) -> None:
@@ -160,38 +156,3 @@ def _write(output: str, result: NextJudgments, topics: str | None, documents: li
         return
     write_batch(output, result, **texts)
     typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)
-
-
-def _judgments(data: People, model: list[str]) -> tuple[Judgments | None, Judgments | None, str | None]:
-    """The judgments of people and of models, None where there are none, and the scale of the people."""
-    from qrowd import files
-    from qrowd.cli.reading import show_notes, table_settings
-    from qrowd.model.judgments import concatenate_judgments
-    from qrowd.model.labels import closest
-
-    own = [text for text in data.scale or () if "=" not in text]
-    if len(own) > 1:
-        raise ArgumentError(f"--scale {' '.join(own)}: people judge on one scale; give one")
-    patterns = [text for text in data.scale or () if "=" in text]
-    collected = None
-    if data.judgments or data.campaign is not None:
-        collected = replace(data, scale=patterns).read()
-    names = () if collected is None else collected.assessors
-    of_panel, paths = [name for name in model if name in names], [name for name in model if name not in names]
-    parts = [] if collected is None or not of_panel else [collected.select(assessors=of_panel)]
-    for path in paths:
-        where = path.rpartition("=")[2]
-        if where != "-" and not any(letter in where for letter in "*?[:") and not Path(where).exists():
-            near = f"; {closest(path, names, 'assessor')}" if names else ""
-            raise ArgumentError(f"--model {path}: neither an assessor of the judgments nor a file{near}")
-    if paths:
-        labels = files.read_judgments(paths, assessor=data.assessor, **table_settings(data, "judgments"))
-        show_notes(labels.notes)
-        scaled = labels.with_scales(dict(map(options.pattern_and_scale, patterns))) if patterns else labels
-        parts.append(scaled)
-    models = concatenate_judgments(parts) if parts else None
-    people = collected
-    if collected is not None and of_panel:
-        others = [name for name in names if name not in of_panel]
-        people = collected.select(assessors=others) if others else None
-    return people, models, own[0] if own else None

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, interval, is_or_are, signed
+from qrowd.reports.question_plan import cost_notes
+from qrowd.sequential.costs import JudgmentCost
 from qrowd.sequential.next_judgments import NextJudgments
 from qrowd.sequential.statement import Statement
 
@@ -24,7 +26,13 @@ class NextJudgmentsReport(Reported):
     """The answer of `qrowd next`. judgment_cost : of one judgment; 0: costs are not known."""
 
     result: NextJudgments
-    judgment_cost: float = 0.0
+    judgment_cost: float | JudgmentCost = 0.0
+
+    @property
+    def price(self) -> JudgmentCost:
+        """What one judgment costs."""
+        one = self.judgment_cost
+        return one if isinstance(one, JudgmentCost) else JudgmentCost(one)
 
     @property
     def sentence(self) -> str:
@@ -40,8 +48,7 @@ class NextJudgmentsReport(Reported):
         one = self.result
         left = one.statement.n_documents_in_all - one.statement.n_judged_in_all
         low, middle, high = (min(value, left) for value in (one.n_low, one.n_expected, one.n_high))
-        price = self.judgment_cost
-        cost = f", at a cost of {middle * price:,.6g} ({low * price:,.6g} to {high * price:,.6g})" if price else ""
+        cost = self._cost(low, middle, high)
         if one.n_expected > left:
             hint = "" if one.statement.tolerance else "; with a tolerance fewer could"
             return f"Even the {count(left, 'judgment')} that are left are not expected to decide it{hint}{cost}."
@@ -50,6 +57,15 @@ class NextJudgmentsReport(Reported):
             f"About {count(middle, 'more judgment')} {is_or_are(middle)} expected to decide it "
             f"({low:,.0f} to {end} in 80 % of simulations; {left:,} are left){cost}."
         )
+
+    def _cost(self, *of_documents: float) -> str:
+        """The cost of so many documents, or of those that the simulations drew, where documents have costs."""
+        one, price = self.result, self.price.mean
+        if not one.n_costs and not price:
+            return ""
+        of_simulations = (one.cost_low, one.cost_expected, one.cost_high)
+        low, middle, high = ((price or 1.0) * value for value in (of_simulations if one.n_costs else of_documents))
+        return f", at a cost of {middle:,.6g} ({low:,.6g} to {high:,.6g})"
 
     def _batch(self) -> str:
         one = self.result
@@ -65,7 +81,13 @@ class NextJudgmentsReport(Reported):
     def to_document(self) -> Document:
         """The differences that are open or decide; .csv holds the batch."""
         table = differences_table(self.result.statement)
-        return Document(self.sentence, (table,), tuple(_notes(self.result)), partial(self.to_frame), self.records)
+        return Document(
+            self.sentence,
+            (table,),
+            (*_notes(self.result), *cost_notes(self.price, self.result.n_costs)),
+            partial(self.to_frame),
+            self.records,
+        )
 
 
 def _nothing_left(one: Statement) -> str:
@@ -163,8 +185,14 @@ def _notes(one: NextJudgments) -> Iterator[Note]:
         yield Note("normaliser", "of each topic is expected, too, until every document of the systems is judged")
     yield Note("tolerance", f"{statement.tolerance:g}: differences of up to this much count as none")
     if not statement.decided:
-        rather = "" if len(statement.first) == 1 else "; of several systems it tends to be too high"
-        yield Note("expected", f"simulated from these predictions and the answers so far{rather}")
+        yield Note("expected", "simulated from these predictions, their usual errors and the answers so far")
+    if statement.n_unjudgeable:
+        verb = "counts" if statement.n_unjudgeable == 1 else "count"
+        yield Note(
+            "unjudgeable",
+            f"{count(statement.n_unjudgeable, 'document')} that nobody can judge {verb} as not relevant, as documents "
+            "that nobody judged do in trec_eval",
+        )
     if one.n_held:
         first = f"{one.documents[0]} of topic {one.topics[0]}" if one.topics else "one"
         yield Note(

@@ -17,12 +17,13 @@ from qrowd.sequential.bounds import MIN_DRAWS, interval_half, mixture_bound
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.gain_errors import GainErrors, decisive_gap
 from qrowd.sequential.looks import Look, Problem
-from qrowd.sequential.predictions import FEWEST
 from qrowd.sequential.simulated_paths import Start, path
 
 N_PATHS = 50
 MOST_CELLS = 4_000_000  # of contrasts x documents over all simulations
 FEWEST_PATHS = 10
+FEWEST = 6  # answers, before which the declared spread is used
+FEWEST = 6  # judged documents, before which the spread is a declared one
 LEARNED = 0.85  # of the declared spread, that is usual after the first answers
 N_MOVES = 30  # steps towards a declared difference of several systems
 
@@ -80,45 +81,66 @@ def expectation(
     confidence: float,
     tolerance: float,
     rng: np.random.Generator,
-    spread: Floats | None = None,
+) -> Expectation:
+    """The judgments until the question is decided, and their cost, of 50 simulations, or fewer of many systems.
+
+    gains, waiting, n_counting : as `judgments_to_decide`.
+    """
+    start, errors = starting_point(
+        problem,
+        look,
+        gains,
+        waiting=waiting,
+        n_counting=n_counting,
+        confidence=confidence,
+        tolerance=tolerance,
+    )
+    n = int(np.clip(MOST_CELLS // max(look.weights.shape[0] * start.open.size, 1), FEWEST_PATHS, N_PATHS))
+    return simulate(start, errors, n if start.open.size else 1, rng)
+
+
+def simulate(
+    start: Start,
+    errors: GainErrors,
+    n_simulations: int,
+    rng: np.random.Generator,
+    *,
     difference: float | None = None,
-    n_simulations: int | None = None,
     progress: Progress | None = None,
 ) -> Expectation:
-    """The judgments until the question is decided, and their cost, by simulation.
+    """Simulated judgments until the question is decided.
 
-    gains, waiting, n_counting : as `judgments_to_decide`. spread : (documents that matter,) standard deviation of the
-    errors of what is expected; default: that of the predictions. difference : the true size of the difference that
-    decides the question; default: each simulation has its own. n_simulations : default: 50, or fewer of many systems.
+    difference : the true size of the difference that decides the question; default: each simulation has its own.
     progress : called with (simulations done, simulations in all).
     """
-    start, errors = _start(problem, look, gains, waiting, n_counting, confidence, tolerance, spread)
-    if not start.open.size:
-        return Expectation(np.zeros(1, np.int64), np.zeros(1), 0)
-    cells = start.weights.shape[0] * start.open.size
-    n = n_simulations or int(np.clip(MOST_CELLS // cells, FEWEST_PATHS, N_PATHS))
-    n_judgments, cost = np.zeros(n, np.int64), np.zeros(n)
-    for number in range(n):
-        drawn = errors.draw(rng)
-        if difference is not None:
-            drawn = with_difference(start, errors, drawn, difference)
-        n_judgments[number], cost[number] = path(start, drawn, rng)
-        if progress is not None:
-            progress(number + 1, n)
+    n_judgments, cost = np.zeros(n_simulations, np.int64), np.zeros(n_simulations)
+    if start.open.size:
+        for number in range(n_simulations):
+            drawn = errors.draw(rng)
+            if difference is not None:
+                drawn = with_difference(start, errors, drawn, difference)
+            n_judgments[number], cost[number] = path(start, drawn, rng)
+            if progress is not None:
+                progress(number + 1, n_simulations)
     return Expectation(n_judgments, cost, int(start.open.size))
 
 
-def _start(
+def starting_point(
     problem: Problem,
     look: Look,
     gains: Floats,
+    *,
     waiting: NDArray[np.int64],
     n_counting: int,
     confidence: float,
     tolerance: float,
-    spread: Floats | None,
+    spread: Floats | None = None,
 ) -> tuple[Start, GainErrors]:
-    """Where paths begin, and the errors of what is expected."""
+    """Where simulations begin, and the errors of what is expected.
+
+    gains, waiting, n_counting : as `judgments_to_decide`. spread : (documents that matter,) standard deviation of the
+    errors of what is expected; default: that of the predictions.
+    """
     matters, contrasts, weights = problem.matters, problem.contrasts, look.weights
     judged, expected = ~np.isnan(gains[matters]), look.predictions.expected[matters]
     if spread is None:
@@ -156,19 +178,14 @@ def _start(
 def with_difference(start: Start, errors: GainErrors, drawn: Floats, difference: float) -> Floats:
     """The simulated errors, moved as little as they must be, so that the difference that decides has this size.
 
-    Moving two systems may change which difference decides, so that several steps are taken; of a ranking, where all
-    adjacent differences must be at least as large, the result is close.
+    Moving two systems may change which difference decides, so that several steps are taken.
     """
     whole = start.weights[start.contrasts[:, 0] == 0]
     question = start.question
     for _ in range(N_MOVES):
         of_all = start.total[start.contrasts[:, 0] == 0] + whole @ drawn
         scores = np.concatenate([[0.0], -of_all])
-        first, second = (
-            ((0, 1) if scores[0] >= scores[1] else (1, 0))
-            if question.kind == "better"
-            else decisive_gap(question.kind, scores, question.n_best)
-        )
+        first, second = decisive_gap(question.kind, scores, question.n_best)
         gap = scores[first] - scores[second]
         if abs(gap - difference) <= 1e-9:
             break

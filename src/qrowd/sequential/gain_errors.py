@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
 
@@ -84,13 +83,12 @@ class GainErrors:
 def decisive_gap(kind: str, scores: Floats, n_best: int) -> tuple[int, int]:
     """Numbers of the two systems whose difference decides a question, the better one first.
 
-    The two best; the first system and the one next to it on the other side of the border; the two adjacent ones that
-    are closest. scores : (systems,).
+    The two best; of `among`, the first system and the one next to it on the other side of the border. scores :
+    (systems,).
     """
     order = np.argsort(-scores, kind="stable")
     if kind == "among":
-        others: NDArray[np.int64] = order[order != 0]
+        others = order[order != 0]
         rank = int(np.flatnonzero(order == 0)[0])
         return (0, int(others[n_best - 1])) if rank < n_best else (int(others[n_best - 1]), 0)
-    place = 0 if kind != "ranking" else int(np.argmin(-np.diff(scores[order])))
-    return int(order[place]), int(order[place + 1])
+    return int(order[0]), int(order[1])

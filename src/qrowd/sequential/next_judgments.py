@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,9 @@ from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels.arrays import Floats
 from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, seed_of
-from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
-from qrowd.model.runs import Runs
-from qrowd.model.scales import Scale, parse_scale
+from qrowd.model.scales import Scale
 from qrowd.sequential.candidates import (
     Candidates,
     candidates_of,
@@ -26,9 +26,11 @@ from qrowd.sequential.candidates import (
     mean_gains,
     possible_gains,
 )
+from qrowd.sequential.costs import CostTable, DocumentCosts
 from qrowd.sequential.design import Design as Design
 from qrowd.sequential.draws import Draws
-from qrowd.sequential.expectation import judgments_to_decide
+from qrowd.sequential.expectation import Expectation, expectation
+from qrowd.sequential.inputs import judged_by_models, on_scale, rows_of_pairs
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question
@@ -50,7 +52,9 @@ class NextJudgments(Result):
     models : cheap assessors. n_topics : of the runs, on which systems are compared; n_topics_out : of the runs, left
     out because no model judged them. disagreement : whether all people like those who judged are meant. n_waiting :
     documents that were drawn and are not judged; n_held : judgments that count only when a document that was drawn
-    before them is judged; n_others : judgments of documents that were not drawn, since the first draw.
+    before them is judged; n_others : judgments of documents that were not drawn, since the first draw. n_costs :
+    documents with a cost of their own; cost_expected, cost_low, cost_high : of the judgments that are expected to be
+    needed still, in those of a usual document; nan where there are no such costs.
     """
 
     statement: Statement
@@ -68,6 +72,10 @@ class NextJudgments(Result):
     n_waiting: int = 0
     n_held: int = 0
     n_others: int = 0
+    n_costs: int = 0
+    cost_expected: float = nan
+    cost_low: float = nan
+    cost_high: float = nan
 
     _COLUMNS = ("topics", "documents", "order", "probability")
 
@@ -102,6 +110,8 @@ def next_judgments(
     tolerance: float = 0.0,
     target: Target = "these topics",
     disagreement: bool = False,
+    unjudgeable: Iterable[tuple[str, str]] = (),
+    document_costs: CostTable | None = None,
     rng: Rng = 1,
 ) -> NextJudgments:
     """The current answer to a question about systems, and the next documents that people should judge.
@@ -137,6 +147,13 @@ def next_judgments(
     disagreement
         Whether the gain of a document is the mean of all people like those who judged, whose variance widens the
         intervals; default: the mean of those who judge it.
+    unjudgeable
+        (topic, document) of documents that nobody can judge, such as broken ones: they gain the lowest, as documents
+        that nobody judged do in trec_eval, unless somebody judges them. A document that was drawn and is neither here
+        nor judged keeps later judgments from counting.
+    document_costs
+        A data frame or {column: cells} with `cost`, and `topic`, `document` or both: what judging costs, 1 where
+        nothing is given. Documents are drawn in proportion to one over the square root of their cost.
     rng
         Random seed of the first call; the design keeps it.
 
@@ -158,15 +175,26 @@ def next_judgments(
     by_people = None if judgments is None else as_judgments(judgments)
     by_models = None if models is None else as_judgments(models, argument="models")
     asked = question if isinstance(question, Question) else Question.read(question, retrieved.systems)
-    used = _judged_by_models(retrieved, by_models)
-    people, people_scale = _on_scale(by_people, scale, design)
+    used = judged_by_models(retrieved, by_models)
+    people, people_scale = on_scale(by_people, scale, design)
     others = [one for one in (people, by_models) if one is not None]
     candidates = candidates_of(used, asked.systems, others, parsed)
     labels = label_features(label_shares(by_models, candidates, parsed))
-    problem = Problem(asked, parsed, candidates, labels, possible_gains(parsed, people_scale))
+    levels = possible_gains(parsed, people_scale)
+    topic_of, document_of = candidates.topic, candidates.document
+    own_costs = None
+    if document_costs is not None:
+        pairs = [candidates.topics[t] for t in topic_of], [candidates.documents[d] for d in document_of]
+        own_costs = DocumentCosts.of(document_costs).array(*pairs)
+    costs = None if own_costs is None else np.where(np.isnan(own_costs), 1.0, own_costs)
+    problem = Problem(asked, parsed, candidates, labels, levels, costs)
     matters = problem.matters
     gains = mean_gains(people, candidates, parsed)
+    lost = rows_of_pairs(unjudgeable, retrieved, candidates)
+    lost = lost[np.isnan(gains[lost])]
+    gains[lost] = levels[0]
     judged = ~np.isnan(gains[matters])
+    n_unjudgeable = int(np.isin(lost, matters).sum())
     current = _design(design, asked, str(parsed), people_scale, candidates, matters, judged, rng)
     drawn = current.draws
     look = problem.look(
@@ -197,18 +225,19 @@ def next_judgments(
         tuple(asked.systems[i] for i in look.remaining),
         tolerance,
         target,
-        int(judged.sum()),
+        int(judged.sum()) - n_unjudgeable,
         int(matters.size),
+        n_unjudgeable,
     )
     waiting = drawn.document[~answered]
-    new, to_go = current, np.zeros(1, np.int64)
+    new, to_go = current, Expectation(np.zeros(1, np.int64), np.zeros(1), 0)
     if not answer:
         seed = [*np.atleast_1d(current.seed).tolist(), len(drawn)]
         if waiting.size < n_documents:
             new = replace(
                 current, draws=drawn.draw(look.sizes, n_documents - waiting.size, np.random.default_rng(seed))
             )
-        to_go = judgments_to_decide(
+        to_go = expectation(
             problem,
             look,
             gains,
@@ -218,7 +247,11 @@ def next_judgments(
             tolerance=tolerance,
             rng=np.random.default_rng([*seed, 1]),
         )
-    low_to_go, median, high_to_go = np.quantile(to_go, EXPECTED_RANGE, method="closest_observation").tolist()
+    low_to_go, median, high_to_go = np.quantile(
+        to_go.n_judgments, EXPECTED_RANGE, method="closest_observation"
+    ).tolist()
+    cost_to_go = np.quantile(to_go.cost, EXPECTED_RANGE, method="closest_observation")
+    cost_low, cost_median, cost_high = cost_to_go.tolist() if own_costs is not None else (nan, nan, nan)
     order = np.flatnonzero(~judged[new.draws.document])[: 0 if answer else n_documents]
     batch = new.draws.document[order]
     return NextJudgments(
@@ -237,41 +270,11 @@ def next_judgments(
         n_waiting=int(waiting.size),
         n_held=int(answered[n_counting:].sum()),
         n_others=int((judged & ~current.known & drawn.left()).sum()),
+        n_costs=0 if own_costs is None else int((~np.isnan(own_costs[matters])).sum()),
+        cost_expected=cost_median,
+        cost_low=cost_low,
+        cost_high=cost_high,
     )
-
-
-def _judged_by_models(runs: Runs, models: Judgments | None) -> Runs:
-    """The runs on the topics that models judged."""
-    if models is None:
-        return runs
-    labelled = set(models.topics)
-    topics = [topic for topic in runs.topics if topic in labelled]
-    if not topics:
-        raise ArgumentError(
-            f"models: they judged no topic of the runs, such as {runs.topics[0]!r}, but {models.topics[0]!r}; give "
-            "judgments of these topics"
-        )
-    return runs if len(topics) == len(runs.topics) else runs.select(topics=topics)
-
-
-def _on_scale(
-    judgments: Judgments | None, scale: Scale | str | None, design: Design | None
-) -> tuple[Judgments | None, Scale]:
-    """The people's judgments on their scale, and that scale: the one that is given, of the design, or declared."""
-    declared = parse_scale(scale) if isinstance(scale, str) else scale
-    if declared is None and design is not None:
-        declared = design.people_scale
-    if declared is None and judgments is not None and all(one.declared for one in judgments.scales):
-        declared = max(judgments.scales, key=lambda one: one.maximum)
-    if declared is None:
-        highest = "" if judgments is None else f" (the highest so far is {judgments.value.max():g})"
-        raise ArgumentError(
-            f"scale: which values people may still give is not known{highest}; declare their scale, as in scale='0-3'"
-        )
-    if judgments is None:
-        return None, declared
-    names = [name for name, one in zip(judgments.assessors, judgments.scales, strict=True) if not one.declared]
-    return judgments.with_scales(dict.fromkeys(names, declared)) if names else judgments, declared
 
 
 def _design(

@@ -24,7 +24,8 @@ class Statement(Result):
     n_judged, n_documents : (contrasts,) documents that can change the difference, judged and in all.
     remaining : systems that may still be the best, or whose answer is open. tolerance : a difference of up to this much
     counts as none. target : the topics of the runs, or all like them. n_judged_in_all, n_documents_in_all : of the
-    documents that can change any difference.
+    documents that can change any difference; n_unjudgeable : of these, documents that nobody can judge, which count as
+    gaining the lowest.
     """
 
     question: Question
@@ -44,6 +45,7 @@ class Statement(Result):
     target: Target = "these topics"
     n_judged_in_all: int = 0
     n_documents_in_all: int = 0
+    n_unjudgeable: int = 0
 
     _COLUMNS = ("first", "second", "estimate", "low", "high", "n_judged", "n_documents")
 
@@ -56,6 +58,9 @@ class Statement(Result):
     def sentence(self) -> str:
         """The answer, or what is open; it claims no more than the intervals do."""
         judged = f"{self.n_judged_in_all:,} of {plural(self.n_documents_in_all, 'document')} judged"
+        if self.n_unjudgeable:
+            verb = "counts" if self.n_unjudgeable == 1 else "count"
+            judged += f"; {plural(self.n_unjudgeable, 'document')} that nobody can judge {verb} as not relevant"
         if self.answer:
             where = "these topics" if self.target == "these topics" else "topics like these"
             how = "whatever the other judgments are" if self.certain else f"with confidence {self.confidence:g}"
