@@ -181,8 +181,8 @@ def plan_question(
     runs, question, models, measure, scale, confidence, tolerance, target, disagreement, document_costs
         As in `next_judgments`.
     judgments
-        A pilot: what people judged so far; None: nothing. It says how well models predict people, and these documents are not judged
-        again.
+        A pilot: what people judged so far; None: nothing. It says how well models predict people, and these documents
+        are not judged again.
     differences
         True sizes of the difference that decides the question, a row each: of the two systems; of the two best; of the
         system of `among` and the one next to it across the border. Default: .01, .02, .05 and .1; a ranking has none.
