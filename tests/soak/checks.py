@@ -27,8 +27,8 @@ NEVER = {
     "an assignment that holds a slot which says otherwise": """
         select a.id from assignment a join slot s on s.unit_id = a.unit_id and s.number = a.slot
         where a.status in ('open', 'completed') and (s.assignment_id is null or s.assignment_id <> a.id)""",
-    "a topic twice for one assessor": """
-        select assessor_id, topic_id from assignment group by assessor_id, topic_id having count(*) > 1""",
+    "a topic twice for one assessor, or a document where each is drawn": """
+        select assessor_id, topic_id from assignment group by assessor_id, topic_id, drawn_id having count(*) > 1""",
     "two open units of one assessor": """
         select assessor_id from assignment where status = 'open' group by assessor_id having count(*) > 1""",
     "a document judged twice by one assessor": """

@@ -99,7 +99,7 @@ def export(
     name: NameOrArm,
     database: options.Database = options.DATABASE,
     what: Annotated[
-        Literal["judgments", "preferences", "duplicates", "units", "codes", "revisions", "archive"] | None,
+        Literal["judgments", "preferences", "duplicates", "units", "codes", "revisions", "design", "archive"] | None,
         option(help="What is exported.", show_default="judgments or preferences"),
     ] = None,
     everything: Annotated[

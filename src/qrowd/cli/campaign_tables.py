@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from qrowd.collect.campaigns.code_tables import CodeTables
     from qrowd.collect.campaigns.progress import Progress
     from qrowd.collect.campaigns.quality import Quality
+    from qrowd.collect.campaigns.question_progress import QuestionProgress
     from qrowd.collect.campaigns.units import CampaignUnits
     from qrowd.collect.protocols.presets import Preset
     from qrowd.magnitude import PowerLaw, TopicUnits
@@ -73,14 +74,41 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         )
     elif progress.ends is not None:
         notes.append(f"Expected end: {_when(progress.ends)}.")
+    if progress.question is not None:
+        notes += _of_question(progress.question)
     for quality in qualities:
         tables.append(_assessors(quality))
         notes.append(f"{quality.arm}: {_agreement(quality)}" if quality.arm else _agreement(quality))
+    if progress.question is not None:
+        return Document(_about_question(progress, progress.question), tuple(tables), tuple(notes), _frame(topics))
     sentence = (
         f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
         f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
     )
     return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
+
+
+def _about_question(progress: Progress, question: QuestionProgress) -> str:
+    return f"{progress.campaign} is {progress.status}. {question.sentence}"
+
+
+def _of_question(question: QuestionProgress) -> list[str]:
+    """How far a question is, beside its sentence."""
+    notes = [f"Question: {question.text}, confidence {question.confidence:g}, {question.target}."]
+    if question.to_go is not None and not question.answer:
+        low, median, high = question.to_go
+        notes.append(f"Expected to go: about {count(median, 'judgment')} (80 % interval {low} to {high}).")
+    waiting = question.n_judged - question.n_counting
+    if waiting > 0:
+        notes.append(
+            f"{count(waiting, 'judgment counts', 'judgments count')} once a document that was drawn earlier is judged."
+        )
+    if question.decision and question.decision != question.sentence:
+        notes.append(f"It stopped after {count(question.n_at_decision, 'document')}: {question.decision}")
+    if question.models:
+        without = f", once every topic has one ({question.n_topics_without} without)" * bool(question.n_topics_without)
+        notes.append(f"Labels by {', '.join(question.models)} help to predict grades{without}.")
+    return notes
 
 
 def units_of_campaign(

@@ -22,13 +22,14 @@ from qrowd.collect.protocols.events import Event, check_event
 from qrowd.collect.protocols.schema import SchemaError, Where, read
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.base import to_json
+from qrowd.collect.store.draws import DRAWN
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.materials import UnitRow
 from qrowd.errors import ArgumentError, RowError
 
 FORMAT = "qrowd campaign"
 VERSION = 1
-OF_CAMPAIGN = (*STATUS, "listed", "coded")  # events that are no assessor's
+OF_CAMPAIGN = (*STATUS, "listed", "coded", "drawn", "looked", "decided")  # events that are no assessor's
 DOCUMENTS = ("document", "left", "right")  # keys of event data whose values are numbers of documents
 AT_ONCE = 1000
 
@@ -60,7 +61,8 @@ def write_archive(connection: Connection, name: str) -> Iterator[bytes]:
         if one.kind == "created":
             continue
         data: dict[str, Any] = dict(one.data)
-        data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
+        if one.kind != DRAWN:  # which counts them as the question does
+            data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
         if one.kind == "assigned":
             data["topic"] = topics[data["topic"]]
         place = None if one.unit_id is None else [topics[units[one.unit_id].topic_id], units[one.unit_id].number]
@@ -163,7 +165,7 @@ class _Numbers:
             A key does not fit the kind of the event, the campaign of line 1, or the lines before.
         """
         data = dict(row.data)
-        for key in data.keys() & set(DOCUMENTS):
+        for key in data.keys() & set(DOCUMENTS) if row.kind != DRAWN else ():
             data[key] = _number(self.documents, data[key], ("data", key), "document")
         if row.kind == "assigned" and "topic" in data:
             data["topic"] = _number(self.topics, data["topic"], ("data", "topic"), "topic")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.drawn import first_event
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
+from qrowd.collect.campaigns.question_plan import QuestionPlan, first_sizes
 from qrowd.collect.campaigns.state import question_of, read_settings
 from qrowd.collect.campaigns.web_pages import image_from_text, image_to_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.settings import MagnitudeSettings, Settings, protocol_of, to_table
-from qrowd.collect.store import events, materials
+from qrowd.collect.store import draws, events, materials
 from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.materials import CampaignRow
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
 
@@ -60,9 +64,15 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
     documents = materials.ids_by_label(connection, "document", campaign_id)
     materials.add_material(connection, "topic", campaign_id, (_topic_row(t, documents) for t in plan.topics))
     topics = materials.ids_by_label(connection, "topic", campaign_id)
-    n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
+    if plan.question is None:
+        n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
+    else:
+        n_units, n_slots = _add_question(connection, plan.question, campaign_id, topics, documents), 0
     counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
     events.append(connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts)])
+    if plan.question is not None and units is None:
+        first = first_event(first_sizes(plan.question))
+        events.append(connection, [LogEntry(at, campaign_id, None, None, None, "server", first.kind, first.data)])
     return campaign_id
 
 
@@ -119,6 +129,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         questions=row.settings["questions"],
         preset=row.settings["preset"],
         crowd=settings.crowd,
+        question=_question_of(connection, row),
     )
 
 
@@ -146,7 +157,42 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
         "preset": plan.preset,
         "crowd": {name: dict(part) for name, part in plan.crowd.items()},
         "frames": list(sites_of(document.url for document in plan.documents if document.frame)),
+        **({} if plan.question is None else {"question": _short(plan.question)}),
     }
+
+
+def _short(question: QuestionPlan) -> dict[str, Any]:
+    return {**question.short(), "n_documents": len(question.preparation().pairs)}
+
+
+def _question_of(connection: Connection, row: CampaignRow) -> QuestionPlan | None:
+    if (table := row.settings.get("question")) is None:
+        return None
+    settings = {key: value for key, value in table.items() if key != "n_documents"}
+    return QuestionPlan(**settings, content=draws.find_question(connection, row.id) or {})
+
+
+def _add_question(
+    connection: Connection,
+    question: QuestionPlan,
+    campaign_id: int,
+    topics: Mapping[str, int],
+    documents: Mapping[str, int],
+) -> int:
+    """Write the question, and a unit for each of its documents, numbered as in its design; how many units.
+
+    Units come one of each topic after the other, because models judge in this order.
+    """
+    draws.add_question(connection, campaign_id, question.content)
+    preparation = question.preparation()
+    turn: Counter[str] = Counter()
+    rows = []
+    for number, (topic, document) in enumerate((*preparation.pairs, *preparation.further_pairs)):
+        turn[topic] += 1
+        row = {"topic_id": topics[topic], "arm": "", "number": number, "documents": [documents[document]]}
+        rows.append((turn[topic], number, row))
+    materials.add_material(connection, "unit", campaign_id, [row for *_, row in sorted(rows, key=lambda one: one[:2])])
+    return len(rows)
 
 
 def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:

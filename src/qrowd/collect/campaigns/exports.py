@@ -39,11 +39,12 @@ class Format:
 
 
 JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS = "judgments", "preferences", "duplicates", "revisions"
-OF_UNITS, OF_CODES, ARCHIVE = "units", "codes", "archive"
+OF_UNITS, OF_CODES, ARCHIVE, DESIGN = "units", "codes", "archive", "design"
 LINES = 500  # of an archive, in a piece
 TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, OF_CODES, REVISIONS)
 WHOLE = (OF_UNITS, OF_CODES, REVISIONS)  # tables that always hold everything
 WHOLE_CAMPAIGN = (OF_CODES, REVISIONS, ARCHIVE)  # never of one arm
+OWN_FORMAT = (ARCHIVE, DESIGN)  # which have one format, of their own
 FORMATS = {
     format.name: format
     for format in (
@@ -77,7 +78,9 @@ def file_of(campaign: str, what: str, format: str, *, everything: bool = False) 
     """
     _check(what, format)
     ending, media_type, refuses = ".archive", "application/jsonl", False
-    if what != ARCHIVE:
+    if what == DESIGN:
+        ending, media_type = ".json", "application/json"
+    elif what != ARCHIVE:
         ending, media_type, refuses = FORMATS[format].ending, FORMATS[format].media_type, FORMATS[format].refuses
     further = f"{'-all' if everything else ''}{'-spreadsheet' if format == 'spreadsheet' else ''}"
     stem = campaign.replace("/", "-")
@@ -87,15 +90,16 @@ def file_of(campaign: str, what: str, format: str, *, everything: bool = False) 
     )
 
 
-def kinds_of(protocols: Collection[str]) -> list[str]:
-    """What a campaign of these protocols has to give, the usual first.
+def kinds_of(protocols: Collection[str], *, question: bool = False) -> list[str]:
+    """What a campaign of these protocols has to give, the usual first. question : whether it carries one.
 
     >>> kinds_of(["grades"])
     ['judgments', 'units', 'codes', 'revisions', 'archive']
     """
     judgments = [] if set(protocols) == {PREFERENCE} else [JUDGMENTS]
     preferences = [PREFERENCES, DUPLICATES] if PREFERENCE in protocols else []
-    return [*judgments, *preferences, OF_UNITS, OF_CODES, REVISIONS, ARCHIVE]
+    design = [DESIGN] if question else []
+    return [*judgments, *preferences, OF_UNITS, OF_CODES, REVISIONS, *design, ARCHIVE]
 
 
 def export_rows(
@@ -111,8 +115,9 @@ def export_rows(
 
     campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
     what : judgments (each with the scale of its arm), preferences, duplicates (pairs that say the same), units (one row
-    per assignment), codes (what owners said of comments and documents), revisions (all that ever happened) or archive.
-    format : a name of FORMATS; an archive has its own. everything : also what does not count, and columns that say why.
+    per assignment), codes (what owners said of comments and documents), revisions (all that ever happened), design
+    (of a question, as `qrowd next` reads it) or archive. format : a name of FORMATS; design and archive have their own.
+    everything : also what does not count, and columns that say why.
     session_gap : of the units; see `campaign_units`.
 
     Raises
@@ -122,13 +127,17 @@ def export_rows(
     """
     row, protocols = find_arms(connection, campaign)
     _check(what, format)
-    kinds = kinds_of(protocols.values())
+    kinds = kinds_of(protocols.values(), question=row.settings.get("question") is not None)
     if what not in kinds:
         raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
     if what in WHOLE_CAMPAIGN and "/" in campaign:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
     if what == ARCHIVE:
         return _together(write_archive(connection, campaign))
+    if what == DESIGN:
+        from qrowd.collect.campaigns.looking import design_content  # slow to import
+
+        return iter([design_content(connection, row.id)])
     several = "" not in protocols
     arms = [arm for arm, protocol in protocols.items() if (protocol == PREFERENCE) == (what != JUDGMENTS)]
     if what == REVISIONS:
@@ -159,10 +168,10 @@ def export_rows(
 
 
 def _check(what: str, format: str) -> None:
-    if what == ARCHIVE:
+    if what in OWN_FORMAT:
         return
     if what not in TABLES:
-        raise ArgumentError(f"what={what!r}: choose one of {', '.join((*TABLES, ARCHIVE))}")
+        raise ArgumentError(f"what={what!r}: choose one of {', '.join((*TABLES, DESIGN, ARCHIVE))}")
     if format not in FORMATS:
         raise ArgumentError(f"format={format!r}: choose one of {', '.join(FORMATS)}")
     if what not in FORMATS[format].of:

@@ -25,6 +25,7 @@ from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.places import Place, placed
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
+from qrowd.collect.campaigns.question_files import question_and_pools
 from qrowd.collect.campaigns.web_pages import ENDINGS, image_of, image_to_text
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.schema import SchemaError, Where, no_such
@@ -71,6 +72,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     questions, preset.
     [magnitude], [grades] or [preference], or [arms.NAME.PROTOCOL] for each of several arms: settings. [journey]:
     settings. [prolific], [panel], [mturk]: platforms.
+    [question]: a question about systems, with runs and models (files); it decides what is judged.
     [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
     under its usual name (`USUAL`). topics and documents may be of a data set of ir_datasets, "irds:ID".
 
@@ -242,7 +244,7 @@ def _read(folder: Folder, toml: str) -> Plan:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
-    allowed = ("campaign", *SETTINGS, "arms", "journey", *KEYS, "files")
+    allowed = ("campaign", *SETTINGS, "arms", "journey", *KEYS, "question", "files")
     reading = Reading(folder, toml, {})
     try:
         for key in table:
@@ -269,8 +271,15 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
     protocols = _protocols(table)
     topics = _topics(reading)
     by_label: dict[str, dict[str, Any]] = {topic["label"]: topic for topic in topics}
-    runs = _lists(reading, by_label)
-    pools = _pools(reading, by_label, runs)
+    runs = pools = None
+    if "question" in table:
+        table["question"], pools = question_and_pools(table, reading.files, by_label, reading.folder, reading.names)
+        topics = [topic for topic in topics if topic["label"] in pools]  # those that can change the answer
+        by_label = {topic["label"]: topic for topic in topics}
+        reading.places.clear()  # they count the topics that were left out
+    else:
+        runs = _lists(reading, by_label)
+        pools = _pools(reading, by_label, runs)
     if pools is None and len(by_label) > 1:
         problem = f"what is judged for each of {len(by_label)} topics is missing; name runs or pool"
         raise SchemaError(("files",), problem)

@@ -16,11 +16,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.crowd import KEYS
+from qrowd.collect.campaigns.drawn import is_left
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
 from qrowd.collect.campaigns.state import (
     AssignmentState,
-    Cache,
     CampaignSettings,
     NotFoundError,
     journey_of_assessor,
@@ -48,7 +49,7 @@ from qrowd.collect.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd.collect.store import accounts, events, materials, state
+from qrowd.collect.store import accounts, draws, events, materials, state
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.state import AssessorRow
@@ -73,6 +74,7 @@ class JudgingService:
     ) -> None:
         self.store, self.clock, self._number = store, clock, number
         self.cache = Cache()
+        self.answered: Callable[[int], None] = lambda campaign_id: None  # called after an answer to a question
 
     # ------------------------------------------------------------------ coming in
 
@@ -253,7 +255,7 @@ class JudgingService:
         """Change the state of an assessor and their unit in one transaction."""
         at, tried = self.clock(), False
 
-        def work(connection: Connection) -> Receipt:
+        def work(connection: Connection) -> tuple[Receipt, int]:
             nonlocal tried
             if tried:  # the last try was undone, and boards may remember it
                 self.cache.forget_boards()
@@ -265,17 +267,21 @@ class JudgingService:
                     raise Refusal(
                         "changed", "This page has already been used to save another answer. Here it is again."
                     )
-                return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late)
+                return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late), 0
             transaction = Transaction(connection, self.cache, assessor.campaign_id, at, self._number)
             if key:
                 transaction.set_key(f"{assessor_id:x}:{key}", digest)
             assessor, assignment = change(transaction, assessor, status, assignment)
             receipt = transaction.finish()
             page = self._page(connection, assessor, status, assignment, at)
-            return Receipt(receipt.event_id, at, receipt.events, late=receipt.late, page=page)
+            of_question = assessor.campaign_id if transaction.settings.question is not None else 0
+            return Receipt(receipt.event_id, at, receipt.events, late=receipt.late, page=page), of_question
 
         try:
-            return await self.store.write_async(work)
+            receipt, campaign_id = await self.store.write_async(work)
+            if campaign_id and any(event.kind == "judged" for event in receipt.events):
+                self.answered(campaign_id)
+            return receipt
         except StoreError:
             self.cache.forget_boards()  # they may remember what was undone
             raise
@@ -317,7 +323,11 @@ class JudgingService:
             row = state.find_draft(connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
         named = assessor.provider not in KEYS
-        return self._page_of_view(connection, settings, assessor.name, view, assignment, named=named, draft=draft)
+        page = self._page_of_view(connection, settings, assessor.name, view, assignment, named=named, draft=draft)
+        if settings.question is None or not isinstance(view, DocumentView):
+            return page
+        size = settings.set_size
+        return replace(page, place=(journey_of_assessor(assessor).n_units % size + 1, size))
 
     def _view(
         self,
@@ -333,29 +343,37 @@ class JudgingService:
         if assignment is not None and assignment.row.status in ("expired", "withdrawn"):
             away = max(0, round((at - assignment.row.lease_until + settings.lease_seconds) / 60))
             return LostView(away if assignment.row.status == "expired" else None)
-        if assignment is not None and (assignment.row.status != "open" or status == "running"):
+        if assignment is not None and (assignment.row.status != "open" or status in ("running", "decided")):
             view = assignment.protocol.view(assignment.task, assignment.state)
             if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
-            may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
+            may_work = settings.may_work(journey_of_assessor(assessor))
             return replace(view, another=status == "running" and may_work and self._is_next(connection, assessor, at))
+        way = journey_of_assessor(assessor)
+        if status == "decided":
+            return NoneLeftView(None, journey.has_worked(way))
         if status != "running":
             return PausedView(stopped=status == "stopped")
-        way = journey_of_assessor(assessor)
-        if not journey.may_work(settings.journey, way):
+        if not settings.may_work(way):
             return journey.view(settings.journey, way)
-        free = self._is_free(connection, assessor)
-        until = at if free else state.next_lapse(connection, assessor.campaign_id, assessor.id)
+        until = at if self._is_free(connection, assessor) else self._next_lapse(connection, assessor)
         return NoneLeftView(until, journey.has_worked(way))
 
     def _is_next(self, connection: Connection, assessor: AssessorRow, at: float) -> bool:
         """Whether there is another unit: a free one, or one whose lease expired."""
         if self._is_free(connection, assessor):
             return True
-        until = state.next_lapse(connection, assessor.campaign_id, assessor.id)
+        until = self._next_lapse(connection, assessor)
         return until is not None and until < at
 
+    def _next_lapse(self, connection: Connection, assessor: AssessorRow) -> float | None:
+        has_question = self.cache.settings(connection, assessor.campaign_id).question is not None
+        next_lapse = draws.next_lapse if has_question else state.next_lapse
+        return next_lapse(connection, assessor.campaign_id, assessor.id)
+
     def _is_free(self, connection: Connection, assessor: AssessorRow) -> bool:
+        if self.cache.settings(connection, assessor.campaign_id).question is not None:
+            return is_left(connection, assessor.campaign_id, assessor)
         return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, lock=False) is not None
 
     def _page_of_view(

@@ -62,6 +62,7 @@ class Page:
     ask : the question that is asked of a document or a pair. full_topic : the whole topic stays in view beside it.
     frames : sites of which the campaign shows pages in frames.
     preview : nothing can be answered; the page only shows what the task is like.
+    place : which document of how many in one go, where each is a unit of its own; from 1.
     """
 
     campaign: str
@@ -84,6 +85,7 @@ class Page:
     draft: Draft | None = None
     named: bool = True
     preview: bool = False
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

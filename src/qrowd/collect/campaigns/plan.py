@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
+from qrowd.collect.campaigns.question_plan import QuestionPlan, question_problems, settings_with_question
 from qrowd.collect.campaigns.web_pages import MAX_IMAGES, MAX_SITES, image_from_text, site_of, sites_of
 from qrowd.collect.protocols.instructions import PRACTICE, magnitude_instructions
 from qrowd.collect.protocols.presets import preset_of
@@ -92,7 +93,7 @@ class Plan:
     questions : whether every topic has a question, or none has; None for those that are given.
     instructions, practice_instructions : for the documents and for the practice. A campaign of magnitudes has our own
         where they are missing. preset : the name of a protocol from which settings were taken, for `overrides`.
-    crowd : one table per platform, as `crowd_of` makes it.
+    crowd : one table per platform, as `crowd_of` makes it. question : about systems, which decides what is judged.
 
     Raises
     ------
@@ -115,8 +116,11 @@ class Plan:
     questions: bool | None = None
     preset: str = ""
     crowd: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    question: QuestionPlan | None = None
 
     def __post_init__(self) -> None:
+        if self.question is not None:
+            object.__setattr__(self, "settings", settings_with_question(self.settings))
         for where, problem in _problems(self):
             raise SchemaError(where, problem)
         place = {document.label: i for i, document in enumerate(self.documents)}
@@ -188,6 +192,9 @@ def _problems(plan: Plan) -> Problems:
     if (n_sites := len(sites_of(one.url for one in plan.documents if one.frame))) > MAX_SITES:
         problem = f"{n_sites} sites are shown in frames, more than {MAX_SITES}; show images of their pages"
         yield ("documents",), problem
+    if plan.question is not None:
+        pools, asks = {topic.label: topic.pool for topic in plan.topics}, any(topic.question for topic in plan.topics)
+        yield from question_problems(plan.question, plan.arms, pools, asks=asks)
     labels = {document.label for document in plan.documents}
     for i, topic in enumerate(plan.topics):
         yield from _topic_problems(plan, topic, ("topics", i), labels)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from qrowd.collect.campaigns.plan import Plan
+from qrowd.collect.campaigns.question_plan import QuestionPlan
 from qrowd.collect.protocols.presets import PRESETS, overrides
 from qrowd.collect.protocols.settings import (
     GradesSettings,
@@ -26,11 +27,27 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
         notes += preset_notes(plan.preset, head, plan.journey, plan.arms)
     if len(plan.arms) > 1 and not plan.instructions:
         notes.append("There are no instructions; write some, because a campaign with arms has none of ours.")
+    if plan.question is not None:
+        return (*notes, *_about_question(plan.question, plan))
     if missing := list(_missing_checks(plan)):
         notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
     notes += _preference_notes(plan)
     notes += _assessors_needed(plan)
     return tuple(notes)
+
+
+def _about_question(question: QuestionPlan, plan: Plan) -> Iterator[str]:
+    """What a question makes of a campaign."""
+    preparation = question.preparation()
+    n, out = len(preparation.pairs), preparation.n_topics_out
+    yield (
+        f"Question: {question.text}, by {question.measure}. {n} documents can change the answer; each is handed out by "
+        'itself when it is drawn, k at a time to an assessor, without rating, postponing or "I can\'t tell".'
+    )
+    if out:
+        yield f"{out} topics of the runs are left out, because no model judged them."
+    if question.target == "these topics" and (further := len(preparation.candidates.topics) - len(plan.topics)) > 0:
+        yield f"{further} further topics of the runs have no document that can change the answer."
 
 
 def _assessors_needed(plan: Plan) -> Iterator[str]:

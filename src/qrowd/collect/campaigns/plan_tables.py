@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.question_plan import QuestionPlan
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, plain, read
@@ -76,6 +77,7 @@ class PlanTable:
     prolific: ProlificTable | None = None
     panel: PanelTable | None = None
     mturk: MturkTable | None = None
+    question: QuestionPlan | None = None
 
 
 def plan_from_table(table: Mapping[str, Any]) -> Plan:
@@ -109,6 +111,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             questions=head.questions,
             preset=head.preset,
             crowd=platforms_of(whole),
+            question=whole.question,
         )
     except SchemaError as error:
         match error.where:
@@ -124,6 +127,7 @@ def table_from_plan(plan: Plan) -> dict[str, Any]:
         **_settings_tables(plan),
         "journey": to_table(plan.journey),
         **{name: dict(part) for name, part in plan.crowd.items()},
+        **({} if plan.question is None else {"question": {**plan.question.short(), "content": plan.question.content}}),
         "topics": plain(tuple[TopicPlan, ...], plan.topics),
         "documents": [vars(document) for document in plan.documents],
     }

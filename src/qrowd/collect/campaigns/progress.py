@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.plan import arms_in_short
+from qrowd.collect.campaigns.question_progress import QuestionProgress, question_progress
 from qrowd.collect.campaigns.state import find, protocols_of, read_settings, the_protocol
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.protocols.settings import GradesSettings
@@ -63,7 +64,8 @@ class Progress:
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
         is less; None where nobody can tell: not running, nothing left, or fewer than 5 units done in that time.
     missing : assessors whom a running campaign without a crowd platform needs at least beside those who came or are
-        invited, because nobody gets two units of a topic.
+        invited, because nobody gets two units of a topic. question : how far the question is that the campaign carries;
+    its units are documents, and its slots are made when a document is drawn.
     """
 
     campaign: str
@@ -90,10 +92,13 @@ class Progress:
     arms: dict[str, str] = field(default_factory=dict)
     missing: int = 0
     models: int = 0
+    question: QuestionProgress | None = None
 
     @property
     def share(self) -> float:
-        """Of the slots, how many are done."""
+        """Of the slots, how many are done; of a question, of the judgments that it is expected to need."""
+        if self.question is not None:
+            return self.question.share
         return self.completed / self.slots if self.slots else 1.0
 
     @property
@@ -138,11 +143,12 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     )
     total, status = sum(slots.values()), work.by_status
     left, n_counted = total - status[COMPLETED], answers.by_topic.total()
-    ends = None
-    if row.status == "running" and left and work.begun is not None and work.recent >= LEAST:
+    ends, asked = None, read_settings(row)
+    predictable = row.status == "running" and left and asked.question is None
+    if predictable and work.begun is not None and work.recent >= LEAST:
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
-    waits = row.status == "running" and not read_settings(row).crowd
+    waits = row.status == "running" and not asked.crowd and asked.question is None
     first = int(at // HOUR) - HOURS + 1
     by_hour = counts.answers_by_hour(connection, row.id, protocols.values(), first * HOUR)
     return Progress(
@@ -170,6 +176,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         {} if "" in protocols else protocols,
         counts.missing_assessors(connection, row.id) if waits else 0,
         counts.models(connection, row.id),
+        question_progress(connection, row),
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
+from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.drawn import rebuilt_slots
 from qrowd.collect.campaigns.state import (
     AssignmentState,
-    Cache,
     assessor_after,
     differences,
     find,
@@ -18,9 +19,11 @@ from qrowd.collect.campaigns.state import (
 )
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.draws import DRAWN
 from qrowd.collect.store.state import AssessorRow, Slot
 
 STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
+BY_SERVER = {"decided": "decided"}  # what the server itself sets, when a question is decided
 
 
 def rebuild(connection: Connection, name: str) -> int:
@@ -36,12 +39,14 @@ def rebuild(connection: Connection, name: str) -> int:
     settings = cache.settings(connection, row.id)
     assessors: dict[int, AssessorRow] = {}
     assignments: dict[int, AssignmentState] = {}
-    status, n = "running", 0
+    status, n, of_slots = "running", 0, []
     for one in events.of_campaign(connection, row.id):
         n += 1
+        if one.kind in (DRAWN, "assigned"):
+            of_slots.append(one)
         event, who, which = Event(one.kind, one.data), one.assessor_id, one.assignment_id
         if who is None:  # of the campaign as a whole
-            status = STATUS.get(one.kind, status)
+            status = {**STATUS, **BY_SERVER}.get(one.kind, status)
         elif one.late:
             continue
         elif one.kind == "arrived":
@@ -56,6 +61,9 @@ def rebuild(connection: Connection, name: str) -> int:
                 assignments[which] = cache.new_assignment(connection, assessors[who], which, slot, seed, one.time)
     state.clear_state(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)
+    if settings.question is not None:
+        state.remove_slots(connection, row.id)
+        rebuilt_slots(connection, row.id, of_slots, settings.n_slots)
     state.add_assessors(connection, *assessors.values())
     state.add_assignments(connection, [assignment.to_row() for assignment in assignments.values()])
     answers: defaultdict[Table, list[dict[str, Any]]] = defaultdict(list)

@@ -39,9 +39,9 @@ _COLUMNS = LogEntry._fields[:-1]
 _ONE = f"insert into event ({', '.join(_COLUMNS)}) values ({', '.join(['%s'] * len(_COLUMNS))}) returning id"
 _ONE_OF = {"sqlite": _ONE.replace("%s", "?"), "postgresql": _ONE}
 _MANY = insert(event).returning(event.c.id, sort_by_parameter_order=True)
-_ALL = select(*(event.c[name] for name in LogEntry._fields))
-_BY_KEY = _ALL.where(event.c.idem_key == bindparam("key"))
-_OF_UNIT = _ALL.where(event.c.unit_id == bindparam("of"), event.c.id > bindparam("after"))
+ALL = select(*(event.c[name] for name in LogEntry._fields))
+_BY_KEY = ALL.where(event.c.idem_key == bindparam("key"))
+_OF_UNIT = ALL.where(event.c.unit_id == bindparam("of"), event.c.id > bindparam("after"))
 
 
 def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
@@ -68,7 +68,7 @@ def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
 
 def of_assignment(connection: Connection, assignment_id: int) -> Iterator[LogEntry]:
     """What happened to one assignment, oldest first."""
-    return _streamed(connection, _ALL.where(event.c.assignment_id == assignment_id))
+    return _streamed(connection, ALL.where(event.c.assignment_id == assignment_id))
 
 
 def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> Iterator[LogEntry]:
@@ -78,7 +78,7 @@ def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> Iterator
 
 def of_campaign(connection: Connection, campaign_id: int) -> Iterator[LogEntry]:
     """Everything that happened in a campaign, oldest first."""
-    return _streamed(connection, _ALL.where(event.c.campaign_id == campaign_id))
+    return _streamed(connection, ALL.where(event.c.campaign_id == campaign_id))
 
 
 def _streamed(

@@ -1,6 +1,6 @@
 """The tables. Events are the truth; of the rest, some is material and some is what the events add up to.
 
-    campaign, topic, document, image, unit   material: written once, when a campaign is created
+    campaign, topic, document, image, unit, question   material: written once, when a campaign is created
     event                                  what happened, append-only
     assessor, slot, assignment             current state, worked out again from the events by one command:
     judgment, preference, bad_mark           who takes part, who has which unit, what they said
@@ -81,7 +81,7 @@ campaign = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("title", Text, nullable=False),
     Column("settings", JSON, nullable=False),  # protocols by arm among them
-    Column("status", Text, nullable=False),  # running, paused, stopped
+    Column("status", Text, nullable=False),  # running, paused, stopped, decided
     Column("seed", BigInteger, nullable=False),
     Column("created", Double, nullable=False),
 )
@@ -129,6 +129,13 @@ unit = Table(
     Column("number", Integer, nullable=False),  # from 0, within the topic, arm after arm
     Column("documents", JSON, nullable=False),  # numbers of documents, check documents included
     UniqueConstraint("topic_id", "number"),
+)
+
+question = Table(
+    "question",
+    metadata,
+    Column("campaign_id", Key, _of("campaign"), primary_key=True),
+    Column("content", JSON, nullable=False),  # the documents that can change its answer, and what each weighs
 )
 
 # ---- the truth
@@ -194,7 +201,8 @@ assignment = Table(
     Column("version", Integer, nullable=False),  # events so far
     Column("state", JSON, nullable=False),
     *_columns(Double, "created", "updated"),
-    UniqueConstraint("assessor_id", "topic_id"),  # no topic twice, for ever
+    Column("drawn_id", Key, nullable=False, default=0),  # the only document of the unit, where a question draws; or 0
+    UniqueConstraint("assessor_id", "topic_id", "drawn_id"),  # no topic twice, for ever; no document where it is drawn
     _partial("uq_assignment_open_of_assessor", "assessor_id", where="status = 'open'", unique=True),
     _partial("uq_assignment_unit_slot", "unit_id", "slot", where="status in ('open', 'completed')", unique=True),
     _partial("ix_assignment_lease", "campaign_id", "lease_until", where="status = 'open'"),

@@ -156,6 +156,7 @@ class AssignmentRow:
     status: str = "open"
     version: int = 0
     state: dict[str, Any] = field(default_factory=dict)
+    drawn_id: int = 0
 
     @property
     def holds_slot(self) -> bool:
@@ -172,10 +173,10 @@ class Slot(NamedTuple):
 
 
 _ASSIGNMENT = tuple(AssignmentRow.__dataclass_fields__)
-_ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
-_ASSIGNMENT_BY_ID = _ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
+ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
+_ASSIGNMENT_BY_ID = ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
 _ASSIGNMENT_BY_ID_LOCKED = _ASSIGNMENT_BY_ID.with_for_update()
-_ASSIGNMENTS_OF = _ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
+_ASSIGNMENTS_OF = ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
 _LOCK_UNIT = select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update()
 
 _topics_before = select(assignment.c.topic_id).where(assignment.c.assessor_id == bindparam("assessor"))
@@ -208,7 +209,7 @@ _open_of_others = (
     assignment.c.topic_id.not_in(_topics_before.correlate(None)),
 )
 _LAPSED = (
-    _ASSIGNMENTS.where(*_open_of_others, assignment.c.lease_until < bindparam("at"))
+    ASSIGNMENTS.where(*_open_of_others, assignment.c.lease_until < bindparam("at"))
     .order_by(assignment.c.lease_until)
     .limit(1)
 )
@@ -368,6 +369,11 @@ def clear_state(connection: Connection, campaign_id: int) -> None:
     for table in STATE:
         if table not in (pair_lease, slot):
             connection.execute(delete(table).where(table.c.campaign_id == campaign_id))
+
+
+def remove_slots(connection: Connection, campaign_id: int) -> None:
+    """Remove the slots of a campaign whose events make them."""
+    connection.execute(delete(slot).where(slot.c.campaign_id == campaign_id))
 
 
 # ---- answers

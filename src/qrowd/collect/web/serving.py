@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ from typing import Any
 from starlette.applications import Starlette
 
 from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.campaigns.live import LiveQuestions
 from qrowd.collect.protocols.schema import read
 from qrowd.collect.store.accounts import purge, secret
 from qrowd.collect.store.base import Store
@@ -73,8 +75,11 @@ def make_server(serving: Serving, store: Store) -> Starlette:
         key_hosts=(*ServerSettings.key_hosts, *serving.key_hosts),
         judgments_per_minute=serving.per_minute,
     )
+    service = JudgingService(store)
+    questions = LiveQuestions(store, service.cache.new_sizes)
+    service.answered = questions.answered
     app = make_app(
-        JudgingService(store),
+        service,
         store,
         settings=settings,
         routes=[*owner.ROUTES, *api.ROUTES],
@@ -84,9 +89,11 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
+        questions.start()
         try:
             yield
         finally:
+            await asyncio.to_thread(questions.close)
             store.close()
 
     app.router.lifespan_context = lifespan

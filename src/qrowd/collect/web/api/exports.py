@@ -7,6 +7,7 @@ from starlette.responses import Response
 from qrowd.collect.campaigns.coding import CODES
 from qrowd.collect.campaigns.exports import (
     ARCHIVE,
+    DESIGN,
     DUPLICATES,
     FORMATS,
     JUDGMENTS,
@@ -68,11 +69,26 @@ async def _file(caller: Caller, what: str, format: str, everything: bool, arm: s
     arms, name = protocols_of(caller.campaign), caller.campaign.name
     if arm and arm not in arms:
         raise invalid("arm", f"choose one of {', '.join(arms)}" if "" not in arms else "this campaign has no arms")
-    kinds = kinds_of([arms[arm]] if arm else arms.values())
+    question = caller.campaign.settings.get("question") is not None
+    kinds = kinds_of([arms[arm]] if arm else arms.values(), question=question)
     name = f"{name}/{arm}" if arm else name
     if what not in kinds:
         raise Problem(409, "protocol", f"{name}: this campaign collects {kinds[0]}; ask for those.")
     return await download(caller.server.store, name, what, format, everything=everything)
+
+
+@operation(
+    "GET",
+    "/campaigns/{campaign}/design",
+    Answer("What was drawn for the campaign's question, as qrowd next reads it", files=("application/json",)),
+    problems=(409,),
+)
+async def design(caller: Caller) -> Response:
+    """The documents that a question drew so far, in order, with the probability of each.
+
+    Together with the judgments it gives the same statement as the campaign, by `qrowd next`.
+    """
+    return await _file(caller, DESIGN, "", False)
 
 
 @operation(
@@ -111,5 +127,6 @@ OPERATIONS = (
         OF_CODES, CODES, "What owners said of comments and of conflicts with gold: codes, verdicts, causes and notes"
     ),
     _table(REVISIONS, export.REVISIONS, "All that ever happened, oldest first"),
+    design,
     archive,
 )

@@ -24,7 +24,7 @@ from qrowd.collect.web.api.bodies import invalid
 
 T = TypeVar("T")
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}$"
-Status = Literal["running", "paused", "stopped"]
+Status = Literal["running", "paused", "stopped", "decided"]
 ProtocolName = Literal["magnitude", "grades", "preference"]
 
 

@@ -36,6 +36,7 @@ from qrowd.collect.web import texts
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner import formatting
 from qrowd.collect.web.owner.context import OwnerContext, form, page, upload
+from qrowd.collect.web.owner.question_plot import question_plot
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -61,12 +62,18 @@ async def overview(context: OwnerContext) -> Response:
 
 async def campaign(context: OwnerContext) -> Response:
     """One campaign as it runs."""
-    return context.render("campaign", tab="overview", p=await progress_of(context, context.campaign.name))
+    return context.render("campaign", tab="overview", **await _shown(context))
 
 
 async def live(context: OwnerContext) -> Response:
     """The part of the page that changes, for the script that asks every five seconds."""
-    return HTMLResponse(context.render_text("live", p=await progress_of(context, context.campaign.name)))
+    return HTMLResponse(context.render_text("live", **await _shown(context)))
+
+
+async def _shown(context: OwnerContext) -> dict[str, Any]:
+    """The progress of the campaign, and the plot of its question."""
+    p = await progress_of(context, context.campaign.name)
+    return {"p": p, "plot": None if p.question is None else question_plot(p.question)}
 
 
 async def set_status(context: OwnerContext, fields: Form) -> Response:
@@ -92,6 +99,7 @@ async def settings(context: OwnerContext) -> Response:
             "seed": row.seed,
             "lease": formatting.seconds(current.lease_seconds),
             "created": f"{formatting.moment(row.created)} UTC",
+            **({} if current.question is None else {"question": current.question["text"]}),
             **({"check_documents": row.settings["checks"]} if "magnitude" in protocols else {}),
             "questions": {True: "required", False: "none", None: "optional"}[row.settings["questions"]],
         },

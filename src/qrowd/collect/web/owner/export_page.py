@@ -12,7 +12,7 @@ from dataclasses import replace
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, WHOLE, WHOLE_CAMPAIGN, kinds_of
+from qrowd.collect.campaigns.exports import FORMATS, OWN_FORMAT, WHOLE, WHOLE_CAMPAIGN, kinds_of
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.store.accounts import api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
@@ -40,16 +40,16 @@ FORMAT_TEXTS = {
 async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
     arm = _arm(context)
-    kinds = [kind for kind in _kinds(context, arm) if kind != ARCHIVE]
+    kinds = [kind for kind in _kinds(context, arm) if kind not in OWN_FORMAT]
     tables = [(kind, [_described(name, kind) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds]
-    return context.render("export", tab="export", tables=tables, whole=WHOLE, arm=arm)
+    return context.render("export", tab="export", tables=tables, whole=WHOLE, arm=arm, kinds=_kinds(context, arm))
 
 
 async def export_file(context: OwnerContext) -> Response:
     """A file, streamed from the store."""
     what, format = context.request.path_params["what"], context.request.path_params["format"]
     arm = _arm(context)
-    if what not in _kinds(context, arm) or (what != ARCHIVE and what not in _kinds_in(format)):
+    if what not in _kinds(context, arm) or (what not in OWN_FORMAT and what not in _kinds_in(format)):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
     name = f"{context.campaign.name}/{arm}" if arm else context.campaign.name
@@ -72,7 +72,9 @@ def _arm(context: OwnerContext) -> str:
 
 def _kinds(context: OwnerContext, arm: str) -> list[str]:
     arms = protocols_of(context.campaign)
-    return [kind for kind in kinds_of([arms[arm]]) if kind not in WHOLE_CAMPAIGN] if arm else kinds_of(arms.values())
+    if arm:
+        return [kind for kind in kinds_of([arms[arm]]) if kind not in WHOLE_CAMPAIGN]
+    return kinds_of(arms.values(), question=context.campaign.settings.get("question") is not None)
 
 
 def _kinds_in(format: str) -> tuple[str, ...]:

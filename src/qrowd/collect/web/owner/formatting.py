@@ -166,6 +166,7 @@ STATUS = {
     "running": "running",
     "paused": "paused",
     "stopped": "stopped",
+    "decided": "decided",
 }
 PROTOCOL = {"magnitude": "magnitudes", "grades": "grades", "preference": "preferences"}
 
