@@ -16,7 +16,7 @@ from qrowd.kernels.arrays import Floats
 from qrowd.sequential.bounds import MIN_DRAWS, interval_half
 from qrowd.sequential.draws import Draws, mixed_sizes
 from qrowd.sequential.estimates import contrast_estimates
-from qrowd.sequential.predictions import label_features, predict_gains
+from qrowd.sequential.predictions import features_of, label_features, predict_gains
 
 Guesses = Literal["none", "real", "useless", "reversed", "perfect", "biased"]
 GUESSES: tuple[Guesses, ...] = get_args(Guesses)
@@ -67,9 +67,9 @@ def judged_until_decided(world: World, rng: np.random.Generator) -> tuple[int, f
     """Judgments until the interval excludes 0, with a look after every answer, and the estimate; 0 if it never does."""
     n = world.weight.size
     draws, gains = Draws.none(n), np.full(n, np.nan)
-    features = label_features(world.labels)
+    features = features_of(label_features(world.labels), world.topic, np.zeros((n, 0)))
     while len(draws) < n:
-        predictions = predict_gains(features, world.topic, gains, lowest=0.0, highest=3.0)
+        predictions = predict_gains(features, gains, lowest=0.0, highest=3.0)
         weight = np.abs(world.weight)
         done = len(draws)
         draws = draws.draw(mixed_sizes(weight * predictions.spread, weight), BATCH, rng)
@@ -78,7 +78,7 @@ def judged_until_decided(world: World, rng: np.random.Generator) -> tuple[int, f
             gains[document] = world.gain[document]
             if k + 1 < MIN_DRAWS:
                 continue
-            predictions = predict_gains(features, world.topic, gains, lowest=0.0, highest=3.0)
+            predictions = predict_gains(features, gains, lowest=0.0, highest=3.0)
             result = contrast_estimates(
                 world.weight[None], draws.first(k + 1), gains, predictions.expected, predictions.spread
             )

@@ -112,7 +112,13 @@ class ReplayPanel:
             rows |= ~np.isnan(self.shares).all(axis=1)
         whole = self.candidates
         part = Candidates(
-            whole.topics, whole.documents, question.systems, whole.topic[rows], whole.document[rows], weight[:, rows]
+            whole.topics,
+            whole.documents,
+            question.systems,
+            whole.topic[rows],
+            whole.document[rows],
+            weight[:, rows],
+            whole.retrieved[rows],
         )
         shares = self.shares[rows] if with_labels else np.zeros((len(part), 0))
         levels = possible_gains(self.measure, PEOPLE)

@@ -158,7 +158,7 @@ def test_certain_bounds_hold_for_any_gains_of_the_others() -> None:
 
 def test_sizes_keep_a_share_for_every_document_with_a_weight() -> None:
     sizes = mixed_sizes(np.array([1.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.0]))
-    np.testing.assert_allclose(sizes, [0.95, 0.05, 0.0])
+    np.testing.assert_allclose(sizes, [0.875, 0.125, 0.0])
     np.testing.assert_allclose(mixed_sizes(np.zeros(2), np.array([1.0, 3.0])), [0.25, 0.75])
 
 

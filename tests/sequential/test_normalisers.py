@@ -24,7 +24,7 @@ from qrowd.sequential.candidates import (
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.normalisers import certain_differences, difference_variance, normaliser_limits, normaliser_sd
-from qrowd.sequential.predictions import Predictions, label_features, predict_gains
+from qrowd.sequential.predictions import Predictions, features_of, label_features, predict_gains
 from qrowd.sequential.question import Question
 
 LEVELS = np.arange(4.0)
@@ -33,7 +33,8 @@ LEVELS = np.arange(4.0)
 def candidates(topic: list[int]) -> Candidates:
     n = len(topic)
     names = tuple(map(str, range(max(topic) + 1)))
-    return Candidates(names, tuple(map(str, range(n))), ("a", "b"), np.array(topic), np.arange(n), np.zeros((2, n)))
+    numbers, nothing = np.arange(n), np.zeros((n, 3))
+    return Candidates(names, tuple(map(str, range(n))), ("a", "b"), np.array(topic), numbers, np.zeros((2, n)), nothing)
 
 
 def slow_ideal(gains: list[float], cutoff: int) -> float:
@@ -78,7 +79,7 @@ def test_once_all_is_judged_nothing_of_the_normaliser_is_in_doubt() -> None:
     topic = np.array([0, 0, 0, 1, 1])
     gains = np.array([3.0, 1.0, 0.5, 0.0, 2.0])
     sd = np.ones(5)
-    predictions = Predictions(gains, sd, (1.0, 1.0))
+    predictions = Predictions(gains, sd, {})
     result = normaliser_sd(measure("nDCG@10"), candidates(topic.tolist()), predictions, gains, LEVELS)
     assert result.tolist() == [0.0, 0.0]
 
@@ -86,7 +87,7 @@ def test_once_all_is_judged_nothing_of_the_normaliser_is_in_doubt() -> None:
 def test_a_measure_without_normaliser_has_none_in_doubt() -> None:
     whole = candidates([0, 0, 1])
     gains = np.full(3, np.nan)
-    predictions = Predictions(np.ones(3), np.ones(3), (1.0, 1.0))
+    predictions = Predictions(np.ones(3), np.ones(3), {})
     assert normaliser_sd(measure("DCG@10"), whole, predictions, gains, LEVELS).tolist() == [0.0, 0.0]
     low, high = normaliser_limits(measure("RBP"), whole, gains, lowest=0.0, highest=3.0)
     assert low.tolist() == high.tolist() == [1.0, 1.0]
@@ -117,7 +118,8 @@ def test_the_error_of_the_normaliser_is_not_larger_than_it_says() -> None:
         gains = np.full(500, np.nan)
         gains[order[:, :6].ravel()] = truth[order[:, :6].ravel()]
         whole = candidates(topic.tolist())
-        predictions = predict_gains(labels, topic, gains, lowest=0.0, highest=3.0)
+        features = features_of(label_features(labels), topic, np.zeros((500, 0)))
+        predictions = predict_gains(features, gains, lowest=0.0, highest=3.0)
         expected = expected_normalisers(
             ndcg, whole, predictions.expected, predictions.spread, gains=gains, levels=LEVELS
         )

@@ -20,7 +20,7 @@ from qrowd.sequential.candidates import candidates_of, gain_variances, mean_gain
 from qrowd.sequential.draws import Draws, mixed_sizes
 from qrowd.sequential.estimates import contrast_estimates
 from qrowd.sequential.looks import Problem
-from qrowd.sequential.predictions import label_features, predict_gains
+from qrowd.sequential.predictions import features_of, label_features, predict_gains
 from qrowd.sequential.question import Question
 from qrowd.sequential.variances import judgment_variance, topic_variance
 
@@ -80,10 +80,11 @@ def left_the_interval(gains: Floats, weights: Floats, truth: float, of_people: F
     rng = np.random.default_rng(int(1e6 * abs(gains.sum())) % 2**32)
     draws, judged = Draws.none(n), np.full(n, np.nan)
     size = np.abs(weights)
+    features = features_of(label_features(np.zeros((n, 0))), TOPIC, np.zeros((n, 0)))
     while len(draws) < n:
         draws = draws.draw(mixed_sizes(size, size), 30, rng)
         judged[draws.document] = gains[draws.document]
-        predictions = predict_gains(np.zeros((n, 0)), TOPIC, judged, lowest=0.0, highest=3.0)
+        predictions = predict_gains(features, judged, lowest=0.0, highest=3.0)
         result = contrast_estimates(weights[None], draws, judged, predictions.expected, predictions.spread)
         expected = np.where(np.isnan(judged), predictions.expected, judged)
         of_errors = np.where(np.isnan(judged), predictions.spread**2, 0.0)

@@ -21,13 +21,17 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.sequential.variances import judgment_variance
 
+DEEPEST = 100  # rank of a run that says something of a document
+RARE = 1e-4  # added to means, so that documents that no run returns have logarithms
+
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Documents of topics, those first ranked by systems and those that anybody judged.
 
     topics, documents, systems : labels. topic, document : (pairs,) numbers into them, ordered by topic.
-    weight : (systems, pairs) of a gain in the sum of a topic, before the normaliser.
+    weight : (systems, pairs) of a gain in the sum of a topic, before the normaliser. retrieved : (pairs, 3) where all
+    runs return a document, as `retrieval` says.
     """
 
     topics: tuple[str, ...]
@@ -36,6 +40,7 @@ class Candidates:
     topic: NDArray[np.int64]
     document: NDArray[np.int64]
     weight: Floats
+    retrieved: Floats
 
     def __len__(self) -> int:
         return self.topic.size
@@ -106,7 +111,37 @@ def candidates_of(runs: Runs, systems: Sequence[str], judgments: Iterable[Judgme
     for place, of_list, weights in entries:
         columns = np.searchsorted(keys, of_list // n_documents * n_all + of_list % n_documents)
         weight[place, columns] = weights
-    return Candidates(runs.topics, tuple(documents), tuple(systems), keys // n_all, keys % n_all, weight)
+    return Candidates(
+        runs.topics,
+        tuple(documents),
+        tuple(systems),
+        keys // n_all,
+        keys % n_all,
+        weight,
+        _retrieval(runs, keys, n_all),
+    )
+
+
+def _retrieval(runs: Runs, keys: NDArray[np.int64], n_documents: int) -> Floats:
+    """(pairs, 3) where the runs return each document: logarithms of the means over the runs of 1 / (60 + rank) and of
+    1 / rank, and the share of the runs that return it among the first ten.
+
+    keys : (pairs,) topic x n_documents + document, ascending.
+    """
+    ranked = runs.ranked()
+    sums = np.zeros((3, keys.size))
+    for s in range(len(runs.systems)):
+        for t in range(len(runs.topics)):
+            start, length = int(ranked.starts[s, t]), min(int(ranked.lengths[s, t]), DEEPEST)
+            wanted = t * n_documents + ranked.document[start : start + length].astype(np.int64)
+            place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+            rank = np.flatnonzero(keys[place] == wanted)
+            place = place[rank]
+            sums[0, place] += 1 / (61 + rank)
+            sums[1, place] += 1 / (1 + rank)
+            sums[2, place] += rank < 10
+    sums /= max(len(runs.systems), 1)
+    return np.column_stack([np.log(sums[:2].T + RARE), sums[2]])
 
 
 def gains_of_values(measure: Measure, values: Floats, scales: Sequence[Scale]) -> Floats:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 
-MIN_SHARE = 0.1  # of the probability of each draw that does not depend on what is expected of a document
+MIN_SHARE = 0.25  # of the probability of each draw that does not depend on what is expected of a document
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from qrowd.sequential.normalisers import (
     normaliser_limits,
     normaliser_sd,
 )
-from qrowd.sequential.predictions import LabelFeatures, Predictions, predict_gains
+from qrowd.sequential.predictions import Features, LabelFeatures, Predictions, features_of, predict_gains
 from qrowd.sequential.question import Question
 from qrowd.sequential.statement import answer_of, open_contrasts
 from qrowd.sequential.variances import Target, topic_variance
@@ -72,6 +72,11 @@ class Problem:
         return self.question.contrasts()
 
     @cached_property
+    def features(self) -> Features:
+        """What predicts the gains of the candidates."""
+        return features_of(self.labels, self.candidates.topic, self.candidates.retrieved)
+
+    @cached_property
     def matters(self) -> NDArray[np.int64]:
         """(documents,) numbers of the candidates that can change the answer: those that can be drawn."""
         weight = self.candidates.weight
@@ -97,7 +102,7 @@ class Problem:
         """
         candidates, matters, contrasts = self.candidates, self.matters, self.contrasts
         lowest, highest = float(self.levels[0]), float(self.levels[-1])
-        predictions = predict_gains(self.labels, candidates.topic, gains, lowest=lowest, highest=highest)
+        predictions = predict_gains(self.features, gains, lowest=lowest, highest=highest)
         normalisers = expected_normalisers(
             self.measure, candidates, predictions.expected, predictions.spread, gains=gains, levels=self.levels
         )

@@ -1,26 +1,41 @@
-"""What people would say of documents that nobody judged yet, from cheap labels and from what people said so far.
+"""What people would say of documents that nobody judged yet, from cheap labels, the runs, and what people said so far.
 
-Ridge regression of people's gains on the labels of each cheap assessor, on their mean, and on the topic: assessors are
-stricter in some topics than in others. Coefficients shrink towards what was declared before the first answer. The
-predictions are a mean over penalties, and over using the labels at all or not, weighted by the likelihood of their
-leave-one-out errors: choosing one of them predicts worse.
+A linear mixed model of people's gains: their difference from the mean label depends on the mean label (linearly and
+smoothly), on the label of each cheap assessor, on where the runs return the document, on the topic, and on the mean
+label within the topic. The coefficients of each of these are random with a variance of their own. The variances start
+from declared values and are estimated from the answers by maximising the marginal likelihood (Harville 1977, Maximum
+likelihood approaches to variance component estimation, J. Am. Stat. Assoc. 72(358); MacKay 1992, Bayesian
+interpolation, Neural Computation 4(3)).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
 
-FEWEST = 6  # judgments, before which what was declared is used as it is
-PENALTIES = (30.0, 100.0, 300.0)  # of the coefficient of a cheap assessor, in variances of the error
-TOPIC_PENALTIES = (1.0, 2.0, 8.0)
-PRIOR_N = 5.0  # judgments that the declared variance counts for
 NO_LABELS = 0.4  # expected gain of a document without labels, as a share of the highest
+# variances before the first answer, in squares of the range of gains
+NOISE = 0.055  # of the error that nothing explains
+DECLARED = {
+    "level": 0.033,
+    "mean label": 0.033,
+    "smooth": 0.003,
+    "labels": 0.0055,
+    "runs": 0.011,
+    "topic": 0.022,
+    "topic x mean label": 0.003,
+}
+PRIOR_N = 4.0  # coefficients, or judgments, that a declared variance counts for
+N_STEPS = 12  # of the maximisation; further ones change the expected gains by less than the answers do
+N_LATER = 4  # with the noise of each document
+SHAPE, SHAPE_N = 0.75, 5.0  # how much the noise depends on the expected gain, and the weight of this declaration
+MOST = 0.85  # of that dependence
+CENTRES = np.linspace(-1.5, 2.5, 6)  # of the smooth functions of the mean label, in its standard deviations
+WIDTH = 0.5  # of each, as a variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,88 +43,49 @@ class Predictions:
     """Expected gains.
 
     expected : (documents,) of a judged document without its own judgment. spread : (documents,) standard deviation of
-    the error. penalties : of the labels (inf where they are not used) and of the topics, those
-    with the largest weight.
+    the error. variances : of the coefficients of each part of the model and of the noise, in squares of gains.
     """
 
     expected: Floats
     spread: Floats
-    penalties: tuple[float, float]
+    variances: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
 class LabelFeatures:
-    """Labels of cheap assessors as a regression reads them; they stay the same from answer to answer.
+    """Labels of cheap assessors, standardised; they stay the same from answer to answer.
 
-    standardised : (documents, assessors + 1) labels and their mean, none without assessors. mean : (documents,) mean
-    label, .4 where there is none.
+    standardised : (documents, assessors) labels, the mean where an assessor did not judge. mean : (documents,) mean
+    label as a share of the highest, `NO_LABELS` where there is none.
     """
 
     standardised: Floats
     mean: Floats
 
 
-def predict_gains(
-    labels: Floats | LabelFeatures, topics: NDArray[np.integer], gains: Floats, *, lowest: float, highest: float
-) -> Predictions:
-    """Expected gains of documents from labels, topics and the gains known so far.
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What the model reads of documents.
 
-    labels : (documents, assessors) gains of cheap assessors as shares of what is highest on their scales, nan where
-    they did not judge, or their features; there may be no assessor. topics : (documents,) codes. gains : (documents,)
-    of people, nan where not judged. lowest, highest : possible gain.
+    dense : (documents, columns), in parts. parts : name and number of columns of each. topic : (documents,) codes from
+    0. slope : (documents,) standardised mean label, 0 where there are no labels. start : (documents,) expected gain
+    before the first answer, as a share of the highest.
     """
-    of_labels = labels if isinstance(labels, LabelFeatures) else label_features(labels)
-    n = of_labels.mean.size
-    judged = np.flatnonzero(~np.isnan(gains))
-    declared = ((highest - lowest) / 3.6) ** 2
-    start = lowest + (highest - lowest) * of_labels.mean
-    if judged.size < FEWEST:
-        return Predictions(np.clip(start, lowest, highest), np.full(n, np.sqrt(declared)), (np.nan, np.nan))
-    names, code = np.unique(topics, return_inverse=True)
-    limits = (lowest, highest)
-    no_labels = np.full(n, lowest + (highest - lowest) * NO_LABELS)
-    fits = [_ridge(np.zeros((n, 0)), code, names.size, gains, no_labels, judged, (np.inf,), limits)]
-    if of_labels.standardised.shape[1]:
-        fits.append(_ridge(of_labels.standardised, code, names.size, gains, start, judged, PENALTIES, limits))
-    squares = np.concatenate([fit[0] for fit in fits])
-    chance = np.exp((squares.min() - squares) / (2 * (squares.min() / judged.size + 1e-12)))
-    expected = (chance / chance.sum()) @ np.concatenate([fit[1] for fit in fits])
-    penalties = [pair for fit in fits for pair in fit[2]][int(np.argmin(squares))]
-    variance = (((gains[judged] - expected[judged]) ** 2).sum() + PRIOR_N * declared) / (judged.size + PRIOR_N)
-    return Predictions(expected, np.full(n, np.sqrt(variance)), penalties)
 
+    dense: Floats
+    parts: tuple[tuple[str, int], ...]
+    topic: NDArray[np.int64]
+    slope: Floats
+    start: Floats
 
-def _ridge(
-    features: Floats,
-    topic: NDArray[np.integer],
-    n_topics: int,
-    gains: Floats,
-    start: Floats,
-    judged: NDArray[np.integer],
-    penalties: tuple[float, ...],
-    limits: tuple[float, float],
-) -> tuple[Floats, Floats, list[tuple[float, float]]]:
-    """(penalties,) leave-one-out sums of squares, (penalties, documents) expected gains, and the penalties."""
-    n_labels = features.shape[1]
-    one_hot = (topic[judged, None] == np.arange(n_topics)).astype(np.float64)
-    known = np.hstack([np.ones((judged.size, 1)), features[judged], one_hot])
-    error = gains[judged] - start[judged]
-    pairs = list(product(penalties, TOPIC_PENALTIES))
-    diagonal = np.full((len(pairs), known.shape[1]), 2.0)
-    for row, (of_labels, of_topics) in zip(diagonal, pairs, strict=True):
-        if n_labels:
-            row[1:n_labels], row[n_labels] = of_labels, of_labels / 10
-        row[1 + n_labels :] = of_topics
-    inverses = np.linalg.inv(known.T @ known + diagonal[:, :, None] * np.eye(known.shape[1]))
-    coefficients = inverses @ (known.T @ error)
-    leverages = ((known @ inverses) * known).sum(axis=2)
-    residuals = (error - coefficients @ known.T) / (1 - leverages)
-    left_out = np.clip(gains[judged] - residuals, *limits)
-    of_features, of_topic = coefficients[:, 1 : 1 + n_labels], coefficients[:, 1 + n_labels :]
-    expected = start + coefficients[:, :1] + of_features @ features.T + of_topic[:, topic]
-    expected = np.clip(expected, *limits)
-    expected[:, judged] = left_out
-    return ((gains[judged] - left_out) ** 2).sum(axis=1), expected, pairs
+    @property
+    def n_topics(self) -> int:
+        return int(self.topic.max(initial=-1)) + 1
+
+    def rows(self, documents: NDArray[np.integer]) -> Floats:
+        """(rows, coefficients) of some documents: dense columns, topics, topics x mean label."""
+        one_hot = (self.topic[documents, None] == np.arange(self.n_topics)).astype(np.float64)
+        return np.hstack([self.dense[documents], one_hot, one_hot * self.slope[documents, None]])
 
 
 def label_features(labels: Floats) -> LabelFeatures:
@@ -125,5 +101,142 @@ def label_features(labels: Floats) -> LabelFeatures:
     scale = np.sqrt((deviations**2).sum(axis=0) / np.maximum(present.sum(axis=0), 1))
     standard = np.where(present, deviations / np.where(scale > 0, scale, 1.0), np.nan)
     mean = np.where(counts > 0, np.where(present, standard, 0.0).sum(axis=1) / np.maximum(counts, 1), 0.0)
-    filled = np.where(present, standard, mean[:, None])
-    return LabelFeatures(np.column_stack([filled, mean]), plain)
+    return LabelFeatures(np.where(present, standard, mean[:, None]), plain)
+
+
+def features_of(labels: LabelFeatures, topics: NDArray[np.integer], retrieved: Floats) -> Features:
+    """What the model reads: labels, topics, and where the runs return the documents.
+
+    topics : (documents,) codes. retrieved : (documents, columns) numbers about the ranks; there may be none.
+    """
+    n = labels.mean.size
+    parts: dict[str, Floats] = {"level": np.ones((n, 1))}
+    slope = _standardised(labels.mean[:, None])[:, 0]
+    if labels.standardised.shape[1]:
+        smooth = np.exp(-((slope[:, None] - CENTRES) ** 2) / (2 * WIDTH))
+        parts |= {"mean label": slope[:, None], "smooth": smooth - smooth.mean(axis=0), "labels": labels.standardised}
+    if retrieved.shape[1]:
+        parts["runs"] = _standardised(retrieved)
+    return Features(
+        np.hstack(list(parts.values())),
+        tuple((name, part.shape[1]) for name, part in parts.items()),
+        np.unique(topics, return_inverse=True)[1].astype(np.int64),
+        slope,
+        labels.mean,
+    )
+
+
+def predict_gains(features: Features, gains: Floats, *, lowest: float, highest: float) -> Predictions:
+    """Expected gains of documents from their features and the gains known so far.
+
+    gains : (documents,) of people, nan where not judged. lowest, highest : possible gain.
+    """
+    judged = np.flatnonzero(~np.isnan(gains))
+    span = highest - lowest
+    names, group, declared = _groups(features)
+    known = features.rows(judged)
+    error = (gains[judged] - lowest) / span - features.start[judged]
+    start = declared, NOISE
+    relative = np.ones(gains.size)  # variance of the noise of each document over the mean one
+    for steps in (N_STEPS, N_LATER):
+        root = np.sqrt(relative[judged])
+        variances, noise, posterior = _fitted(known / root[:, None], error / root, group, declared, start, steps)
+        coefficients = posterior @ (known.T @ (error / relative[judged])) / noise
+        correction = _product(features, coefficients)
+        variance = np.maximum(_quadratic(features, posterior), 0.0)
+        leverage = np.minimum(variance[judged] / (noise * relative[judged]), 0.99)
+        residual = (error - correction[judged]) / (1 - leverage)
+        correction[judged] = error - residual
+        variance[judged] /= 1 - leverage
+        expected = np.clip(features.start + correction, 0.0, 1.0)
+        if steps == N_STEPS:
+            relative = _relative_noise(expected, judged, residual)
+            start = variances, noise
+    values = dict(zip(names, (variances * span**2).tolist(), strict=True)) | {"noise": noise * span**2}
+    return Predictions(lowest + span * expected, span * np.sqrt(noise * relative + variance), values)
+
+
+def _relative_noise(expected: Floats, judged: NDArray[np.int64], residual: Floats) -> Floats:
+    """(documents,) variance of the noise over its mean: smaller near the lowest and the highest gain.
+
+    1 - c + c q, q being u (1 - u) over its mean for the expected share u, and c the slope of the squared residuals,
+    shrunk towards `SHAPE`.
+    """
+    bow = expected * (1 - expected)
+    middle = bow[judged].mean() if judged.size else 1 / 6
+    q = bow / max(middle, 1e-3)
+    of_answers = q[judged] - 1
+    squares = residual**2
+    deviation = squares / squares.mean() - 1 if squares.sum() > 0 else np.zeros(0)
+    slope = (deviation @ of_answers + SHAPE * SHAPE_N if deviation.size else SHAPE * SHAPE_N) / (
+        of_answers @ of_answers + SHAPE_N
+    )
+    c = float(np.clip(slope, 0.0, MOST))
+    return np.asarray(1 - c + c * q)
+
+
+def _fitted(
+    known: Floats,
+    error: Floats,
+    group: NDArray[np.int64],
+    declared: Floats,
+    start: tuple[Floats, float],
+    steps: int,
+) -> tuple[Floats, float, Floats]:
+    """(groups,) variances of the coefficients, the variance of the noise, and the posterior covariance.
+
+    known : (answers, coefficients). error : (answers,). group : (coefficients,) the group of each. start : variances.
+    """
+    sizes = np.bincount(group)
+    squares, products = known.T @ known, known.T @ error
+    variances, noise = start
+    for step in range(steps):
+        posterior = np.linalg.inv(squares / noise + np.diag(1 / variances[group]))
+        if step == steps - 1 or not error.size:
+            break
+        coefficients = posterior @ products / noise
+        effective = sizes - np.bincount(group, np.diag(posterior)) / variances
+        variances = (np.bincount(group, coefficients**2) + PRIOR_N * declared) / (effective + PRIOR_N)
+        residual = error - known @ coefficients
+        noise = (residual @ residual + PRIOR_N * NOISE) / (error.size - effective.sum() + PRIOR_N)
+    return variances, float(noise), np.asarray(posterior, np.float64)
+
+
+def _groups(features: Features) -> tuple[list[str], NDArray[np.int64], Floats]:
+    """The names of the groups of coefficients, (coefficients,) the group of each, and (groups,) declared variances."""
+    parts = [*features.parts, ("topic", features.n_topics), ("topic x mean label", features.n_topics)]
+    names = [name for name, _ in parts]
+    sizes = [n for _, n in parts]
+    shared = {"labels", "runs"}  # whose declared variance all columns share
+    declared = [DECLARED[name] / (n if name in shared else 1) for name, n in parts]
+    return names, np.repeat(np.arange(len(parts)), sizes), np.array(declared)
+
+
+def _product(features: Features, coefficients: Floats) -> Floats:
+    """(documents,) product of all rows with coefficients."""
+    k, n = features.dense.shape[1], features.n_topics
+    of_topic, of_slope = coefficients[k : k + n], coefficients[k + n :]
+    return np.asarray(
+        features.dense @ coefficients[:k] + of_topic[features.topic] + of_slope[features.topic] * features.slope
+    )
+
+
+def _quadratic(features: Features, matrix: Floats) -> Floats:
+    """(documents,) quadratic form of each row in a symmetric matrix."""
+    dense, slope, topic = features.dense, features.slope, features.topic
+    k, n = dense.shape[1], features.n_topics
+    own = np.arange(n)
+    level, tilt = matrix[k : k + n, :k], matrix[k + n :, :k]
+    result = ((dense @ matrix[:k, :k] + 2 * (level[topic] + tilt[topic] * slope[:, None])) * dense).sum(axis=1)
+    of_level, of_both, of_tilt = (
+        matrix[k + own, k + own],
+        matrix[k + own, k + n + own],
+        matrix[k + n + own, k + n + own],
+    )
+    return np.asarray(result + of_level[topic] + 2 * of_both[topic] * slope + of_tilt[topic] * slope**2)
+
+
+def _standardised(columns: Floats) -> Floats:
+    """Columns with mean 0 and standard deviation 1, or 0 where all values are the same."""
+    sd = columns.std(axis=0)
+    return np.asarray((columns - columns.mean(axis=0)) / np.where(sd > 1e-12, sd, 1.0))
