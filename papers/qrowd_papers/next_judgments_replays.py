@@ -18,6 +18,7 @@ from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.linear import linear_parts
+from qrowd.measures.precision import AP
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
@@ -28,9 +29,11 @@ from qrowd.sequential.draws import Draws
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question
+from qrowd.sequential.score_forms import Lists, is_linear
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 
 MEASURE = "nDCG@10"
+MEASURES = (MEASURE, "AP(rel=2)")
 N_BEST = 24  # systems, each pair of which is a question
 FIRST, LATER, SHARE = 15, 5, 0.05  # documents of the first batch; of later ones, and at least this share of the answers
 LONGEST = 1000  # ranks
@@ -72,15 +75,24 @@ class ReplayPanel:
     labels_only: bool = False
 
     @classmethod
-    def of(cls, name: str, runs: Runs, people: Judgments, labels: Judgments, *, n_best: int = N_BEST) -> ReplayPanel:
+    def of(
+        cls,
+        name: str,
+        runs: Runs,
+        people: Judgments,
+        labels: Judgments,
+        *,
+        n_best: int = N_BEST,
+        measure: str = MEASURE,
+    ) -> ReplayPanel:
         """A panel of the best systems. people : one assessor, or several, whose mean gain counts."""
-        runs, measure = runs.select(topics=people.topics), parsed_measure(MEASURE)
-        whole = candidates_of(runs, runs.systems, [people, labels], measure)
-        mean = _scores(measure, whole, np.nan_to_num(mean_gains(people, whole, measure))).mean(axis=0)
+        runs, parsed = runs.select(topics=people.topics), parsed_measure(measure)
+        whole = candidates_of(runs, runs.systems, [people, labels], parsed)
+        mean = _scores(parsed, whole, np.nan_to_num(mean_gains(people, whole, parsed))).mean(axis=0)
         systems = tuple(runs.systems[s] for s in np.argsort(-mean, kind="stable")[:n_best])
-        candidates = candidates_of(runs, systems, [people, labels], measure)
-        gains = np.nan_to_num(mean_gains(people, candidates, measure))
-        return cls(name, runs, systems, labels, measure, candidates, gains, label_shares(labels, candidates, measure))
+        candidates = candidates_of(runs, systems, [people, labels], parsed)
+        gains = np.nan_to_num(mean_gains(people, candidates, parsed))
+        return cls(name, runs, systems, labels, parsed, candidates, gains, label_shares(labels, candidates))
 
     @cached_property
     def normalisers(self) -> Floats:
@@ -181,7 +193,7 @@ def replay(
         answers[drawn] = gains[drawn]
 
 
-def real(data: str | Path) -> Iterator[ReplayPanel]:
+def real(data: str | Path, measure: str = MEASURE) -> Iterator[ReplayPanel]:
     """dl21 with 18 assessors and with 81 prompts, dl19 with NIST and with eight researchers; those that are there.
 
     A document that the eight researchers were not shown is not relevant to NIST, and gains nothing.
@@ -200,15 +212,21 @@ def real(data: str | Path) -> Iterator[ReplayPanel]:
         runs = files.read_runs([str(folder / part / "runs")])
         nist = files.read_judgments({"NIST": folder / part / "qrels.nist.txt"}, scales={"NIST": "0-3"})
         labels = files.read_judgments([str(folder / part / "judges")])
-        yield ReplayPanel.of(f"{part}, NIST, {len(labels.assessors)} models", runs, nist, labels)
+        yield ReplayPanel.of(f"{part}, NIST, {len(labels.assessors)} models", runs, nist, labels, measure=measure)
         if part == "dl21" and (folder / "dl21-prompts").is_dir():
             prompts = _in_scale(files.read_judgments([str(folder / "dl21-prompts" / "graded")]))
-            of_prompts = ReplayPanel.of(f"{part}, NIST, {len(prompts.assessors)} prompts", runs, nist, prompts)
+            of_prompts = ReplayPanel.of(
+                f"{part}, NIST, {len(prompts.assessors)} prompts", runs, nist, prompts, measure=measure
+            )
             yield replace(of_prompts, labels_only=True)
         if part == "dl19" and (folder / part / "humans").is_dir():
             people = files.read_judgments([str(folder / part / "humans")], scales={"*": "0-3"})
             yield ReplayPanel.of(
-                f"{part}, {len(people.assessors)} researchers, {len(labels.assessors)} models", runs, people, labels
+                f"{part}, {len(people.assessors)} researchers, {len(labels.assessors)} models",
+                runs,
+                people,
+                labels,
+                measure=measure,
             )
 
 
@@ -250,5 +268,9 @@ def _normalisers(measure: Measure, candidates: Candidates, gains: Floats) -> Flo
 def _scores(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
     """(topics, systems)."""
     n = len(candidates.topics)
+    if not is_linear(measure):
+        sums = Lists.of(measure, candidates.weight, candidates.topic, n).sums(gains)
+        relevant = np.bincount(candidates.topic, gains, n) if isinstance(measure.definition, AP) else np.ones(n)
+        return np.asarray((sums / np.where(relevant > 0, relevant, np.inf)).T)
     sums = np.array([np.bincount(candidates.topic, weight * gains, n) for weight in candidates.weight])
     return np.asarray((sums / _normalisers(measure, candidates, gains)).T)

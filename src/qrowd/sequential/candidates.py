@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import NDCG
-from qrowd.measures.linear import linear_parts
-from qrowd.measures.scoring import Linear, TopicView
+from qrowd.measures.scoring import TopicView
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
+from qrowd.sequential.score_forms import gains_definition, rank_weights
 from qrowd.sequential.variances import judgment_variance
 
 DEEPEST = 100  # rank of a run that says something of a document
@@ -71,13 +71,13 @@ def candidates_of(runs: Runs, systems: Sequence[str], judgments: Iterable[Judgme
     Raises
     ------
     MeasureError
-        A measure that is not linear in gains.
+        A measure that reads gains in another way.
     ArgumentError
         A system that is not among the runs.
     """
     ranked = runs.ranked()
     longest = int(ranked.lengths.max(initial=0))
-    by_rank = linear_parts(measure, Scale("graded", 3.0), longest)[0]
+    by_rank = rank_weights(measure, longest)
     numbers = [_system(runs, name) for name in systems]
     pairs: list[NDArray[np.int64]] = []
     entries: list[tuple[int, NDArray[np.int64], Floats]] = []
@@ -149,9 +149,7 @@ def gains_of_values(measure: Measure, values: Floats, scales: Sequence[Scale]) -
     n = values.shape[0]
     pool = Pool(("",), tuple(map(str, range(n))), np.array([0, n]), np.arange(n, dtype=np.int32))
     panel = Panel(pool, tuple(map(str, range(len(scales)))), tuple(scales), np.ascontiguousarray(values))
-    definition = measure.definition
-    assert isinstance(definition, Linear)
-    gains = definition.gains(measure, TopicView(np.zeros((1, 1), np.int32), panel.values, panel))
+    gains = gains_definition(measure).gains(measure, TopicView(np.zeros((1, 1), np.int32), panel.values, panel))
     return np.where(np.isnan(values), np.nan, gains)
 
 
@@ -170,14 +168,17 @@ def gain_variances(judgments: Judgments | None, candidates: Candidates, measure:
     return judgment_variance(gains, lowest=float(levels[0]), highest=float(levels[-1]))[1]
 
 
-def label_shares(judgments: Judgments | None, candidates: Candidates, measure: Measure) -> Floats:
-    """(pairs, assessors) gains as shares of the highest on the scale of each assessor, nan where not judged."""
+def label_shares(judgments: Judgments | None, candidates: Candidates) -> Floats:
+    """(pairs, assessors) values as shares of the highest on the scale of each assessor, nan where not judged.
+
+    Where a scale has no highest value, that of the assessor's judgments counts.
+    """
     if judgments is None:
         return np.zeros((len(candidates), 0))
-    gains = _gains(judgments, candidates, measure)
-    limits = [possible_gains(measure, one)[-1] if np.isfinite(one.maximum) else np.nan for one in judgments.scales]
-    highest = np.where(np.isnan(limits), np.nanmax(gains, axis=0, initial=1e-300), limits)
-    return np.asarray(gains / highest)
+    values = _values(judgments, candidates)
+    limits = np.array([one.maximum if np.isfinite(one.maximum) else np.nan for one in judgments.scales])
+    highest = np.where(np.isnan(limits), np.nanmax(values, axis=0, initial=1e-300), limits)
+    return np.asarray(values / highest)
 
 
 def possible_gains(measure: Measure, scale: Scale) -> Floats:
@@ -192,7 +193,11 @@ def possible_gains(measure: Measure, scale: Scale) -> Floats:
         raise ArgumentError(
             f"scale {scale}: has no highest value, so that no document could ever be certain; use grades or fractions"
         )
-    return np.unique(linear_parts(measure, scale, 1)[1])
+    grades = np.arange(int(scale.maximum) + 1.0)[:, None]
+    levels = np.unique(gains_of_values(measure, grades, [scale]))
+    if levels.size < 2:
+        raise MeasureError(f"{measure}: gives every grade of {scale} the same gain, so that judging decides nothing")
+    return levels
 
 
 def ideal_scores(measure: Measure, candidates: Candidates, chance: Floats, levels: Floats) -> Floats:
@@ -231,14 +236,18 @@ def expected_normalisers(
 
 def _gains(judgments: Judgments, candidates: Candidates, measure: Measure) -> Floats:
     """(pairs, assessors) gains, of the mean of repeats, nan where not judged."""
+    return gains_of_values(measure, _values(judgments, candidates), judgments.scales)
+
+
+def _values(judgments: Judgments, candidates: Candidates) -> Floats:
+    """(pairs, assessors) values, the mean of repeats, nan where not judged."""
     rows = candidates.rows_of(judgments)
     inside = (rows >= 0) & (judgments.value >= 0)  # below 0: not judged
     n = len(judgments.assessors)
     place = rows[inside] * n + judgments.assessor[inside]
     sums = np.bincount(place, judgments.value[inside], len(candidates) * n)
     counts = np.bincount(place, minlength=len(candidates) * n)
-    values = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan).reshape(len(candidates), n)
-    return gains_of_values(measure, values, judgments.scales)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan).reshape(len(candidates), n)
 
 
 def _system(runs: Runs, name: str) -> int:

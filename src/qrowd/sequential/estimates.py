@@ -41,16 +41,23 @@ class ContrastEstimates:
 
 
 def contrast_estimates(
-    weights: Floats, draws: Draws, gains: Floats, expected: Floats, spread: Floats
+    weights: Floats,
+    draws: Draws,
+    gains: Floats,
+    expected: Floats,
+    spread: Floats,
+    *,
+    matter: NDArray[np.bool_] | None = None,
 ) -> ContrastEstimates:
     """Estimates of contrasts from the draws that are judged.
 
     weights : (contrasts, documents). gains : (documents,) nan where not judged. Only the draws before the first that is
     not judged make the estimate: who answers late is not random. expected, spread : (documents,) expected gain, of a
-    judged document without its own judgment, and standard deviation of its error.
+    judged document without its own judgment, and standard deviation of its error. matter : (contrasts, documents)
+    whether a document can change a contrast; default: those with a weight.
     """
     judged = ~np.isnan(gains)
-    matter = weights != 0
+    matter = weights != 0 if matter is None else matter
     sums = weights @ np.where(judged, gains, 0.0)
     estimate, information = _from_draws(weights, draws.answered(judged), gains, expected, spread)
     whole = ~(matter & ~judged).any(axis=1)

@@ -5,7 +5,7 @@ What stays the same from answer to answer is computed once, so that a look takes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,17 +14,13 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Floats
 from qrowd.model.measure import Measure
 from qrowd.sequential.bounds import interval_half
-from qrowd.sequential.candidates import Candidates, expected_normalisers
+from qrowd.sequential.candidates import Candidates
 from qrowd.sequential.draws import Draws, mixed_sizes
 from qrowd.sequential.estimates import ContrastEstimates, contrast_estimates
-from qrowd.sequential.normalisers import (
-    certain_differences,
-    difference_variance,
-    normaliser_limits,
-    normaliser_sd,
-)
+from qrowd.sequential.linear_forms import LinearForm, form_of_lists, form_of_sums
 from qrowd.sequential.predictions import Features, LabelFeatures, Predictions, features_of, predict_gains
 from qrowd.sequential.question import Question
+from qrowd.sequential.score_forms import Lists, is_linear
 from qrowd.sequential.statement import answer_of, open_contrasts
 from qrowd.sequential.variances import Target, topic_variance
 
@@ -35,7 +31,8 @@ class Look:
 
     low, high : (contrasts,) bounds that hold at all times at once. answer : in words, empty while the question is open.
     remaining : numbers of the systems that are open. certain : whether no answer could change the answer. weights :
-    (contrasts, documents) of a gain in each difference. sizes : (documents,) for the next draw; 0 where known.
+    (contrasts, documents) of a gain in each difference. constants : (contrasts,) to be added to the sums of weight x
+    gain. sizes : (documents,) for the next draw; 0 where known.
     variance : (contrasts,) of what judging does not reduce, such as estimated normalisers.
     """
 
@@ -47,6 +44,7 @@ class Look:
     remaining: tuple[int, ...]
     certain: bool
     weights: Floats
+    constants: Floats
     sizes: Floats
     variance: Floats
 
@@ -79,8 +77,17 @@ class Problem:
     @cached_property
     def matters(self) -> NDArray[np.int64]:
         """(documents,) numbers of the candidates that can change the answer: those that can be drawn."""
+        if self.lists is not None:
+            return np.flatnonzero(np.any([self.lists.matter_to(i, j) for i, j in self.contrasts.tolist()], axis=0))
         weight = self.candidates.weight
         return np.flatnonzero((weight != weight[0]).any(axis=0))
+
+    @cached_property
+    def lists(self) -> Lists | None:
+        """The lists of systems, of a measure that is no weighted sum of gains."""
+        if is_linear(self.measure):
+            return None
+        return Lists.of(self.measure, self.candidates.weight, self.candidates.topic, len(self.candidates.topics))
 
     def look(
         self,
@@ -103,33 +110,28 @@ class Problem:
         candidates, matters, contrasts = self.candidates, self.matters, self.contrasts
         lowest, highest = float(self.levels[0]), float(self.levels[-1])
         predictions = predict_gains(self.features, gains, lowest=lowest, highest=highest)
-        normalisers = expected_normalisers(
-            self.measure, candidates, predictions.expected, predictions.spread, gains=gains, levels=self.levels
-        )
-        scaled = candidates.weight[:, matters] / (normalisers[candidates.topic[matters]] * len(candidates.topics))
-        weights = scaled[contrasts[:, 0]] - scaled[contrasts[:, 1]]
         judged = gains[matters]
         known = np.zeros(matters.size, bool) if known is None else known
         expected = np.where(known, np.nan_to_num(judged), predictions.expected[matters])
         spread = np.where(known, 0.0, predictions.spread[matters])
-        estimates = contrast_estimates(weights, draws, judged, expected, spread)
-        plain = candidates.weight[:, matters]
-        certain_low, certain_high = certain_differences(
-            plain[contrasts[:, 0]] - plain[contrasts[:, 1]],
-            candidates.topic[matters],
-            judged,
-            normaliser_limits(self.measure, candidates, gains, lowest=lowest, highest=highest),
-            lowest=lowest,
-            highest=highest,
-        )
+        form, left_out = self._form(predictions, gains, expected=expected, spread=spread)
+        weights = form.weights
+        estimates = contrast_estimates(weights, draws, judged, expected, spread, matter=form.matter)
+        estimates = replace(estimates, estimate=estimates.estimate + form.constants.sum(axis=1) + left_out)
+        certain_low, certain_high = form.low, form.high
         each = self.question.confidence_of_each(confidence)
         n_answered = len(draws.answered(~np.isnan(judged)))
-        sd = normaliser_sd(self.measure, candidates, predictions, gains, self.levels)
-        documents = candidates.topic[matters], np.where(np.isnan(judged), expected, judged)
-        of_errors = np.where(np.isnan(judged), spread**2, 0.0)
-        variance = difference_variance(weights, *documents, of_errors, normalisers=normalisers, sd=sd)
+        variance = form.variance
         if target == "new topics":
-            variance = variance + topic_variance(weights, *documents, of_errors, n_topics=len(candidates.topics))
+            is_open = np.isnan(judged)
+            variance = variance + topic_variance(
+                weights,
+                candidates.topic[matters],
+                np.where(is_open, expected, judged),
+                np.where(is_open, spread**2, 0.0),
+                n_topics=len(candidates.topics),
+                constants=form.constants,
+            )
         if of_people is not None:
             variance = variance + weights**2 @ of_people[matters]
         half = interval_half(estimates.information, n_answered, confidence=each, variance=variance)
@@ -143,7 +145,20 @@ class Problem:
         sizes = np.zeros(matters.size)
         if not answer:
             undecided = open_contrasts(self.question, contrasts, low, high, remaining, tolerance=tolerance)
-            weight = np.sqrt((weights[undecided] ** 2).mean(axis=0))
+            weight = np.sqrt((np.maximum(np.abs(weights), form.least)[undecided] ** 2).mean(axis=0))
             cost = None if self.cost is None else self.cost[matters]
             sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight, cost=cost))
-        return Look(predictions, estimates, low, high, answer, remaining, certain, weights, sizes, variance)
+        constants = form.constants.sum(axis=1) + left_out
+        return Look(predictions, estimates, low, high, answer, remaining, certain, weights, constants, sizes, variance)
+
+    def _form(
+        self, predictions: Predictions, gains: Floats, *, expected: Floats, spread: Floats
+    ) -> tuple[LinearForm, Floats]:
+        """The differences as linear functions of gains, and (contrasts,) the mean of what these leave out."""
+        of_all = self.candidates, self.contrasts, self.matters
+        if self.lists is None:
+            form = form_of_sums(
+                self.measure, *of_all, predictions, gains, levels=self.levels, expected=expected, spread=spread
+            )
+            return form, np.zeros(len(self.contrasts))
+        return form_of_lists(self.measure, self.lists, *of_all, self.features, predictions, gains, levels=self.levels)

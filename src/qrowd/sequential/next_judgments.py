@@ -131,7 +131,7 @@ def next_judgments(
         Judgments of any number of models or other cheap assessors; none are needed. Topics that none of them judged are
         left out.
     measure
-        A measure that is linear in gains, such as nDCG@10, DCG@10, P@10 or RBP.
+        nDCG, DCG, P, RBP or another weighted sum of gains by rank; AP, ERR or RR.
     scale
         Of the people, such as '0-3'; the first call needs it, unless the judgments have a declared scale.
     design
@@ -162,7 +162,7 @@ def next_judgments(
     ArgumentError
         A question that cannot be read, a system that there is not, no scale, a design of something else.
     MeasureError
-        A measure that is not linear in gains.
+        Another measure than these.
     """
     if not 0 < confidence < 1:
         raise ArgumentError(f"confidence={confidence:g}: a number between 0 and 1 was expected")
@@ -179,7 +179,7 @@ def next_judgments(
     people, people_scale = on_scale(by_people, scale, design)
     others = [one for one in (people, by_models) if one is not None]
     candidates = candidates_of(used, asked.systems, others, parsed)
-    labels = label_features(label_shares(by_models, candidates, parsed))
+    labels = label_features(label_shares(by_models, candidates))
     levels = possible_gains(parsed, people_scale)
     topic_of, document_of = candidates.topic, candidates.document
     own_costs = None

@@ -104,25 +104,34 @@ def certain_differences(
     weights : (contrasts, documents) of a gain in the difference of a topic, before the normaliser. gains :
     (documents,) nan where open. limits : (topics,) of the normalisers.
     """
-    smallest, largest = limits
-    n_topics = smallest.size
+    n_topics = limits[0].size
     is_open = np.isnan(gains)
-    has_normaliser = not (smallest == 1).all() or not (largest == 1).all()
-    low, high = np.empty(len(weights)), np.empty(len(weights))
-    for i, of_one in enumerate(weights):
-        ends: list[Floats] = []
-        for least in (True, False):
-            of_open = np.where((of_one > 0) == least, lowest, highest)
-            filled = np.where(is_open, of_open, gains)
-            ends.append(np.bincount(topic, of_one * filled, n_topics).astype(np.float64))
-        below, above = (
-            _over(end, np.where((end > 0) == (sign > 0), largest, smallest))
-            for end, sign in zip(ends, (1, -1), strict=True)
-        )
-        if has_normaliser:  # scores lie between 0 and 1
-            below, above = np.maximum(below, -1), np.minimum(above, 1)
-        low[i], high[i] = below.sum() / n_topics, above.sum() / n_topics
-    return low, high
+    ends = [
+        np.array(
+            [
+                np.bincount(
+                    topic, of_one * np.where(is_open, np.where((of_one > 0) == least, lowest, highest), gains), n_topics
+                )
+                for of_one in weights
+            ]
+        ).reshape(len(weights), n_topics)
+        for least in (True, False)
+    ]
+    return certain_means(ends[0], ends[1], limits)
+
+
+def certain_means(least: Floats, most: Floats, limits: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """(contrasts,) lowest and highest possible mean over topics of differences over their normalisers.
+
+    least, most : (contrasts, topics) limits of the differences before the normaliser. limits : (topics,) of the
+    normalisers.
+    """
+    smallest, largest = limits
+    below = _over(least, np.where(least > 0, largest, smallest))
+    above = _over(most, np.where(most < 0, largest, smallest))
+    if not (smallest == 1).all() or not (largest == 1).all():  # scores lie between 0 and 1
+        below, above = np.maximum(below, -1), np.minimum(above, 1)
+    return below.mean(axis=1), above.mean(axis=1)
 
 
 def _over(sums: Floats, normalisers: Floats) -> Floats:

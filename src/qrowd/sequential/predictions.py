@@ -44,11 +44,14 @@ class Predictions:
 
     expected : (documents,) of a judged document without its own judgment. spread : (documents,) standard deviation of
     the error. variances : of the coefficients of each part of the model and of the noise, in squares of gains.
+    coefficients, posterior : of the model, for gains as shares of their range, and their covariance.
     """
 
     expected: Floats
     spread: Floats
     variances: dict[str, float]
+    coefficients: Floats
+    posterior: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +156,26 @@ def predict_gains(features: Features, gains: Floats, *, lowest: float, highest: 
             relative = _relative_noise(expected, judged, residual)
             start = variances, noise
     values = dict(zip(names, (variances * span**2).tolist(), strict=True)) | {"noise": noise * span**2}
-    return Predictions(lowest + span * expected, span * np.sqrt(noise * relative + variance), values)
+    spread = span * np.sqrt(noise * relative + variance)
+    return Predictions(lowest + span * expected, spread, values, coefficients, posterior)
+
+
+def simulated_gains(
+    features: Features, predictions: Predictions, gains: Floats, n: int, *, levels: Floats, rng: np.random.Generator
+) -> Floats:
+    """(n, documents) gains that people might give, by the coefficients' distribution; those that are judged stay.
+
+    levels : possible gains, ascending. An expected gain between two levels is one of them, with the probability that
+    keeps its mean.
+    """
+    root = np.linalg.cholesky(predictions.posterior)
+    coefficients = predictions.coefficients + rng.normal(size=(n, root.shape[0])) @ root.T
+    shares = np.array([features.start + _product(features, one) for one in coefficients])
+    expected = levels[0] + (levels[-1] - levels[0]) * np.clip(shares, 0.0, 1.0)
+    below = np.clip(np.searchsorted(levels, expected, side="right") - 1, 0, levels.size - 2)
+    step = (expected - levels[below]) / (levels[below + 1] - levels[below])
+    drawn = np.where(rng.random(step.shape) < step, levels[below + 1], levels[below])
+    return np.where(np.isnan(gains), drawn, gains)
 
 
 def _relative_noise(expected: Floats, judged: NDArray[np.int64], residual: Floats) -> Floats:

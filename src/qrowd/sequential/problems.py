@@ -60,14 +60,14 @@ class Preparation:
         """
         shares = self.shares
         if judged_by_models is not None:
-            further = label_shares(judged_by_models, self.candidates, self.measure)
+            further = label_shares(judged_by_models, self.candidates)
             if self.models or not self._topics_without(further):
                 shares = np.hstack([shares, further])
         return Problem(self.question, self.measure, self.candidates, label_features(shares), self.levels)
 
     def n_topics_without(self, judged_by_models: Judgments) -> int:
         """Topics of which no model judged a document; 0 once labels of these models count."""
-        further = label_shares(judged_by_models, self.candidates, self.measure)
+        further = label_shares(judged_by_models, self.candidates)
         return 0 if self.models else self._topics_without(further)
 
     def _topics_without(self, shares: Floats) -> int:
@@ -180,7 +180,7 @@ def prepare(
     """A question made ready, before anybody judged.
 
     runs : the systems of the question, and others. models : judgments of models; topics that none of them judged are
-    left out. measure : linear in gains. scale : of the people.
+    left out. measure : as `next_judgments`. scale : of the people.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def prepare(
         A question that cannot be read, a system that there is not, a scale without a highest value; systems that rank
         the same documents alike.
     MeasureError
-        A measure that is not linear in gains.
+        A measure that reads gains in another way.
     """
     parsed = parsed_measure(measure)
     of_people = parse_scale(scale) if isinstance(scale, str) else scale
@@ -207,7 +207,7 @@ def prepare(
         of_people,
         candidates,
         () if models is None else models.assessors,
-        label_shares(models, candidates, parsed),
+        label_shares(models, candidates),
         len(runs.topics) - len(used.topics),
     )
     if not preparation.levels.size or not preparation.matters.size:

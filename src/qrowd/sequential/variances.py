@@ -14,7 +14,13 @@ PRIOR_N = 5.0  # degrees of freedom that the declared variance of a judgment cou
 
 
 def topic_variance(
-    weights: Floats, topic: NDArray[np.integer], expected: Floats, variance: Floats, *, n_topics: int
+    weights: Floats,
+    topic: NDArray[np.integer],
+    expected: Floats,
+    variance: Floats,
+    *,
+    n_topics: int,
+    constants: Floats | None = None,
 ) -> Floats:
     """(contrasts,) variance of a mean difference, over samples of topics like these.
 
@@ -22,13 +28,14 @@ def topic_variance(
     more alike than they are, so that the variance of these documents is added.
 
     weights : (contrasts, documents) of a gain in the mean difference. topic : (documents,). expected : (documents,)
-    gains, judged or expected. variance : (documents,) of the error; 0 where judged.
+    gains, judged or expected. variance : (documents,) of the error; 0 where judged. constants : (contrasts, topics) to
+    be added; default: 0.
     """
     result = np.full(len(weights), np.inf)
     if n_topics < 2:
         return result
     for i, of_one in enumerate(weights):
-        parts = np.bincount(topic, of_one * expected, n_topics)
+        parts = np.bincount(topic, of_one * expected, n_topics) + (0.0 if constants is None else constants[i])
         result[i] = n_topics / (n_topics - 1) * (((parts - parts.mean()) ** 2).sum() + of_one**2 @ variance)
     return result
 

@@ -1,0 +1,149 @@
+"""The differences of a question as linear functions of the gains of documents, around what is known and expected.
+
+A weighted sum of gains is linear but for its normaliser, which is estimated. AP, ERR and RR are taken at the gains that
+are judged or expected, with their slopes there; what the slopes leave out is simulated from the predictions: its mean
+is added to the estimate, and its variance is one that no draw reduces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.arrays import Floats
+from qrowd.measures.precision import AP
+from qrowd.model.measure import Measure
+from qrowd.sequential.candidates import Candidates, expected_normalisers
+from qrowd.sequential.normalisers import (
+    certain_differences,
+    certain_means,
+    difference_variance,
+    normaliser_limits,
+    normaliser_sd,
+)
+from qrowd.sequential.predictions import Features, Predictions, simulated_gains
+from qrowd.sequential.score_forms import Lists
+
+N_SIMULATIONS = 40  # of the gains of open documents
+FLOOR = 0.05  # of the slope of one list, below which no document that matters counts when documents are drawn
+LIKELIEST = 0.9  # share of the highest gain that an open document is taken to have at most, for this
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """Differences of mean scores: for each contrast the sum of weight x gain, and constants.
+
+    weights : (contrasts, documents). constants : (contrasts, topics). matter : (contrasts, documents) whether each
+    document can change each difference. least : (contrasts, documents) weight with which each counts at least when
+    documents are drawn. variance : (contrasts,) of what judging these documents does not reduce. low, high :
+    (contrasts,) limits that hold whatever the open documents are.
+    """
+
+    weights: Floats
+    constants: Floats
+    matter: NDArray[np.bool_]
+    least: Floats
+    variance: Floats
+    low: Floats
+    high: Floats
+
+
+def form_of_sums(
+    measure: Measure,
+    candidates: Candidates,
+    contrasts: NDArray[np.int64],
+    matters: NDArray[np.int64],
+    predictions: Predictions,
+    gains: Floats,
+    *,
+    levels: Floats,
+    expected: Floats,
+    spread: Floats,
+) -> LinearForm:
+    """The form of a measure that is a weighted sum of gains over an estimated normaliser.
+
+    contrasts : (contrasts, 2) systems. matters : numbers of the candidates that matter. gains : (candidates,) nan where
+    open. levels : possible gains. expected, spread : (documents that matter,).
+    """
+    lowest, highest = float(levels[0]), float(levels[-1])
+    topic, judged = candidates.topic[matters], gains[matters]
+    normalisers = expected_normalisers(
+        measure, candidates, predictions.expected, predictions.spread, gains=gains, levels=levels
+    )
+    plain = candidates.weight[:, matters]
+    scaled = plain / (normalisers[topic] * len(candidates.topics))
+    weights = scaled[contrasts[:, 0]] - scaled[contrasts[:, 1]]
+    low, high = certain_differences(
+        plain[contrasts[:, 0]] - plain[contrasts[:, 1]],
+        topic,
+        judged,
+        normaliser_limits(measure, candidates, gains, lowest=lowest, highest=highest),
+        lowest=lowest,
+        highest=highest,
+    )
+    is_open = np.isnan(judged)
+    variance = difference_variance(
+        weights,
+        topic,
+        np.where(is_open, expected, judged),
+        np.where(is_open, spread**2, 0.0),
+        normalisers=normalisers,
+        sd=normaliser_sd(measure, candidates, predictions, gains, levels),
+    )
+    nothing = np.zeros((len(contrasts), len(candidates.topics)))
+    return LinearForm(weights, nothing, weights != 0, np.zeros_like(weights), variance, low, high)
+
+
+def form_of_lists(
+    measure: Measure,
+    lists: Lists,
+    candidates: Candidates,
+    contrasts: NDArray[np.int64],
+    matters: NDArray[np.int64],
+    features: Features,
+    predictions: Predictions,
+    gains: Floats,
+    *,
+    levels: Floats,
+) -> tuple[LinearForm, Floats]:
+    """The form of AP, ERR and RR, and (contrasts,) the mean of what it leaves out; arguments as `form_of_sums`."""
+    n_topics = len(candidates.topics)
+    is_open = np.isnan(gains)
+    current = np.where(is_open, predictions.expected, gains)
+    divisor = _divisors(measure, candidates, current)
+    slopes = (lists.slopes(current) / divisor[candidates.topic])[:, matters] / n_topics
+    first, second = contrasts.T
+    weights = slopes[first] - slopes[second]
+    scores = lists.sums(current) / divisor / n_topics
+    topic = candidates.topic[matters]
+    of_topics = np.array([np.bincount(topic, row * current[matters], n_topics) for row in weights])
+    constants = scores[first] - scores[second] - of_topics
+    simulated = simulated_gains(
+        features, predictions, gains, N_SIMULATIONS, levels=levels, rng=np.random.default_rng(0)
+    )
+    exact = (lists.sums(simulated) / _divisors(measure, candidates, simulated)[:, None]).mean(axis=-1)
+    linear = constants.sum(axis=1) + simulated[:, matters] @ weights.T
+    left_out = exact[:, first] - exact[:, second] - linear
+    lowest, highest = (np.where(is_open, level, gains) for level in (levels[0], levels[-1]))
+    least, most = lists.sums(lowest), lists.sums(highest)
+    limits = tuple(_divisors(measure, candidates, one) for one in (lowest, highest))
+    low, high = certain_means(least[first] - most[second], most[first] - least[second], (limits[0], limits[1]))
+    matter = np.array([lists.matter_to(i, j)[matters] for i, j in contrasts.tolist()])
+    unsure = np.where(is_open, np.minimum(current, LIKELIEST * levels[-1]), gains)
+    steepest = np.abs(lists.slopes(unsure) / divisor[candidates.topic])[:, matters] / n_topics
+    at_least = FLOOR * np.maximum(steepest[first], steepest[second]) * matter
+    form = LinearForm(weights, constants, matter, at_least, left_out.var(axis=0, ddof=1), low, high)
+    return form, left_out.mean(axis=0)
+
+
+def _divisors(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
+    """(..., topics) relevant documents of AP, inf where there are none; 1 for the others. gains : (..., candidates)."""
+    n_topics = len(candidates.topics)
+    if not isinstance(measure.definition, AP):
+        return np.ones((*gains.shape[:-1], n_topics))
+    starts = np.searchsorted(candidates.topic, np.arange(n_topics + 1))
+    sums = np.concatenate([np.zeros((*gains.shape[:-1], 1)), np.cumsum(gains, axis=-1)], axis=-1)
+    totals = np.diff(sums[..., starts])
+    return np.where(totals > 1e-9, totals, np.inf)

@@ -1,0 +1,129 @@
+"""How the score of a topic depends on the gains of documents: as a weighted sum, or as products of gains.
+
+AP and ERR multiply gains: what a document adds depends on those above it. Their scores are sums over lists
+
+    AP:       sum_r g_r (1 + sum_{j < r} g_j) / r, over the number of relevant documents
+    ERR, RR:  sum_r g_r / r prod_{j < r} (1 - g_j)
+
+which are linear in the gain of each single document. With the mean gain of several people, or an expected gain, in
+place of a gain, they are the expected scores if documents were independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import MeasureError
+from qrowd.kernels.arrays import Floats
+from qrowd.measures.linear import linear_parts
+from qrowd.measures.patience import ERR
+from qrowd.measures.precision import AP, RR
+from qrowd.measures.scoring import ByGain, Linear
+from qrowd.model.measure import Measure
+from qrowd.model.scales import Scale
+
+GRADES = Scale("graded", 3.0)  # any scale: weights of ranks do not depend on it
+
+
+def is_linear(measure: Measure) -> bool:
+    """Whether the score is a weighted sum of gains, over a normaliser that all systems share."""
+    return isinstance(measure.definition, Linear)
+
+
+def gains_definition(measure: Measure) -> ByGain:
+    """The definition of a measure that reads gains.
+
+    Raises
+    ------
+    MeasureError
+        A measure whose score is neither a weighted sum of gains nor AP, ERR or RR; one that leaves out unjudged
+        documents or takes the number of relevant documents from elsewhere.
+    """
+    definition, values = measure.definition, measure.values
+    if values.get("judged_only") or not isinstance(definition, Linear | AP | ERR | RR):
+        raise MeasureError(
+            f"{measure}: is neither a weighted sum of gains by rank nor AP, ERR or RR; use one such as nDCG@10, P@10, "
+            "RBP or AP"
+        )
+    if values.get("recall_base", "own") != "own":
+        raise MeasureError(f"{measure}: only recall_base='own' can be estimated from a part of the judgments")
+    return definition
+
+
+def rank_weights(measure: Measure, depth: int) -> Floats:
+    """(ranks,) what the gain at each rank is multiplied with; of AP, ERR and RR 1 / rank, to the cut-off."""
+    gains_definition(measure)
+    if is_linear(measure):
+        return linear_parts(measure, GRADES, depth)[0]
+    return 1 / np.arange(1.0, min(depth, measure.cutoff or depth) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The candidates at each rank of each list, as AP, ERR and RR read them.
+
+    candidate : (systems, topics, ranks) numbers, `n_candidates` beyond the end of a list. adds : whether gains above a
+    document are added up (AP), or their complements multiplied (ERR, RR).
+    """
+
+    candidate: NDArray[np.int64]
+    n_candidates: int
+    adds: bool
+
+    @classmethod
+    def of(cls, measure: Measure, weight: Floats, topic: NDArray[np.int64], n_topics: int) -> Lists:
+        """weight : (systems, candidates) 1 / rank, 0 where a list does not have it. topic : (candidates,)."""
+        ranks = np.where(weight > 0, np.rint(1 / np.where(weight > 0, weight, 1.0)), 0).astype(np.int64)
+        lists = np.full((len(weight), n_topics, int(ranks.max(initial=1))), topic.size, np.int64)
+        system, candidate = np.nonzero(ranks)
+        lists[system, topic[candidate], ranks[system, candidate] - 1] = candidate
+        return cls(lists, topic.size, isinstance(measure.definition, AP))
+
+    def sums(self, gains: Floats) -> Floats:
+        """(..., systems, topics) scores before the normaliser. gains : (..., candidates)."""
+        by_rank = self._by_rank(gains)
+        return np.asarray((self._weights * by_rank * self._factors(by_rank)).sum(axis=-1))
+
+    def slopes(self, gains: Floats) -> Floats:
+        """(systems, candidates) derivatives of the sums by the gain of each candidate. gains : (candidates,)."""
+        by_rank = self._by_rank(gains)
+        factors, weights = self._factors(by_rank), self._weights
+        if self.adds:
+            added = weights * by_rank
+            of_lists = weights * factors + np.flip(np.cumsum(np.flip(added, -1), -1), -1) - added
+        else:
+            below, of_lists = np.zeros(by_rank.shape[:-1]), np.empty_like(by_rank)
+            for rank in range(by_rank.shape[-1] - 1, -1, -1):  # below: what the ranks below add, for who gets there
+                of_lists[..., rank] = factors[..., rank] * (weights[rank] - below)
+                below = weights[rank] * by_rank[..., rank] + (1 - by_rank[..., rank]) * below
+        result = np.zeros((len(of_lists), self.n_candidates + 1))
+        for row, candidate, values in zip(result, self.candidate, of_lists, strict=True):
+            row[candidate.ravel()] = values.ravel()
+        return result[:, :-1]
+
+    @property
+    def _weights(self) -> Floats:
+        return 1 / np.arange(1.0, self.candidate.shape[-1] + 1)
+
+    def _by_rank(self, gains: Floats) -> Floats:
+        padded = np.concatenate([gains, np.zeros((*gains.shape[:-1], 1))], axis=-1)
+        return np.asarray(padded[..., self.candidate])
+
+    def _factors(self, by_rank: Floats) -> Floats:
+        """What each gain is multiplied with, beside the weight of its rank, by what stands above it."""
+        if self.adds:
+            return np.asarray(1 + np.cumsum(by_rank, axis=-1) - by_rank)
+        above = np.ones_like(by_rank)
+        np.cumprod(1 - by_rank[..., :-1], axis=-1, out=above[..., 1:])
+        return above
+
+    def matter_to(self, first: int, second: int) -> NDArray[np.bool_]:
+        """(candidates,) whether each can change the difference of two systems: all in topics whose lists differ."""
+        differ = (self.candidate[first] != self.candidate[second]).any(axis=-1)
+        result = np.zeros(self.n_candidates + 1, bool)
+        for system in (first, second):
+            result[self.candidate[system][differ].ravel()] = True
+        return result[:-1]

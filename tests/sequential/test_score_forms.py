@@ -1,0 +1,190 @@
+"""Scores as functions of gains: AP, ERR and RR beside the engine's, their slopes, and what a look makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrowd.errors import MeasureError
+from qrowd.evaluation import evaluate, measure
+from qrowd.kernels.arrays import Floats
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale
+from qrowd.sequential.candidates import candidates_of, label_shares, mean_gains, possible_gains
+from qrowd.sequential.draws import Draws
+from qrowd.sequential.linear_forms import form_of_lists
+from qrowd.sequential.looks import Problem
+from qrowd.sequential.predictions import label_features, predict_gains, simulated_gains
+from qrowd.sequential.question import Question
+from qrowd.sequential.score_forms import Lists, gains_definition
+
+NAMES = ("AP", "AP(rel=2)@7", "ERR", "ERR@5", "RR(rel=2)", "RR@6")
+SCALE = Scale("graded", 3.0)
+
+
+def panel(
+    seed: int = 1, *, n_topics: int = 6, n_documents: int = 14, depth: int = 9
+) -> tuple[Runs, Judgments, Judgments]:
+    """Three systems, one person who judged all, and a model."""
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(1.2, 0.9, (n_topics, n_documents)) + rng.normal(0, 0.4, (n_topics, 1))
+    rows = [
+        (system, f"t{t:02}", f"d{document:02}", rank)
+        for system, noise in zip("abc", (0.5, 0.9, 2.0), strict=True)
+        for t, values in enumerate(latent)
+        for rank, document in enumerate(np.argsort(-(values + rng.normal(0, noise, n_documents)))[:depth])
+    ]
+    runs = Runs.from_frame(pd.DataFrame(rows, columns=["system", "topic", "document", "rank"]))
+
+    def judged(name: str, values: Floats) -> Judgments:
+        cells = [(name, f"t{t:02}", f"d{d:02}", value) for (t, d), value in np.ndenumerate(values)]
+        frame = pd.DataFrame(cells, columns=["assessor", "topic", "document", "value"])
+        return Judgments.from_frame(frame).with_scales({name: SCALE})
+
+    person = judged("ann", np.clip(np.round(latent), 0, 3))
+    return runs, person, judged("llm", np.clip(np.round(latent + rng.normal(0, 0.7, latent.shape)), 0, 3))
+
+
+def problem_of(name: str, seed: int = 1, question: str = "a > b", **sizes: int) -> tuple[Problem, Floats, Floats]:
+    """A question, the gains of its candidates, and the true mean scores of its systems."""
+    runs, person, model = panel(seed, **sizes)
+    parsed = measure(name)
+    asked = Question.read(question, runs.systems)
+    whole = candidates_of(runs, asked.systems, [person, model], parsed)
+    labels = label_features(label_shares(model, whole))
+    problem = Problem(asked, parsed, whole, labels, possible_gains(parsed, SCALE))
+    scores = evaluate(runs, person, name)
+    numbers = [scores.systems.index(system) for system in asked.systems]
+    return problem, mean_gains(person, whole, parsed), scores.values[0, 0].mean(axis=0)[numbers]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_with_all_documents_judged_the_difference_is_that_of_the_scores(name: str) -> None:
+    for seed in range(5):
+        problem, gains, scores = problem_of(name, seed, "best")
+        look = problem.look(gains, Draws.none(problem.matters.size))
+        expected = [scores[i] - scores[j] for i, j in problem.contrasts.tolist()]
+        np.testing.assert_allclose(look.estimates.estimate, expected, atol=1e-12)
+        np.testing.assert_allclose(look.low, expected, atol=1e-12)
+        np.testing.assert_allclose(look.high, expected, atol=1e-12)
+        assert look.certain or np.abs(expected).min() < 1e-9
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(NAMES))
+def test_a_slope_is_the_change_of_the_sum_with_the_gain_of_one_document(seed: int, name: str) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_topics = 12, 3
+    topic = np.sort(rng.integers(0, n_topics, n))
+    weight = np.zeros((2, n))
+    for row in weight:
+        for t in range(n_topics):
+            own = rng.permutation(np.flatnonzero(topic == t))
+            row[own[: own.size - 1]] = 1 / np.arange(1.0, max(own.size, 1))
+    lists = Lists.of(measure(name), weight, topic, n_topics)
+    gains = rng.random(n)
+    slopes = lists.slopes(gains)
+    for document in range(n):
+        ends = np.array([gains, gains])
+        ends[:, document] = 0.0, 1.0
+        change = np.diff(lists.sums(ends), axis=0)[0].sum(axis=1)  # linear in one gain
+        np.testing.assert_allclose(slopes[:, document], change, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["AP", "AP(rel=2)@7", "ERR@5"])
+def test_no_answers_lead_outside_the_certain_limits(name: str) -> None:
+    problem, gains, _ = problem_of(name, 3)
+    rng = np.random.default_rng(2)
+    is_open = rng.random(gains.size) < 0.4
+    partly = np.where(is_open, np.nan, gains)
+    look = problem.look(partly, Draws.none(problem.matters.size))
+    predictions = predict_gains(problem.features, partly, lowest=float(problem.levels[0]), highest=1.0)
+    assert problem.lists is not None
+    arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, problem.features, predictions
+    form, _ = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
+    assert (form.low <= look.low).all()
+    assert (form.high >= look.high).all()
+    for _ in range(200):
+        answers = np.where(is_open, rng.choice(problem.levels, gains.size), gains)
+        exact = problem.look(answers, Draws.none(problem.matters.size)).estimates.estimate[0]
+        assert form.low[0] - 1e-12 <= exact <= form.high[0] + 1e-12
+
+
+@pytest.mark.parametrize("name", ["AP", "ERR@10", "nDCG@5"])
+def test_intervals_cover_the_difference_at_all_looks(name: str) -> None:
+    """40 panels, a look after every fifth answer: 95 % are promised of all looks together."""
+    n_left = 0
+    for seed in range(40):
+        problem, gains, scores = problem_of(name, seed, n_topics=12, n_documents=20, depth=12)
+        truth = scores[0] - scores[1]
+        draws, answers = Draws.none(problem.matters.size), np.full(gains.size, np.nan)
+        look, left = problem.look(answers, draws, confidence=0.95), False
+        while look.sizes.any() and draws.left().any():
+            draws = draws.draw(look.sizes, 5, np.random.default_rng([seed, len(draws)]))
+            answers[problem.matters[draws.document]] = gains[problem.matters[draws.document]]
+            look = problem.look(answers, draws)
+            left |= not look.low[0] - 1e-9 <= truth <= look.high[0] + 1e-9
+        n_left += left
+    assert n_left <= 4  # of 40; more have probability .05 if each leaves with .05
+
+
+def test_what_the_slopes_leave_out_is_as_large_as_it_says() -> None:
+    """The error with all documents of the lists judged but those of other lists open, and with a third open."""
+    errors = []
+    for seed in range(60):
+        problem, gains, _ = problem_of("AP", seed, n_topics=12, n_documents=20, depth=12)
+        rng = np.random.default_rng(seed)
+        is_open = rng.random(gains.size) < 0.33
+        partly = np.where(is_open, np.nan, gains)
+        predictions = predict_gains(problem.features, partly, lowest=0.0, highest=1.0)
+        assert problem.lists is not None
+        arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, problem.features, predictions
+        form, left_out = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
+        linear = form.weights[0] @ gains[problem.matters] + form.constants[0].sum() + left_out[0]
+        exact = problem.look(gains, Draws.none(problem.matters.size)).estimates.estimate[0]
+        errors.append((linear - exact) / np.sqrt(form.variance[0]))
+    assert 0.6 < np.sqrt(np.mean(np.square(errors))) < 1.25
+
+
+def test_every_document_that_can_still_change_the_answer_can_be_drawn() -> None:
+    problem, gains, _ = problem_of("RR", 2)
+    nothing = np.full(gains.size, np.nan)
+    assert (problem.look(nothing, Draws.none(problem.matters.size)).sizes > 0).all()
+    first = problem.candidates.weight == 1  # where a relevant document is first, those below it do not count
+    partly = np.where(first.any(axis=0), 1.0, np.nan)
+    known = ~np.isnan(partly[problem.matters])
+    look = problem.look(partly, Draws.none(problem.matters.size), known=known)
+    np.testing.assert_allclose([look.low[0], look.high[0], look.estimates.estimate[0]], 0.0, atol=1e-15)
+    assert not known.all()
+    assert (look.sizes == 0).all()
+
+
+def test_simulated_gains_keep_what_is_judged_and_the_expected_mean() -> None:
+    problem, gains, _ = problem_of("ERR@10", 1)
+    partly = np.where(np.arange(gains.size) % 2 == 0, gains, np.nan)
+    top = float(problem.levels[-1])
+    predictions = predict_gains(problem.features, partly, lowest=0.0, highest=top)
+    simulated = simulated_gains(
+        problem.features, predictions, partly, 4000, levels=problem.levels, rng=np.random.default_rng(1)
+    )
+    assert np.isin(simulated, problem.levels).all()
+    assert (simulated[:, ::2] == gains[::2]).all()
+    inside = np.isnan(partly) & (np.abs(predictions.expected / top - 0.5) < 0.2)  # far from where shares are clipped
+    assert inside.any()
+    np.testing.assert_allclose(simulated.mean(axis=0)[inside], predictions.expected[inside], atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bpref", "is neither a weighted sum of gains by rank nor AP, ERR or RR"),
+        ("AP(judged_only=True)", "is neither a weighted sum"),
+        ("AP(recall_base=10)", "only recall_base='own' can be estimated"),
+    ],
+)
+def test_other_measures_are_refused(name: str, message: str) -> None:
+    with pytest.raises(MeasureError, match=message):
+        gains_definition(measure(name))
