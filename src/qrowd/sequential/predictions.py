@@ -34,6 +34,7 @@ N_STEPS = 12  # of the maximisation; further ones change the expected gains by l
 N_LATER = 4  # with the noise of each document
 SHAPE, SHAPE_N = 0.75, 5.0  # how much the noise depends on the expected gain, and the weight of this declaration
 MOST = 0.85  # of that dependence
+MOST_LEVERAGE = 0.99  # of a judgment on its own prediction
 CENTRES = np.linspace(-1.5, 2.5, 6)  # of the smooth functions of the mean label, in its standard deviations
 WIDTH = 0.5  # of each, as a variance
 
@@ -145,17 +146,18 @@ def predict_gains(features: Features, gains: Floats, *, lowest: float, highest: 
         root = np.sqrt(relative[judged])
         variances, noise, posterior = _fitted(known / root[:, None], error / root, group, declared, start, steps)
         coefficients = posterior @ (known.T @ (error / relative[judged])) / noise
+        of_judged = ((known @ posterior) * known).sum(axis=1)
+        others = 1 / (1 - np.minimum(of_judged / (noise * relative[judged]), MOST_LEVERAGE))
+        residual = (error - known @ coefficients) * others  # without the document's own judgment
         correction = _product(features, coefficients)
-        variance = np.maximum(_quadratic(features, posterior), 0.0)
-        leverage = np.minimum(variance[judged] / (noise * relative[judged]), 0.99)
-        residual = (error - correction[judged]) / (1 - leverage)
         correction[judged] = error - residual
-        variance[judged] /= 1 - leverage
         expected = np.clip(features.start + correction, 0.0, 1.0)
         if steps == N_STEPS:
             relative = _relative_noise(expected, judged, residual)
             start = variances, noise
     values = dict(zip(names, (variances * span**2).tolist(), strict=True)) | {"noise": noise * span**2}
+    variance = np.maximum(_quadratic(features, posterior), 0.0)
+    variance[judged] = of_judged * others
     spread = span * np.sqrt(noise * relative + variance)
     return Predictions(lowest + span * expected, spread, values, coefficients, posterior)
 
@@ -247,15 +249,14 @@ def _quadratic(features: Features, matrix: Floats) -> Floats:
     """(documents,) quadratic form of each row in a symmetric matrix."""
     dense, slope, topic = features.dense, features.slope, features.topic
     k, n = dense.shape[1], features.n_topics
-    own = np.arange(n)
-    level, tilt = matrix[k : k + n, :k], matrix[k + n :, :k]
-    result = ((dense @ matrix[:k, :k] + 2 * (level[topic] + tilt[topic] * slope[:, None])) * dense).sum(axis=1)
-    of_level, of_both, of_tilt = (
-        matrix[k + own, k + own],
-        matrix[k + own, k + n + own],
-        matrix[k + n + own, k + n + own],
+    levels, tilts = slice(k, k + n), slice(k + n, None)
+    row = np.arange(topic.size)
+    result = np.einsum("ij,ij->i", dense @ matrix[:k, :k], dense)
+    result += 2 * ((dense @ matrix[:k, levels])[row, topic] + (dense @ matrix[:k, tilts])[row, topic] * slope)
+    of_levels, of_both, of_tilts = (
+        np.diag(one)[topic] for one in (matrix[levels, levels], matrix[levels, tilts], matrix[tilts, tilts])
     )
-    return np.asarray(result + of_level[topic] + 2 * of_both[topic] * slope + of_tilt[topic] * slope**2)
+    return np.asarray(result + of_levels + 2 * of_both * slope + of_tilts * slope**2)
 
 
 def _standardised(columns: Floats) -> Floats:
