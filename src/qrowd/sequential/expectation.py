@@ -17,14 +17,14 @@ from qrowd.sequential.bounds import MIN_DRAWS, interval_half, mixture_bound
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.gain_errors import GainErrors, decisive_gap
 from qrowd.sequential.looks import Look, Problem
+from qrowd.sequential.predictions import Predictions
 from qrowd.sequential.simulated_paths import Start, path
 
 N_PATHS = 50
 MOST_CELLS = 4_000_000  # of contrasts x documents over all simulations
 FEWEST_PATHS = 10
 FEWEST = 6  # answers, before which the declared spread is used
-FEWEST = 6  # judged documents, before which the spread is a declared one
-LEARNED = 0.85  # of the declared spread, that is usual after the first answers
+LEARNED = 1.0  # mean spread that is expected while people judge, over the noise that no further answer reduces
 N_MOVES = 30  # steps towards a declared difference of several systems
 
 Progress = Callable[[int, int], None]
@@ -144,7 +144,7 @@ def starting_point(
     matters, contrasts, weights = problem.matters, problem.contrasts, look.weights
     judged, expected = ~np.isnan(gains[matters]), look.predictions.expected[matters]
     if spread is None:
-        spread = look.predictions.spread[matters] * (LEARNED if judged.sum() < FEWEST else 1.0)
+        spread = learned_spread(look.predictions, matters[~judged])[matters]
     errors = GainErrors.of(weights[contrasts[:, 0] == 0], expected, spread, gains[matters])
     left = np.flatnonzero(~judged & (weights != 0).any(axis=0))
     each = problem.question.confidence_of_each(confidence)
@@ -158,7 +158,7 @@ def starting_point(
         contrasts,
         weights,
         spread,
-        weights @ np.where(judged, np.nan_to_num(gains[matters]), expected),
+        weights @ np.where(judged, np.nan_to_num(gains[matters]), expected) + look.constants,
         left,
         waiting[np.isin(waiting, left)],
         np.where(np.isfinite(look.estimates.information), look.estimates.information, 0.0),
@@ -173,6 +173,18 @@ def starting_point(
         np.ones(matters.size) if problem.cost is None else problem.cost[matters],
     )
     return start, errors
+
+
+def learned_spread(predictions: Predictions, documents: NDArray[np.int64]) -> Floats:
+    """(candidates,) standard deviation of the errors of what is expected, as it will be while people judge.
+
+    The answers reduce what is not known of the coefficients, and leave the noise. documents : those not judged yet.
+    """
+    if not documents.size:
+        return predictions.spread
+    now = np.sqrt(np.mean(predictions.spread[documents] ** 2))
+    later = LEARNED * np.sqrt(predictions.variances["noise"])
+    return np.asarray(predictions.spread * min(1.0, later / now) if now > 0 else predictions.spread)
 
 
 def with_difference(start: Start, errors: GainErrors, drawn: Floats, difference: float) -> Floats:

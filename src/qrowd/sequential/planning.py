@@ -22,7 +22,7 @@ from qrowd.model.scales import Scale
 from qrowd.sequential.candidates import candidates_of, gain_variances, label_shares, mean_gains, possible_gains
 from qrowd.sequential.costs import CostTable, DocumentCosts, JudgmentCost
 from qrowd.sequential.draws import Draws
-from qrowd.sequential.expectation import FEWEST, LEARNED, Expectation, simulate, starting_point
+from qrowd.sequential.expectation import Expectation, learned_spread, simulate, starting_point
 from qrowd.sequential.gain_errors import GainErrors
 from qrowd.sequential.inputs import judged_by_models, on_scale
 from qrowd.sequential.looks import Problem
@@ -34,6 +34,7 @@ from qrowd.sequential.variances import Target
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)
 N_SIMULATIONS = 200
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+FEWEST = 6  # judged documents, from which the variance of people's gains is that of the pilot
 GAIN_SD = 1 / 3  # of people's gains before anybody judged, as a share of their range
 LEAST_SHARE = 0.1  # of the variance of an error that stays, however many people judge a document
 
@@ -234,7 +235,7 @@ def plan_question(
         pairs = [candidates.topics[t] for t in candidates.topic], [candidates.documents[d] for d in candidates.document]
         own_costs = DocumentCosts.of(document_costs).array(*pairs)
     costs = None if own_costs is None else np.where(np.isnan(own_costs), 1.0, own_costs)
-    labels = label_features(label_shares(by_models, candidates, parsed))
+    labels = label_features(label_shares(by_models, candidates))
     problem = Problem(asked, parsed, candidates, labels, levels, costs)
     matters, gains = problem.matters, mean_gains(people, candidates, parsed)
     judged = ~np.isnan(gains[matters])
@@ -250,7 +251,7 @@ def plan_question(
     )
     if look.answer:
         raise ArgumentError(f"question: these judgments decide it: {look.answer}; there is nothing to plan")
-    own = look.predictions.spread[matters] * (LEARNED if judged.sum() < FEWEST else 1.0)
+    own = learned_spread(look.predictions, matters[~judged])[matters]
     if correlation is not None:
         sd = float(np.std(gains[matters][judged])) if judged.sum() >= FEWEST else GAIN_SD * (levels[-1] - levels[0])
         own = np.full(matters.size, sd * np.sqrt(1 - correlation**2))
