@@ -50,6 +50,7 @@ def write_world(
     models: bool = True,
     k: int = 5,
     redundancy: int = 1,
+    consent: bool = False,
     settings: str = "",
     more: str = "",
 ) -> Path:
@@ -77,7 +78,7 @@ def write_world(
         f'[question]\ntext = "{question}"\nruns = "runs/*.run"\n'
         + ('models = "llm.qrels"\n' if models else "")
         + f'{settings}\n[grades]\nscale = "0-3"\nredundancy = {redundancy}\nk = {k}\nreason = "none"\n\n'
-        f"[journey]\nconsent = false\n{more}"
+        f"[journey]\nconsent = {str(consent).lower()}\n{more}"
     )
     return folder
 

@@ -136,6 +136,7 @@ def test_twenty_people_decide_a_question_and_qrowd_next_states_the_same_from_the
     [
         ("best", "tolerance = 0.3\n", {"tolerance": 0.3}),
         ("ranking", 'target = "new topics"\nconfidence = 0.9\n', {"target": "new topics", "confidence": 0.9}),
+        ("sys0 > sys2", 'measure = "AP"\n', {"measure": "AP"}),
         ("sys2 among best 2", 'disagreement = true\nmeasure = "P@5"\n', {"disagreement": True, "measure": "P@5"}),
     ],
 )
@@ -386,7 +387,7 @@ def test_an_owner_may_go_on_after_the_decision_and_it_is_not_stopped_again(tmp_p
 
 def test_the_log_shows_how_the_interval_closed_with_every_judgment(tmp_path):
     with open_store(str(tmp_path / "q.db")) as store:
-        live = Live(store, tmp_path / "f", people=3)
+        live = Live(store, tmp_path / "f", people=3, settings="stop = false\n")
         for _ in range(25):
             live.answer(live.rng.choice(live.people))
         looks = store.read(lambda connection: progress(connection, "live", live.clock())).question.looks
@@ -441,7 +442,7 @@ def test_models_label_every_document_and_are_no_people(tmp_path):
     [
         ({"question": "sys0 > sys9"}, {}, r"campaign.toml, line \d+: question.text: there is no system 'sys9'"),
         ({"question": "sys0 and sys1"}, {}, "question.text: 'sys0 and sys1'; expected 'A > B'"),
-        ({"settings": 'measure = "AP"\n'}, {}, "question.measure: AP: is not a weighted sum of gains by rank"),
+        ({"settings": 'measure = "nDCG@ten"\n'}, {}, "question.measure: "),
         ({"settings": "confidence = 95\n"}, {}, "question.confidence: 95 cannot be used; give a number between"),
         ({"settings": "surprise = 1\n"}, {}, "question.surprise: "),
         ({"more": "[files]\ndepth = 3\n"}, {}, "files.depth: has no effect: the question decides what is judged"),

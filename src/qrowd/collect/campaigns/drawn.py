@@ -36,6 +36,17 @@ class NewSizes:
 
 
 @dataclass(frozen=True, eq=False)
+class LookOutcome:
+    """What a look said. newest : event that it has seen. table : as the log keeps it. sizes : of further draws."""
+
+    newest: int
+    n_judged: int
+    sentence: str
+    table: dict[str, Any]
+    sizes: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
 class Drawn:
     """What was drawn so far.
 

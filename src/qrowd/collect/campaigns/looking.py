@@ -1,8 +1,7 @@
 """The statement of a campaign with a question, while people judge.
 
 A look reads the judgments that count and the draws of the log, and says what `qrowd next` says of the exported
-judgments and the exported design. Each look is an event, so that the log shows how the interval closed; so is the
-decision.
+judgments and the exported design.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.drawn import Drawn, read_drawn
+from qrowd.collect.campaigns.drawn import Drawn, LookOutcome, read_drawn
 from qrowd.collect.campaigns.question_plan import preparation_of
 from qrowd.collect.campaigns.state import CampaignSettings, read_settings
 from qrowd.collect.protocols.settings import GradesSettings
-from qrowd.collect.store import draws, events, export, materials
-from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store import draws, export, materials
 from qrowd.collect.store.schema import MODEL, PERSON
 from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
+from qrowd.sequential.candidates import gain_variances
 from qrowd.sequential.design import Design
 from qrowd.sequential.expectation import judgments_to_decide
 from qrowd.sequential.looks import Look, Problem
@@ -32,7 +31,6 @@ from qrowd.sequential.problems import Preparation, statement_of
 from qrowd.sequential.statement import Statement
 from qrowd.sequential.stored import write_design
 
-LOOKED, DECIDED = "looked", "decided"
 QUANTILES = (0.1, 0.5, 0.9)  # of the judgments that are expected to go
 
 
@@ -58,47 +56,67 @@ class LiveLook:
     n_topics_without: int = 0
 
 
-def look_at(connection: Connection, campaign_id: int, *, preparation: Preparation | None = None) -> LiveLook:
-    """What can be said of the question of a campaign now.
+class Looker:
+    """Looks at the campaigns of a store, and remembers what stays the same between looks.
 
-    preparation : as read before; default: it is read again.
+    That are the preparations, and the problems as long as no model judges.
     """
-    settings = settings_of_question(connection, campaign_id)
-    asked = settings.question
-    assert asked is not None
-    prepared = preparation or read_preparation(connection, campaign_id)
-    people, models = _judgments(connection, campaign_id, settings)
-    drawn = read_drawn(connection, campaign_id)
-    problem = prepared.problem(models)
-    gains = prepared.gains(people)
-    made = drawn.draws()
-    of_people = None
-    if asked["disagreement"]:
-        from qrowd.sequential.candidates import gain_variances
 
-        of_people = gain_variances(people, prepared.candidates, prepared.measure, prepared.levels)
-    look = problem.look(
-        gains,
-        made,
-        confidence=asked["confidence"],
-        tolerance=asked["tolerance"],
-        target=asked["target"],
-        of_people=of_people,
-    )
-    options = {name: asked[name] for name in ("confidence", "tolerance", "target")}
-    judged = ~np.isnan(gains[prepared.matters])
-    return LiveLook(
-        prepared,
-        problem,
-        gains,
-        drawn,
-        look,
-        statement_of(problem, look, gains, **options),
-        int(judged.sum()),
-        len(made.answered(judged)),
-        () if models is None else models.assessors,
-        0 if models is None else prepared.n_topics_without(models),
-    )
+    def __init__(self) -> None:
+        self._preparations: dict[int, Preparation] = {}
+        self._problems: dict[int, tuple[int, Problem]] = {}
+
+    def look(self, connection: Connection, campaign_id: int) -> LiveLook:
+        """What can be said of the question of a campaign now."""
+        settings = settings_of_question(connection, campaign_id)
+        asked = settings.question
+        assert asked is not None
+        prepared = self._preparations.get(campaign_id)
+        if prepared is None:
+            self._preparations[campaign_id] = prepared = read_preparation(connection, campaign_id)
+        people, models = _judgments(connection, campaign_id, settings)
+        drawn = read_drawn(connection, campaign_id)
+        n_labels = 0 if models is None else len(models)
+        known = self._problems.get(campaign_id)
+        problem = known[1] if known is not None and known[0] == n_labels else prepared.problem(models)
+        self._problems[campaign_id] = n_labels, problem
+        gains = prepared.gains(people)
+        made = drawn.draws()
+        of_people = None
+        if asked["disagreement"]:
+            of_people = gain_variances(people, prepared.candidates, prepared.measure, prepared.levels)
+        options = {name: asked[name] for name in ("confidence", "tolerance", "target")}
+        look = problem.look(gains, made, of_people=of_people, **options)
+        judged = ~np.isnan(gains[prepared.matters])
+        return LiveLook(
+            prepared,
+            problem,
+            gains,
+            drawn,
+            look,
+            statement_of(problem, look, gains, **options),
+            int(judged.sum()),
+            len(made.answered(judged)),
+            () if models is None else models.assessors,
+            0 if models is None else prepared.n_topics_without(models),
+        )
+
+    def outcome(self, connection: Connection, campaign_id: int) -> LookOutcome:
+        """What the log keeps of a look now, and the sizes of further draws."""
+        newest = draws.newest_event(connection, campaign_id)
+        live = self.look(connection, campaign_id)
+        sizes = live.look.sizes if not live.look.answer and (live.look.sizes > 0).any() else None
+        return LookOutcome(newest, live.n_judged, live.statement.sentence, _as_table(live), sizes)
+
+    def expected(self, connection: Connection, campaign_id: int) -> tuple[int, tuple[int, int, int]]:
+        """Judged documents, and the judgments that are expected to be needed still: low, median and high."""
+        live = self.look(connection, campaign_id)
+        return live.n_judged, to_go(live, settings_of_question(connection, campaign_id))
+
+
+def look_at(connection: Connection, campaign_id: int) -> LiveLook:
+    """What can be said of the question of a campaign now."""
+    return Looker().look(connection, campaign_id)
 
 
 def settings_of_question(connection: Connection, campaign_id: int) -> CampaignSettings:
@@ -150,41 +168,7 @@ def to_go(live: LiveLook, settings: CampaignSettings) -> tuple[int, int, int]:
     return int(low), int(median), int(high)
 
 
-def write_look(
-    connection: Connection, campaign_id: int, live: LiveLook, at: float, expected: tuple[int, int, int] | None
-) -> bool:
-    """Write a look into the log, and the decision; whether the campaign stopped by it.
-
-    Another process may have looked at more judgments meanwhile: then nothing is written.
-    """
-    row = _row(connection, campaign_id)
-    settings = read_settings(row)
-    before = draws.last_of_kind(connection, campaign_id, LOOKED)
-    table = _as_table(live, expected)
-    compared = ("answer", "intervals", "models")
-    if before is not None and all(before.data["looked"].get(key) == table[key] for key in compared):
-        return False
-    entries = [_entry(at, campaign_id, LOOKED, {"n_judged": live.n_judged, "looked": table})]
-    stops = (
-        bool(live.look.answer)
-        and settings.question is not None
-        and settings.question["stop"]
-        and row.status == "running"
-        and not draws.events_of_kind(connection, campaign_id, DECIDED)
-    )
-    if stops:
-        decision = {"n_judged": live.n_judged, "sentence": live.statement.sentence}
-        entries.append(_entry(at, campaign_id, DECIDED, decision))
-        materials.set_campaign_status(connection, campaign_id, "decided")
-    events.append(connection, entries)
-    return stops
-
-
-def _entry(at: float, campaign_id: int, kind: str, data: dict[str, Any]) -> LogEntry:
-    return LogEntry(at, campaign_id, None, None, None, "server", kind, data)
-
-
-def _as_table(live: LiveLook, expected: tuple[int, int, int] | None) -> dict[str, Any]:
+def _as_table(live: LiveLook) -> dict[str, Any]:
     """A look as the log keeps it: the differences of the leading system, or of the system that is asked about."""
     statement, question = live.statement, live.problem.question
     first = question.systems[0]
@@ -208,7 +192,6 @@ def _as_table(live: LiveLook, expected: tuple[int, int, int] | None) -> dict[str
         "remaining": list(statement.remaining),
         "n_counting": live.n_counting,
         "n_documents": statement.n_documents_in_all,
-        "to_go": None if expected is None else list(expected),
         "models": list(live.models),
         "n_topics_without": live.n_topics_without,
     }

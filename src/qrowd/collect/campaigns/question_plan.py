@@ -28,7 +28,7 @@ WHERE = ("question",)
 class QuestionPlan:
     """The table `question` of a plan.
 
-    text : the question, as for `qrowd next`. measure : linear in gains. confidence : of the answer, at all times at
+    text, measure : as for `qrowd next`. confidence : of the answer, at all times at
     once. tolerance : differences of up to this much count as none. target : the topics of the runs, or new topics like
     them. disagreement : whether all people like those who judge are meant. stop : whether the campaign hands out no
     more documents once the question is decided. wait_minutes : after which a document that somebody has and nobody
