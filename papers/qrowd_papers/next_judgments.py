@@ -18,6 +18,7 @@ from qrowd.model.result import Result
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, interval, number, percent
 from qrowd.sequential.question import Question
+from qrowd.sequential.score_forms import is_linear
 from qrowd_papers.next_judgments_baselines import (
     Decision,
     depth_pools,
@@ -26,7 +27,16 @@ from qrowd_papers.next_judgments_baselines import (
     random_topics,
 )
 from qrowd_papers.next_judgments_null import GUESSES, null_errors
-from qrowd_papers.next_judgments_replays import LATER, MEASURE, ReplayPanel, Step, real, replay, simulated
+from qrowd_papers.next_judgments_replays import (
+    AP_MEASURE,
+    LATER,
+    MEASURE,
+    ReplayPanel,
+    Step,
+    real,
+    replay,
+    simulated,
+)
 from qrowd_papers.simulations import Progress, each
 
 if TYPE_CHECKING:
@@ -40,6 +50,7 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "qrowd next, no labels": {"with_labels": False},
     "uniform documents": {"with_labels": False, "sizes": "uniform"},
 }
+N_SEEDS, QUICK_EVERY, AP_EVERY = 20, 12, 6  # seeds; pairs if quick, and of AP, whose replays take ten times as long
 N_PATHS = (20, 1000)  # of equal systems, quick and not
 N_NULL = 100  # documents of each
 POWERED = "prediction-powered topics"
@@ -132,7 +143,7 @@ def replays(panel: ReplayPanel, *, seeds: Sequence[int], every: int = 1, progres
     rows: list[Replay] = []
     for pair in each(pairs, f"pairs of {panel.name}", progress):
         rows += _of_documents(panel, pair, seeds)
-    for seed in seeds:
+    for seed in seeds if is_linear(panel.measure) else ():
         rows += _others(panel, pairs, seed)
     return Replays(tuple(rows))
 
@@ -140,7 +151,9 @@ def replays(panel: ReplayPanel, *, seeds: Sequence[int], every: int = 1, progres
 def _of_documents(panel: ReplayPanel, pair: tuple[str, str], seeds: Iterable[int]) -> Iterator[Replay]:
     """The designs that draw documents."""
     for design, options in DESIGNS.items():
-        if panel.labels_only and not options["with_labels"]:
+        if (panel.labels_only and not options["with_labels"]) or (
+            options.get("sizes") and not is_linear(panel.measure)
+        ):
             continue
         problem, gains = panel.problem(Question("better", pair), with_labels=options["with_labels"])
         for seed in seeds:
@@ -233,39 +246,73 @@ def _named(answer: str, systems: Sequence[str]) -> set[int]:
 # ---------------------------------------------------------------------- the page
 
 
+@dataclass(frozen=True)
+class PanelResults:
+    """What was replayed of a panel. n_systems : whose pairs were asked about. best : one for each seed."""
+
+    panel: str
+    n_systems: int
+    replays: Replays
+    best: tuple[BestReplay, ...]
+
+
+def panel_results(
+    panel: ReplayPanel, *, seeds: Sequence[int], every: int = 1, progress: Progress | None = None
+) -> PanelResults:
+    """All replays of a panel. every : leave out pairs, all but every so many."""
+    rows = replays(panel, seeds=seeds, every=every, progress=progress)
+    best = tuple(best_replay(panel, seed=one) for one in each(seeds, f"best of {panel.name}", progress))
+    return PanelResults(panel.name, len(panel.systems), rows, best)
+
+
 def next_judgments_page(
-    data: str | None = None, *, quick: bool = False, rng: Rng = None, progress: Progress | None = None
+    data: str | None = None,
+    *,
+    quick: bool = False,
+    n_seeds: int | None = None,
+    rng: Rng = None,
+    progress: Progress | None = None,
 ) -> Document:
-    """The study as a page. quick : one seed, every twelfth pair of systems. Without data, a simulated panel alone."""
+    """The study as a page. Without data, a simulated panel alone.
+
+    quick : every twelfth pair of systems. n_seeds : of each question; default: 20, or 1 if quick.
+    """
     seed = seed_of(rng)
     first = int(np.atleast_1d(seed)[0])
-    seeds = range(first, first + (1 if quick else 20))
-    every = 12 if quick else 1
+    seeds = range(first, first + (n_seeds or (1 if quick else N_SEEDS)))
+    every = QUICK_EVERY if quick else 1
     panels = [simulated(first)] if data is None else list(real(data))
-    rows: list[Replay] = []
-    best = []
-    for panel in panels:
-        rows += replays(panel, seeds=seeds, every=every, progress=progress).rows
-        best += [best_replay(panel, seed=one) for one in each(seeds, f"best of {panel.name}", progress)]
-    together = Replays(tuple(rows))
+    results = [panel_results(panel, seeds=seeds, every=every, progress=progress) for panel in panels]
+    if data is not None:
+        results += [
+            panel_results(panel, seeds=seeds, every=max(every, AP_EVERY), progress=progress)
+            for panel in real(data, AP_MEASURE)
+        ]
+    n_paths = N_PATHS[0] if quick else N_PATHS[1]
+    return page_of(results, null_table(n_paths, first, progress), seeds=seeds, every=every)
+
+
+def page_of(results: Sequence[PanelResults], equal_systems: Table, *, seeds: Sequence[int], every: int) -> Document:
+    """The page of these results."""
+    together = Replays(tuple(row for one in results for row in one.replays.rows))
     bands = together.bands()
-    tables = [_summary_table(panel.name, together.of(panel.name)) for panel in panels]
-    tables += [_band_table(f"{panel.name}: by difference", bands[bands.panel == panel.name]) for panel in panels]
-    tables += [_best_table(best), _null_table(N_PATHS[0] if quick else N_PATHS[1], first, progress)]
-    own = bands[(bands.panel == panels[0].name) & (bands.design == NEXT)]
+    tables = [_summary_table(one.panel, one.replays) for one in results]
+    tables += [_band_table(f"{one.panel}: by difference", bands[bands.panel == one.panel]) for one in results]
+    tables += [_best_table([row for one in results for row in one.best]), equal_systems]
+    own = bands[(bands.panel == results[0].panel) & (bands.design == NEXT)]
     shares = ", ".join(
         f"{number(median, 2)} for {band}" for median, band in zip(own["median"], _band_names(own), strict=True)
     )
     sentence = f"Of the documents that can change a difference in {MEASURE}, qrowd next asks for (median): {shares}."
     notes = [
-        f"questions: {'every twelfth pair' if quick else 'each pair'} of the best {len(panels[0].systems)} systems by "
-        f"people, {len(seeds)} seed(s); systems with the same score are left out",
+        f"questions: {'each' if every == 1 else f'every {every}th'} pair of the best {results[0].n_systems} systems by "
+        f"people (AP: every {max(every, AP_EVERY)}th), {len(seeds)} seed(s); systems with the same score are left out",
         f"qrowd next: a batch of 15, then of {LATER} or 5 % of the answers, a look after each; nDCG's normaliser is "
         "estimated, as for users, and a decision is wrong where the true scores say otherwise",
         "open: of these, those that stay open when all documents that matter are judged: the normaliser is in doubt",
         "the four other designs are given the true normalisers; prediction-powered intervals and the probability of a "
         "minimal test collection are for one look, and pools have no error rate",
-        f"wrong, 95 %: exact binomial interval, as if replays were independent; seed: {first}",
+        f"wrong, 95 %: exact binomial interval, as if replays were independent; seed: {seeds[0]}",
     ]
     return Document(sentence, tuple(tables), tuple(notes), together.to_frame)
 
@@ -321,7 +368,7 @@ def _best_table(rows: Sequence[BestReplay]) -> Table:
     return Table.of("the best system: documents judged until so many systems are left", columns)
 
 
-def _null_table(n_paths: int, seed: int, progress: Progress | None) -> Table:
+def null_table(n_paths: int, seed: int, progress: Progress | None) -> Table:
     """Equal systems: how often a difference is found that is not there."""
     grid = [(guesses, heavy) for guesses in GUESSES for heavy in (False, True)]
     counts = [

@@ -33,7 +33,7 @@ from qrowd.sequential.score_forms import Lists, is_linear
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 
 MEASURE = "nDCG@10"
-MEASURES = (MEASURE, "AP(rel=2)")
+AP_MEASURE = "AP(rel=2)@100"  # relevant from grade 2 on, as TREC Deep Learning has it
 N_BEST = 24  # systems, each pair of which is a question
 FIRST, LATER, SHARE = 15, 5, 0.05  # documents of the first batch; of later ones, and at least this share of the answers
 LONGEST = 1000  # ranks
@@ -86,6 +86,7 @@ class ReplayPanel:
         measure: str = MEASURE,
     ) -> ReplayPanel:
         """A panel of the best systems. people : one assessor, or several, whose mean gain counts."""
+        name = name if measure == MEASURE else f"{name}, AP"
         runs, parsed = runs.select(topics=people.topics), parsed_measure(measure)
         whole = candidates_of(runs, runs.systems, [people, labels], parsed)
         mean = _scores(parsed, whole, np.nan_to_num(mean_gains(people, whole, parsed))).mean(axis=0)
