@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.question_plan import QuestionPlan
+from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
@@ -117,7 +117,7 @@ def with_question(
     pools: dict[str, list[str]] = {}
     for label, document in (*preparation.pairs, *preparation.further_pairs):
         pools.setdefault(label, []).append(document)
-    asked = QuestionPlan(
+    asked = QuestionSettings(
         options["question"], options["measure"], content=json.loads(json.dumps(preparation.to_table())), **settings
     )
     kept = {document for pool in pools.values() for document in pool}

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.drawn import first_event
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
-from qrowd.collect.campaigns.question_plan import QuestionPlan, first_sizes
+from qrowd.collect.campaigns.question_settings import QuestionSettings, first_sizes
 from qrowd.collect.campaigns.state import question_of, read_settings
 from qrowd.collect.campaigns.web_pages import image_from_text, image_to_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
@@ -161,20 +161,20 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _short(question: QuestionPlan) -> dict[str, Any]:
+def _short(question: QuestionSettings) -> dict[str, Any]:
     return {**question.short(), "n_documents": len(question.preparation().pairs)}
 
 
-def _question_of(connection: Connection, row: CampaignRow) -> QuestionPlan | None:
+def _question_of(connection: Connection, row: CampaignRow) -> QuestionSettings | None:
     if (table := row.settings.get("question")) is None:
         return None
     settings = {key: value for key, value in table.items() if key != "n_documents"}
-    return QuestionPlan(**settings, content=draws.find_question(connection, row.id) or {})
+    return QuestionSettings(**settings, content=draws.find_question(connection, row.id) or {})
 
 
 def _add_question(
     connection: Connection,
-    question: QuestionPlan,
+    question: QuestionSettings,
     campaign_id: int,
     topics: Mapping[str, int],
     documents: Mapping[str, int],

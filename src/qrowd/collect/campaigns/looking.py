@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.drawn import Drawn, LookOutcome, read_drawn
-from qrowd.collect.campaigns.question_plan import preparation_of
+from qrowd.collect.campaigns.question_settings import preparation_of
 from qrowd.collect.campaigns.state import CampaignSettings, read_settings
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.store import draws, export, materials

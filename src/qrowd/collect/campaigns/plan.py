@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
-from qrowd.collect.campaigns.question_plan import QuestionPlan, question_problems, settings_with_question
+from qrowd.collect.campaigns.question_settings import QuestionSettings, question_problems, settings_with_question
 from qrowd.collect.campaigns.web_pages import MAX_IMAGES, MAX_SITES, image_from_text, site_of, sites_of
 from qrowd.collect.protocols.instructions import PRACTICE, magnitude_instructions
 from qrowd.collect.protocols.presets import preset_of
@@ -116,7 +116,7 @@ class Plan:
     questions: bool | None = None
     preset: str = ""
     crowd: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    question: QuestionPlan | None = None
+    question: QuestionSettings | None = None
 
     def __post_init__(self) -> None:
         if self.question is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from qrowd.collect.campaigns.plan import Plan
-from qrowd.collect.campaigns.question_plan import QuestionPlan
+from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.protocols.presets import PRESETS, overrides
 from qrowd.collect.protocols.settings import (
     GradesSettings,
@@ -36,7 +36,7 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _about_question(question: QuestionPlan, plan: Plan) -> Iterator[str]:
+def _about_question(question: QuestionSettings, plan: Plan) -> Iterator[str]:
     """What a question makes of a campaign."""
     preparation = question.preparation()
     n, out = len(preparation.pairs), preparation.n_topics_out

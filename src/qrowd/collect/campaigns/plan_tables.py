@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.question_plan import QuestionPlan
+from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, plain, read
@@ -77,7 +77,7 @@ class PlanTable:
     prolific: ProlificTable | None = None
     panel: PanelTable | None = None
     mturk: MturkTable | None = None
-    question: QuestionPlan | None = None
+    question: QuestionSettings | None = None
 
 
 def plan_from_table(table: Mapping[str, Any]) -> Plan:

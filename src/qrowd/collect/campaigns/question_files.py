@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from qrowd import files
-from qrowd.collect.campaigns.question_plan import QuestionPlan
+from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.protocols.schema import SchemaError, read
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.errors import ArgumentError, FileError, MeasureError
@@ -61,7 +61,7 @@ def question_and_pools(
         raise SchemaError(("question", "runs"), "is missing; name the files of the runs that the question compares")
     settings = {key: value for key, value in own.items() if key not in FILES}
     try:
-        plan = read(QuestionPlan, settings)
+        plan = read(QuestionSettings, settings)
     except SchemaError as error:
         raise SchemaError(("question", *error.where), error.problem, error.code) from None
     try:
@@ -73,7 +73,7 @@ def question_and_pools(
 
 
 def _content(
-    plan: QuestionPlan, scale: str, runs: Any, models: list[str], folder: Place, topics: Collection[str]
+    plan: QuestionSettings, scale: str, runs: Any, models: list[str], folder: Place, topics: Collection[str]
 ) -> tuple[dict[str, Any], Pools]:
     from qrowd.sequential.problems import prepare  # slow to import, and needed with a question alone
 

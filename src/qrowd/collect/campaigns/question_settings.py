@@ -25,7 +25,7 @@ WHERE = ("question",)
 
 
 @dataclass(frozen=True)
-class QuestionPlan:
+class QuestionSettings:
     """The table `question` of a plan.
 
     text, measure : as for `qrowd next`. confidence : of the answer, at all times at
@@ -87,7 +87,7 @@ def preparation_of(content: Mapping[str, Any]) -> Preparation:
         raise SchemaError((*WHERE, "content"), str(error)) from None
 
 
-def first_sizes(question: QuestionPlan) -> Floats:
+def first_sizes(question: QuestionSettings) -> Floats:
     """Sizes for the first draws, before anybody judged."""
     from qrowd.sequential.draws import Draws
 
@@ -111,7 +111,7 @@ def settings_with_question(settings: Settings | Mapping[str, Settings]) -> Setti
 
 
 def question_problems(
-    question: QuestionPlan, arms: Mapping[str, Settings], pools: Mapping[str, tuple[str, ...]], *, asks: bool
+    question: QuestionSettings, arms: Mapping[str, Settings], pools: Mapping[str, tuple[str, ...]], *, asks: bool
 ) -> Problems:
     """What a campaign cannot do beside a question.
 
