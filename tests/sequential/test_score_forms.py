@@ -103,7 +103,7 @@ def test_no_answers_lead_outside_the_certain_limits(name: str) -> None:
     look = problem.look(partly, Draws.none(problem.matters.size))
     predictions = predict_gains(problem.features, partly, lowest=float(problem.levels[0]), highest=1.0)
     assert problem.lists is not None
-    arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, problem.features, predictions
+    arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, predictions
     form, _ = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
     assert (form.low <= look.low).all()
     assert (form.high >= look.high).all()
@@ -141,7 +141,7 @@ def test_what_the_slopes_leave_out_is_as_large_as_it_says() -> None:
         partly = np.where(is_open, np.nan, gains)
         predictions = predict_gains(problem.features, partly, lowest=0.0, highest=1.0)
         assert problem.lists is not None
-        arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, problem.features, predictions
+        arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, predictions
         form, left_out = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
         linear = form.weights[0] @ gains[problem.matters] + form.constants[0].sum() + left_out[0]
         exact = problem.look(gains, Draws.none(problem.matters.size)).estimates.estimate[0]
@@ -167,9 +167,7 @@ def test_simulated_gains_keep_what_is_judged_and_the_expected_mean() -> None:
     partly = np.where(np.arange(gains.size) % 2 == 0, gains, np.nan)
     top = float(problem.levels[-1])
     predictions = predict_gains(problem.features, partly, lowest=0.0, highest=top)
-    simulated = simulated_gains(
-        problem.features, predictions, partly, 4000, levels=problem.levels, rng=np.random.default_rng(1)
-    )
+    simulated = simulated_gains(predictions, partly, 4000, levels=problem.levels, rng=np.random.default_rng(1))
     assert np.isin(simulated, problem.levels).all()
     assert (simulated[:, ::2] == gains[::2]).all()
     inside = np.isnan(partly) & (np.abs(predictions.expected / top - 0.5) < 0.2)  # far from where shares are clipped

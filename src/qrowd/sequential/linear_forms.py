@@ -23,7 +23,7 @@ from qrowd.sequential.normalisers import (
     normaliser_limits,
     normaliser_sd,
 )
-from qrowd.sequential.predictions import Features, Predictions, simulated_gains
+from qrowd.sequential.predictions import Predictions, simulated_gains
 from qrowd.sequential.score_forms import Lists
 
 N_SIMULATIONS = 40  # of the gains of open documents
@@ -102,7 +102,6 @@ def form_of_lists(
     candidates: Candidates,
     contrasts: NDArray[np.int64],
     matters: NDArray[np.int64],
-    features: Features,
     predictions: Predictions,
     gains: Floats,
     *,
@@ -120,9 +119,7 @@ def form_of_lists(
     topic = candidates.topic[matters]
     of_topics = np.array([np.bincount(topic, row * current[matters], n_topics) for row in weights])
     constants = scores[first] - scores[second] - of_topics
-    simulated = simulated_gains(
-        features, predictions, gains, N_SIMULATIONS, levels=levels, rng=np.random.default_rng(0)
-    )
+    simulated = simulated_gains(predictions, gains, N_SIMULATIONS, levels=levels, rng=np.random.default_rng(0))
     exact = (lists.sums(simulated) / _divisors(measure, candidates, simulated)[:, None]).mean(axis=-1)
     linear = constants.sum(axis=1) + simulated[:, matters] @ weights.T
     left_out = exact[:, first] - exact[:, second] - linear

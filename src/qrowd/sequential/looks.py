@@ -161,4 +161,4 @@ class Problem:
                 self.measure, *of_all, predictions, gains, levels=self.levels, expected=expected, spread=spread
             )
             return form, np.zeros(len(self.contrasts))
-        return form_of_lists(self.measure, self.lists, *of_all, self.features, predictions, gains, levels=self.levels)
+        return form_of_lists(self.measure, self.lists, *of_all, predictions, gains, levels=self.levels)

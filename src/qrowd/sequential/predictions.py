@@ -11,6 +11,7 @@ interpolation, Neural Computation 4(3)).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ DECLARED = {
     "topic": 0.022,
     "topic x mean label": 0.003,
 }
+OF_LABELS = {"mean label", "smooth", "labels"}
 PRIOR_N = 4.0  # coefficients, or judgments, that a declared variance counts for
 N_STEPS = 12  # of the maximisation; further ones change the expected gains by less than the answers do
 N_LATER = 4  # with the noise of each document
@@ -37,22 +39,6 @@ MOST = 0.85  # of that dependence
 MOST_LEVERAGE = 0.99  # of a judgment on its own prediction
 CENTRES = np.linspace(-1.5, 2.5, 6)  # of the smooth functions of the mean label, in its standard deviations
 WIDTH = 0.5  # of each, as a variance
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """Expected gains.
-
-    expected : (documents,) of a judged document without its own judgment. spread : (documents,) standard deviation of
-    the error. variances : of the coefficients of each part of the model and of the noise, in squares of gains.
-    coefficients, posterior : of the model, for gains as shares of their range, and their covariance.
-    """
-
-    expected: Floats
-    spread: Floats
-    variances: dict[str, float]
-    coefficients: Floats
-    posterior: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +72,40 @@ class Features:
     def n_topics(self) -> int:
         return int(self.topic.max(initial=-1)) + 1
 
+    @property
+    def has_labels(self) -> bool:
+        return any(name in OF_LABELS for name, _ in self.parts)
+
+    @cached_property
+    def without_labels(self) -> Features:
+        """The features without those of labels."""
+        kept = np.concatenate([np.full(n, name not in OF_LABELS) for name, n in self.parts])
+        parts = tuple((name, n) for name, n in self.parts if name not in OF_LABELS)
+        start = np.full_like(self.start, NO_LABELS)
+        return Features(self.dense[:, kept], parts, self.topic, np.zeros_like(self.slope), start)
+
     def rows(self, documents: NDArray[np.integer]) -> Floats:
         """(rows, coefficients) of some documents: dense columns, topics, topics x mean label."""
         one_hot = (self.topic[documents, None] == np.arange(self.n_topics)).astype(np.float64)
         return np.hstack([self.dense[documents], one_hot, one_hot * self.slope[documents, None]])
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Expected gains.
+
+    expected : (documents,) of a judged document without its own judgment. spread : (documents,) standard deviation of
+    the error. variances : of the coefficients of each part of the model and of the noise, in squares of gains.
+    features : that were read. coefficients, posterior : of the model, for gains as shares of their range, and their
+    covariance.
+    """
+
+    expected: Floats
+    spread: Floats
+    variances: dict[str, float]
+    features: Features
+    coefficients: Floats
+    posterior: Floats
 
 
 def label_features(labels: Floats) -> LabelFeatures:
@@ -133,8 +149,19 @@ def features_of(labels: LabelFeatures, topics: NDArray[np.integer], retrieved: F
 def predict_gains(features: Features, gains: Floats, *, lowest: float, highest: float) -> Predictions:
     """Expected gains of documents from their features and the gains known so far.
 
-    gains : (documents,) of people, nan where not judged. lowest, highest : possible gain.
+    gains : (documents,) of people, nan where not judged. lowest, highest : possible gain. Labels are not read where
+    judged documents are predicted better without them, each without its own judgment: useless labels cost nothing then.
     """
+    with_labels, squares = _predicted(features, gains, lowest, highest)
+    if features.has_labels:
+        without, squares_without = _predicted(features.without_labels, gains, lowest, highest)
+        if squares_without < squares:
+            return without
+    return with_labels
+
+
+def _predicted(features: Features, gains: Floats, lowest: float, highest: float) -> tuple[Predictions, float]:
+    """Predictions, and the sum of squared errors of judged documents, each predicted without its own judgment."""
     judged = np.flatnonzero(~np.isnan(gains))
     span = highest - lowest
     names, group, declared = _groups(features)
@@ -159,18 +186,19 @@ def predict_gains(features: Features, gains: Floats, *, lowest: float, highest: 
     variance = np.maximum(_quadratic(features, posterior), 0.0)
     variance[judged] = of_judged * others
     spread = span * np.sqrt(noise * relative + variance)
-    return Predictions(lowest + span * expected, spread, values, coefficients, posterior)
+    result = Predictions(lowest + span * expected, spread, values, features, coefficients, posterior)
+    return result, float(((gains[judged] - result.expected[judged]) ** 2).sum())
 
 
 def simulated_gains(
-    features: Features, predictions: Predictions, gains: Floats, n: int, *, levels: Floats, rng: np.random.Generator
+    predictions: Predictions, gains: Floats, n: int, *, levels: Floats, rng: np.random.Generator
 ) -> Floats:
     """(n, documents) gains that people might give, by the coefficients' distribution; those that are judged stay.
 
     levels : possible gains, ascending. An expected gain between two levels is one of them, with the probability that
     keeps its mean.
     """
-    root = np.linalg.cholesky(predictions.posterior)
+    features, root = predictions.features, np.linalg.cholesky(predictions.posterior)
     coefficients = predictions.coefficients + rng.normal(size=(n, root.shape[0])) @ root.T
     shares = np.array([features.start + _product(features, one) for one in coefficients])
     expected = levels[0] + (levels[-1] - levels[0]) * np.clip(shares, 0.0, 1.0)
