@@ -53,6 +53,41 @@ def test_a_question_is_asked_judged_and_decided(qrowd, panel):
     assert len(batch()) == 100  # nothing more is drawn, and nothing written
 
 
+def test_the_statement_is_written_to_a_file_of_its_own(qrowd, panel):
+    asked = [*QUESTION, *MODEL, "--scale", "0-3"]
+    shown = qrowd(*asked, "--statement", "now.html")
+    assert shown.err == "wrote now.html\n"
+    sentence = shown.out.splitlines()[0]
+    assert f"<p>{sentence}</p>" in Path("now.html").read_text()
+    assert not Path("next.json").exists()  # a statement draws nothing
+    both = qrowd(*asked, "-o", "batch.csv", "--statement", "now.json")
+    assert both.err == "wrote batch.csv\nwrote now.json\n"
+    assert both.out.splitlines()[0] == sentence
+    content = json.loads(Path("now.json").read_text())
+    assert content["sentence"] == sentence
+    assert [row["first"] for row in content["differences"]] == ["rerank-llm"]
+    table = qrowd(*asked, "--statement", "-")
+    (row,) = csv.DictReader(table.out.splitlines())
+    assert (row["first"], row["second"], row["n_documents"]) == ("rerank-llm", "tf-idf", "401")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--statement", "now"], "output now: the ending must be one of "),
+        (["--statement", "next.json"], "--statement next.json: this is the file of --design; name another"),
+        (["--statement", "./b.csv", "-o", "b.csv"], "--statement ./b.csv: this is the file of -o; name another"),
+        (["--statement", "-", "-o", "-"], "--statement -: standard output takes the batch; name a file for one of"),
+    ],
+)
+def test_a_statement_replaces_neither_the_design_nor_the_batch(qrowd, panel, arguments, said):
+    outcome = qrowd(*QUESTION, *MODEL, "--scale", "0-3", *arguments)
+    assert outcome.status == 2
+    assert said in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not Path("next.json").exists()
+
+
 def test_the_notes_name_each_convention_in_force(qrowd, panel):
     out = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "--tolerance", "0.01").out
     for note in (

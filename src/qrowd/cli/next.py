@@ -10,7 +10,7 @@ import typer
 from qrowd.cli import options
 from qrowd.cli.commands import Interrupted
 from qrowd.cli.options import option
-from qrowd.cli.output import ShortNames, is_standard_output, name_with_ending, output_file, write_output
+from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.cli.question import (
     QUESTION,
     Costs,
@@ -79,6 +79,16 @@ def next(
     judgment_cost: Costs = None,
     document_cost: DocumentCosts = None,
     short_names: ShortNames = False,
+    statement: Annotated[
+        str | None,
+        option(
+            help="File for what can be said now: the differences as .csv, .parquet, .xlsx or .json, or all that is "
+            "shown as .txt, .md, .html or .tex.",
+            panel="Output",
+            metavar="FILE",
+            callback=check_output,
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         output_file(
@@ -88,13 +98,17 @@ def next(
     ] = None,
 ) -> None:
     """Show what can be said of a question now, and write the documents that people should judge next."""
+    from dataclasses import replace
+
     from qrowd.cli.show import show
+    from qrowd.reports.document import render
     from qrowd.reports.next_judgments import NextJudgmentsReport
     from qrowd.sequential.batches import check_batch_file
     from qrowd.sequential.costs import JudgmentCost
     from qrowd.sequential.next_judgments import next_judgments
     from qrowd.sequential.stored import read_design, write_design
 
+    _check_files(statement, output, design)
     if output is not None:
         name = name_with_ending(output)
         check_batch_file(name, topics=topics is not None, documents=bool(documents))
@@ -123,20 +137,33 @@ def next(
     )
     report = NextJudgmentsReport(result, JudgmentCost.of(price, people))
     document = report.to_document().shown(rankings.systems, short_names=short_names)
-    if output is None:
-        show(document)
-        return
-    if result.topics:
+    n_drawn = len(result.topics) if output is not None else 0
+    if n_drawn:
         write_design(design, result.design)
     try:
-        if result.topics:
+        if output is not None and n_drawn:
             _write(output, result, topics, documents)
-        if not is_standard_output(output):
+        if statement is not None:
+            write_output(
+                statement, render(replace(document, frame=result.statement.to_frame), name_with_ending(statement))
+            )
+        if not any(path is not None and is_standard_output(path) for path in (output, statement)):
             show(document)
     except KeyboardInterrupt:
-        if not result.topics:
+        if not n_drawn:
             raise
         raise Interrupted(f"the design was written to {design}; the same call writes the same batch") from None
+
+
+def _check_files(statement: str | None, output: str | None, design: str) -> None:
+    """Refuse a statement that would replace the batch or the design, before any work is done."""
+    if statement is None:
+        return
+    if output is not None and is_standard_output(statement) and is_standard_output(output):
+        raise ArgumentError(f"--statement {statement}: standard output takes the batch; name a file for one of them")
+    for option_name, path in (("-o", output), ("--design", design)):
+        if path is not None and Path(path).absolute() == Path(statement).absolute():
+            raise ArgumentError(f"--statement {statement}: this is the file of {option_name}; name another")
 
 
 def _write(output: str, result: NextJudgments, topics: str | None, documents: list[str] | None) -> None:
