@@ -152,7 +152,7 @@ class Preparation:
                 _array(table["shares"]).reshape(topic.size, len(models)),
                 int(table["n_topics_out"]),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ArgumentError(f"question: its table is not one that qrowd wrote ({error})") from None
 
 

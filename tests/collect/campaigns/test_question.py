@@ -40,13 +40,15 @@ PEOPLE = 20
 class Live:
     """A campaign with a question and its people; a look after every answer, without a thread."""
 
-    def __init__(self, store, folder, *, world=None, people=PEOPLE, seed=1, clock=None, looks=True, **options):
+    def __init__(
+        self, store, folder, *, world=None, people=PEOPLE, seed=1, clock=None, looks=True, simulate=False, **options
+    ):
         self.store, self.folder, self.looks = store, folder, looks
         self.world = world or make_world()
         self.clock = clock or Clock(step=1.0)
         self.id = created(store, read_folder(write_world(folder, self.world, **options)), self.clock())
         self.service = seeded(store, self.clock, seed)
-        self.questions = LiveQuestions(store, self.service.cache.new_sizes, clock=self.clock)
+        self.questions = LiveQuestions(store, self.service.cache.new_sizes, clock=self.clock, simulate=simulate)
         self.admin = CampaignAdmin(store, clock=self.clock)
         self.rng = Random(seed)
         self.people = [self.run(self.service.arrive("live", "link", f"person-{i}")) for i in range(people)]
@@ -387,10 +389,13 @@ def test_an_owner_may_go_on_after_the_decision_and_it_is_not_stopped_again(tmp_p
 
 def test_the_log_shows_how_the_interval_closed_with_every_judgment(tmp_path):
     with open_store(str(tmp_path / "q.db")) as store:
-        live = Live(store, tmp_path / "f", people=3, settings="stop = false\n")
+        live = Live(store, tmp_path / "f", people=3, settings="stop = false\n", simulate=True)
         for _ in range(25):
             live.answer(live.rng.choice(live.people))
-        looks = store.read(lambda connection: progress(connection, "live", live.clock())).question.looks
+        question = store.read(lambda connection: progress(connection, "live", live.clock())).question
+        low, median, high = question.to_go
+        assert 0 <= low <= median <= high <= question.n_documents - question.n_judged + 1
+        looks = question.looks
         numbers = [one.n_judged for one in looks]
         assert numbers == sorted(numbers)
         assert numbers[-1] == 25

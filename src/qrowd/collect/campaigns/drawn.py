@@ -37,9 +37,14 @@ class NewSizes:
 
 @dataclass(frozen=True, eq=False)
 class LookOutcome:
-    """What a look said. newest : event that it has seen. table : as the log keeps it. sizes : of further draws."""
+    """What a look said.
+
+    newest : number of the newest event that it has seen; seen : its time. table : as the log keeps it. sizes : of
+    further draws.
+    """
 
     newest: int
+    seen: float
     n_judged: int
     sentence: str
     table: dict[str, Any]

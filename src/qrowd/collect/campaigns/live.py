@@ -36,17 +36,24 @@ logger = logging.getLogger("qrowd.questions")
 class LiveQuestions:
     """Looks at the questions of a store's campaigns again after answers.
 
-    new_sizes : where sizes for further draws are put, by campaign. clock : seconds since 1970.
+    new_sizes : where sizes for further draws are put, by campaign. clock : seconds since 1970. simulate : whether what
+    is expected to go is simulated.
 
     `start` lets two threads wait for answers; each has a process of its own that computes, one looks, the other
     simulates what is to go. Answers that come while a look is made share the next one. `look` looks in this process.
     """
 
-    def __init__(self, store: Store, new_sizes: dict[int, NewSizes], *, clock: Callable[[], float] = time.time) -> None:
-        self.store, self.clock, self._new_sizes = store, clock, new_sizes
+    def __init__(
+        self,
+        store: Store,
+        new_sizes: dict[int, NewSizes],
+        *,
+        clock: Callable[[], float] = time.time,
+        simulate: bool = True,
+    ) -> None:
+        self.store, self.clock, self._new_sizes, self._may_simulate = store, clock, new_sizes, simulate
         self._asked: set[int] = set()
         self._simulate: set[int] = set()
-        self._judged: dict[int, int] = {}
         self._expected: dict[int, Expected] = {}
         self._seen: dict[int, int] = {}  # the newest event at the last look
         self._gate, self._over = threading.Condition(), False
@@ -103,7 +110,7 @@ class LiveQuestions:
 
     def _is_due(self, campaign_id: int, outcome: LookOutcome) -> bool:
         """Whether what is to go is to be simulated anew."""
-        if outcome.table["answer"]:
+        if outcome.table["answer"] or not self._may_simulate:
             return False
         earlier = self._expected.get(campaign_id)
         return earlier is None or abs(outcome.n_judged - earlier[0]) >= max(1, earlier[0] // MORE)
@@ -179,16 +186,17 @@ def write_look(
 ) -> bool:
     """Write a look into the log, and the decision; whether the campaign stopped by it.
 
-    A look that says what the last one said is not written again.
+    A look that says what the last one said is not written again, and neither is one that has seen less.
     """
     row = materials.find_campaign(connection, campaign_id)
     assert row is not None
     question = read_settings(row).question
     before = draws.last_of_kind(connection, campaign_id, LOOKED)
     table = {**outcome.table, "to_go": None if expected is None else list(expected)}
-    if before is not None and before.data["looked"] == table:
+    if before is not None and (before.data["looked"] == table or before.data["seen"] > outcome.seen):
         return False
-    entries = [_entry(at, campaign_id, LOOKED, {"n_judged": outcome.n_judged, "looked": table})]
+    data = {"n_judged": outcome.n_judged, "seen": outcome.seen, "looked": table}
+    entries = [_entry(at, campaign_id, LOOKED, data)]
     stops = bool(
         table["answer"]
         and question is not None

@@ -43,7 +43,9 @@ class LookProcess:
         if answer is None:
             return None
         sizes = None if answer["sizes"] is None else np.array(answer["sizes"], np.float64)
-        return LookOutcome(answer["newest"], answer["n_judged"], answer["sentence"], answer["table"], sizes)
+        return LookOutcome(
+            answer["newest"], answer["seen"], answer["n_judged"], answer["sentence"], answer["table"], sizes
+        )
 
     def expected(self, campaign_id: int) -> tuple[int, tuple[int, int, int]] | None:
         """Judged documents, and what is expected to go: low, median and high; None and errors as for `look`."""

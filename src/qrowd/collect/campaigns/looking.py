@@ -103,10 +103,10 @@ class Looker:
 
     def outcome(self, connection: Connection, campaign_id: int) -> LookOutcome:
         """What the log keeps of a look now, and the sizes of further draws."""
-        newest = draws.newest_event(connection, campaign_id)
+        newest, seen = draws.newest_event(connection, campaign_id)
         live = self.look(connection, campaign_id)
         sizes = live.look.sizes if not live.look.answer and (live.look.sizes > 0).any() else None
-        return LookOutcome(newest, live.n_judged, live.statement.sentence, _as_table(live), sizes)
+        return LookOutcome(newest, seen, live.n_judged, live.statement.sentence, _as_table(live), sizes)
 
     def expected(self, connection: Connection, campaign_id: int) -> tuple[int, tuple[int, int, int]]:
         """Judged documents, and the judgments that are expected to be needed still: low, median and high."""

@@ -194,7 +194,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "paused": _NOTHING,
     "resumed": _NOTHING,
     "drawn": {"place": Index, "document": Index | None, "n_judged": Index, "sizes": tuple[float, ...]},
-    "looked": {"n_judged": Index, "looked": dict[str, Any]},
+    "looked": {"n_judged": Index, "seen": float, "looked": dict[str, Any]},
     "decided": {"n_judged": Index, "sentence": str},
     "listed": {
         "list": Literal["conflicts", "ratios"],

@@ -115,7 +115,7 @@ _LAST = (
     .limit(1)
 )
 _NEWEST = (
-    select(event.c.id)
+    select(event.c.id, event.c.time)
     .where(event.c.campaign_id == bindparam("campaign"), event.c.kind.not_in(("looked", "decided")))
     .order_by(event.c.id.desc())
     .limit(1)
@@ -163,14 +163,15 @@ def last_of_kind(connection: Connection, campaign_id: int, kind: str) -> LogEntr
     return None if row is None else LogEntry._make(row)
 
 
-def newest_event(connection: Connection, campaign_id: int) -> int:
-    """The number of the newest event that is no look."""
-    return int(connection.execute(_NEWEST, {"campaign": campaign_id}).scalar_one())
+def newest_event(connection: Connection, campaign_id: int) -> tuple[int, float]:
+    """The number and the time of the newest event that is no look."""
+    number, at = connection.execute(_NEWEST, {"campaign": campaign_id}).one()
+    return int(number), float(at)
 
 
 def newest_of_questions(connection: Connection) -> dict[int, int]:
     """{campaign: its newest event that is no look} of campaigns with a question in which somebody may judge."""
-    return {number: newest_event(connection, number) for number in connection.scalars(_QUESTIONS).all()}
+    return {number: newest_event(connection, number)[0] for number in connection.scalars(_QUESTIONS).all()}
 
 
 def n_drawable(connection: Connection, campaign_id: int) -> int:
