@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
+from qrowd.measures.gain import NDCG
 from qrowd.sequential.bounds import MIN_DRAWS, interval_half, mixture_bound
+from qrowd.sequential.candidates import expected_normalisers
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.gain_errors import GainErrors, decisive_gap
 from qrowd.sequential.looks import Look, Problem
@@ -141,10 +143,13 @@ def starting_point(
     gains, waiting, n_counting : as `judgments_to_decide`. spread : (documents that matter,) standard deviation of the
     errors of what is expected; default: that of the predictions.
     """
-    matters, contrasts, weights = problem.matters, problem.contrasts, look.weights
+    matters, contrasts = problem.matters, problem.contrasts
     judged, expected = ~np.isnan(gains[matters]), look.predictions.expected[matters]
-    if spread is None:
-        spread = learned_spread(look.predictions, matters[~judged])[matters]
+    learned = learned_spread(look.predictions, matters[~judged])
+    spread = learned[matters] if spread is None else spread
+    has_draws = bool((look.estimates.information > 0).any())
+    scale = np.ones(matters.size) if has_draws else _later_normalisers(problem, look, gains, learned)
+    weights = look.weights * scale
     errors = GainErrors.of(weights[contrasts[:, 0] == 0], expected, spread, gains[matters])
     left = np.flatnonzero(~judged & (weights != 0).any(axis=0))
     each = problem.question.confidence_of_each(confidence)
@@ -153,6 +158,7 @@ def starting_point(
     none = Draws.none(matters.size)  # what draws do not reduce becomes less as the normalisers get known
     reduced = problem.look(gains, none).variance - problem.look(filled, none).variance
     at_end = np.clip(look.variance - reduced, 0, look.variance)
+    extra = np.array([interval_half(np.inf, MIN_DRAWS, confidence=each, variance=v) for v in (look.variance, at_end)])
     start = Start(
         problem.question,
         contrasts,
@@ -166,13 +172,36 @@ def starting_point(
         look.low,
         look.high,
         look.remaining,
-        np.array([interval_half(np.inf, MIN_DRAWS, confidence=each, variance=v) for v in (look.variance, at_end)]),
+        extra * scale.mean(),
         n_counting,
         tolerance,
         _interpolated_bound(each),
         np.ones(matters.size) if problem.cost is None else problem.cost[matters],
     )
     return start, errors
+
+
+def _later_normalisers(problem: Problem, look: Look, gains: Floats, learned: Floats) -> Floats:
+    """(documents,) the normaliser of each topic over the one that is expected once the spread is the learned one.
+
+    A larger spread means more documents with a high gain, and so a larger normaliser and smaller differences, than
+    there will be after the first answers.
+    """
+    topic, ones = problem.candidates.topic[problem.matters], np.ones(problem.matters.size)
+    if not isinstance(problem.measure.definition, NDCG):
+        return ones
+    now, later = (
+        expected_normalisers(
+            problem.measure,
+            problem.candidates,
+            look.predictions.expected,
+            spread,
+            gains=gains,
+            levels=problem.levels,
+        )[topic]
+        for spread in (look.predictions.spread, learned)
+    )
+    return np.divide(now, later, where=np.isfinite(now) & np.isfinite(later), out=ones)
 
 
 def learned_spread(predictions: Predictions, documents: NDArray[np.int64]) -> Floats:
