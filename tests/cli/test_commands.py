@@ -8,6 +8,9 @@ import sys
 import pandas as pd
 import pytest
 
+from qrowd.files import read_judgments, read_runs
+from qrowd.judge import read_document_texts, read_topic_texts
+
 
 def test_evaluate_says_the_answer_first(qrowd, folder):
     outcome = qrowd("evaluate", "--runs", folder / "runs" / "*", "--judgments", folder / "judges" / "*")
@@ -177,6 +180,12 @@ def test_simulate_writes_nothing_into_a_folder_in_use(qrowd, tmp_path):
     outcome = qrowd("simulate", "full")
     assert outcome.status == 2
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
+
+
+def test_a_simulated_panel_has_texts_for_all_its_topics_and_documents(simulated):
+    runs, gold = read_runs(simulated / "runs"), read_judgments(simulated / "gold.qrels")
+    assert set(read_topic_texts(str(simulated / "topics.tsv"))) == set(runs.topics)
+    assert set(read_document_texts([str(simulated / "documents.jsonl")])) == {*runs.documents, *gold.documents}
 
 
 def test_the_same_seed_simulates_the_same_files(qrowd, tmp_path):

@@ -124,6 +124,8 @@ def test_an_archive_is_named_with_the_command_that_imports_it(qrowd, tmp_path):
         ('{"topic": "1", "document": "d", "relevance": 1}', "judgments"),
         ("topic,preferred,other", "preferences"),
         ("q1 d1 d2", "preferences"),
+        ("q1\td1\td2", "preferences"),
+        ("q1\tgreen tea", None),
         ("This is a sentence", None),
         ("and here are just six words", None),
         ("", None),

@@ -39,7 +39,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Plan": {
         "plan": "Plan how many topics and assessors to judge, and how to spend a budget; or what a question will take.",
         "next": "Show what can be said of a question now, and write the documents that people should judge next.",
-        "simulate": "Write a simulated panel with known true grades: runs, judgments, magnitudes and preferences.",
+        "simulate": "Write a simulated panel with known true grades: runs, texts, judgments, magnitudes, preferences.",
     },
     "Collect judgments": {
         "serve": "Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.",

@@ -53,16 +53,16 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "serve": ("qrowd serve --demo", "qrowd serve --port 8001"),
     "study": ("qrowd study", "qrowd study aware --quick"),
     "judge ask": (
-        "qrowd judge ask --topics topics.tsv --documents documents.tsv --runs panel/runs --model assessor.py:grade "
-        "-o judges",
-        "qrowd judge ask --topics topics.tsv --documents documents.tsv --runs panel/runs "
+        "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
+        "--model assessor.py:grade -o judges",
+        "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
         "--model http://localhost:8000/v1#qwen3 --as aspects --dry-run",
-        "qrowd judge ask --topics topics.tsv --documents documents.tsv --runs panel/runs "
+        "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
         "--model http://localhost:8000/v1#qwen3 --batch batches",
     ),
     "judge probe": (
-        "qrowd judge probe --topics topics.tsv --documents documents.tsv --runs panel/runs --model assessor.py:grade "
-        "-n 20 -o probes.csv",
+        "qrowd judge probe --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
+        "--model assessor.py:grade -n 20 -o probes.csv",
     ),
     "judge send": ("qrowd judge send batches",),
     "judge collect": ("qrowd judge collect",),

@@ -100,6 +100,8 @@ def kind_of_line(line: str) -> Kind | None:
         return "judgments"
     fields = line.split() if len(headers) < 3 or "\t" in line else []  # with commas, it is no TREC file
     kind = _FIELDS.get(len(fields))
+    if kind == "preferences" and "\t" in line and " " in line.strip():  # a topic of two words
+        return None
     if kind == "runs":
         return kind if _is_number(fields[3]) and _is_number(fields[4]) else None
     return kind if kind != "judgments" or _is_number(fields[3]) else None

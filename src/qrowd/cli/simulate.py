@@ -12,7 +12,7 @@ from qrowd.cli.options import Seed
 def simulate(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="New or empty folder for the files.")], seed: Seed = 2
 ) -> None:
-    """Write a simulated panel with known true grades: runs, judgments, magnitudes and preferences."""
+    """Write a simulated panel with known true grades: runs, texts, judgments, magnitudes, preferences."""
     from qrowd.reports.simulated import write_simulation
 
     for line in write_simulation(directory, seed):

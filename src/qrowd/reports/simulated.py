@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def write_simulation(directory: str, seed: int) -> Iterator[str]:
-    """Write runs, judgments, gold, magnitudes and preferences; yields a line for each file or folder once written.
+    """Write runs, texts, judgments, gold, magnitudes and preferences; yields a line for each once written.
+
+    The texts stand in for real ones: each says only which topic or document it is.
 
     Raises
     ------
@@ -22,9 +25,13 @@ def write_simulation(directory: str, seed: int) -> Iterator[str]:
     """
     root = files.new_folder(directory, "runs", "judges")
     runs, judgments, truth = simulate_demo(rng=seed)
+    documents = sorted({*runs.documents, *truth.judgments().documents})
     for system in runs.systems:
         files.write_whole(root / "runs" / f"{system}.run", trec.format_run(runs, system))
     yield f"{root}/runs: {len(runs.systems)} systems, {len(runs.topics)} topics"
+    files.write_whole(root / "topics.tsv", "".join(f"{topic}\tTopic {topic}\n" for topic in runs.topics))
+    files.write_whole(root / "documents.jsonl", "".join(map(_text_of, documents)))
+    yield f"{root}/topics.tsv, {root}/documents.jsonl: stand-ins for texts, of {len(documents):,} documents"
     for assessor in judgments.assessors:
         content = trec.format_qrels(judgments.select(assessors=[assessor]))
         files.write_whole(root / "judges" / f"{assessor}.qrels", content)
@@ -39,3 +46,9 @@ def write_simulation(directory: str, seed: int) -> Iterator[str]:
     rows = "".join(",".join(map(str, row)) + "\n" for row in preferences.to_rows())
     files.write_whole(root / "preferences.csv", "topic,preferred,other,assessor,strength\n" + rows)
     yield f"{root}/preferences.csv: {len(preferences):,} preferences by 3 assessors"
+
+
+def _text_of(document: str) -> str:
+    """The line of a document, without words of its own."""
+    row = {"docid": document, "title": document, "text": f"The simulated document {document}."}
+    return json.dumps(row) + "\n"
