@@ -196,6 +196,7 @@ def test_table_1_of_a_campaign_is_that_of_its_judgments_with_the_steps_back_and_
     assert table.fails[:, 1:].sum() > 0
     law = power_law_of_units(units, 2)
     assert law is not None
+    assert power_law_of_units(units, 1) is None  # more units than topics: the units are documents
     _, n_units = np.unique(units.assessor[completed].astype(str), return_counts=True)
     assert law.exponent == pytest.approx(fit_power_law(n_units, highest=2).exponent, nan_ok=True)
 

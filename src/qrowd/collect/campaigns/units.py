@@ -192,11 +192,14 @@ def campaign_topic_units(connection: Connection, name: str) -> TopicUnits:
 def power_law_of_units(units: CampaignUnits, n_topics: int) -> PowerLaw | None:
     """The power law of the completed units per assessor that count; None without any.
 
-    n_topics : of the campaign, since no assessor gets a topic twice.
+    n_topics : of the campaign, since no assessor gets a topic twice; None, too, where somebody has more units, as in a
+    campaign with a question, whose units are documents.
     """
     rows = units.counts & (units.status == COMPLETED)
     _, n_units = np.unique(units.assessor[rows].astype(str), return_counts=True)
-    return fit_power_law(n_units, highest=n_topics) if n_units.size else None
+    if not n_units.size or n_units.max() > n_topics:
+        return None
+    return fit_power_law(n_units, highest=n_topics)
 
 
 @dataclass(frozen=True, eq=False)
