@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
+from sqlalchemy import Connection
 
 from browsers import axe_faults
 from collect.campaigns.test_question import Live
@@ -14,7 +15,10 @@ from collect.web.owner.test_owner_in_browser import LOOKS
 from judging import Clock
 from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.question_progress import Difference, EarlierLook, QuestionProgress
+from qrowd.collect.campaigns.state import find
+from qrowd.collect.store import draws, events
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.events import LogEntry
 from qrowd.collect.web.owner import owner_link
 from qrowd.collect.web.owner.question_plot import HEIGHT, WIDTH, question_plot
 from qrowd.sequential.stored import read_design
@@ -68,6 +72,25 @@ def test_a_decided_campaign_can_be_resumed_on_the_page(made: Place) -> None:
     is_decided = made.store.read(lambda connection: progress(connection, "live", made.clock())).status == "decided"
     assert ('value="resume"' in page) == is_decided
     assert ("no further document is handed out" in page) == is_decided
+
+
+def test_a_decision_stands_on_the_page_though_later_answers_would_leave_the_question_open(tmp_path: Path) -> None:
+    with serving(tmp_path, content(tmp_path / "made", decided=True), Clock()) as place:
+
+        def reopen(connection: Connection) -> None:
+            number = find(connection, "live").id
+            last = draws.last_of_kind(connection, number, "looked")
+            assert last is not None
+            looked = {**last.data["looked"], "answer": "", "sentence": "Open: 2 of 3 systems may be the best."}
+            row = LogEntry(place.clock(), number, None, None, None, "server", "looked", {**last.data, "looked": looked})
+            events.append(connection, [row])
+
+        place.store.write(reopen)
+        question = place.store.read(lambda connection: progress(connection, "live", place.clock())).question
+        page = place.owner().get("/owner/c/live").text
+    assert f'data-figure="sentence">{question.decision}<' in page
+    assert "With the answers that came after the decision: Open: 2 of 3 systems may be the best." in page
+    assert "<b>none</b>" in page
 
 
 def test_the_design_is_downloaded_as_qrowd_next_reads_it(made: Place, tmp_path: Path) -> None:

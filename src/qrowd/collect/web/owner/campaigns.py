@@ -93,13 +93,13 @@ async def settings(context: OwnerContext) -> Response:
             formatting.arm(name, arm.protocol).capitalize(): to_table(arm.settings)
             for name, arm in current.arms.items()
         },
+        **({} if current.question is None else {"Question": dict(current.question)}),
         "The assessor's way": _without_practice(to_table(current.journey), "magnitude" in protocols),
         "Campaign": {
             "name": row.name,
             "seed": row.seed,
             "lease": formatting.seconds(current.lease_seconds),
             "created": f"{formatting.moment(row.created)} UTC",
-            **({} if current.question is None else {"question": current.question["text"]}),
             **({"check_documents": row.settings["checks"]} if "magnitude" in protocols else {}),
             "questions": {True: "required", False: "none", None: "optional"}[row.settings["questions"]],
         },
