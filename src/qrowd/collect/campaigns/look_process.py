@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,14 @@ class LookProcess:
         """End the process, whatever it does."""
         with self._gate:
             self._over = True
-            if self._process is not None:
-                self._process.kill()
-                self._process.wait()
+            self._end()
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any] | None:
         with self._gate:
             if self._over:
                 return None
             if self._process is None or self._process.poll() is not None:
+                self._end()
                 self._process = self._start()
             process = self._process
         assert process.stdin is not None
@@ -86,6 +86,17 @@ class LookProcess:
         if "error" in answer:
             raise StoreError(answer["error"])
         return answer
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdout, process.stdin):
+            if pipe is not None:
+                with suppress(OSError):  # what could not be sent any more
+                    pipe.close()
+        process.wait()
 
     def _closed(self) -> bool:
         return self._over
