@@ -240,7 +240,7 @@ def test_models_may_be_assessors_of_the_judgments(qrowd, panel):
     [
         (["--scale", "0-3", "--question", "rerank-lm > hybrid"], "--question: there is no system 'rerank-lm'; did you"),
         (["--question", "best"], "--scale: which values people may still give is not known; declare"),
-        (["--question", "best", "--scale", "0-3", "-m", "AP"], "AP: is not a weighted sum of gains by rank"),
+        (["--question", "best", "--scale", "0-3", "-m", "Bpref"], "Bpref: is neither a weighted sum of gains by"),
         (["--question", "best", "--scale", "0-3", "-o", "x.txt"], "output x.txt: expected .csv or .jsonl"),
         (["--question", "best", "--scale", "0-3", "-o", "x"], "output x: a name without ending is the folder of a"),
         (["--question", "best", "--scale", "0-3", "--model", "no"], "--model no: neither an assessor of the judgments"),

@@ -222,3 +222,90 @@ def test_plan_shows_the_components_of_scores_by_the_factors_of_assessors(qrowd, 
     place = components.sources.index("system*topic*model")
     shares = (components.share[place], components.disagreement[place])
     assert row.split()[1::2] == [f"{100 * share:.1f}" for share in shares]
+
+
+QUESTION = ["--question", "rerank-llm > hybrid", "--scale", "0-3", "--n-simulations", 20]
+
+
+@pytest.fixture
+def asked(folder):
+    return ["plan", "--runs", folder / "runs", "--model", folder / "judges" / "llm-a.qrels", *QUESTION]
+
+
+def test_a_question_is_planned_as_a_distribution_with_money_and_a_budget(qrowd, asked):
+    out = qrowd(*asked, "--difference", ".05,.1", "--judgment-cost", "ann=2", "bob=1", "--budget", "200").out
+    assert out.startswith("rerank-llm > hybrid by nDCG@10: ")
+    for part in (
+        "in 80 % of simulations), at a cost of ",
+        "A budget of 200 decides it with a probability of ",
+        "documents until the question is decided, of 342",
+        "probability that the question is decided, by the number of documents judged",
+        "cost: 1.5 for a judgment, the mean of ann 2, bob 1, as though all judged the same number",
+        "predictions from judgments of 1 model differ from people by ",
+        "simulations: 20 of each row, seed 1",
+    ):
+        assert part in out
+    table = out.split("of 342\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in table[1:]] == ["as", "0.05", "0.1"]
+
+
+def test_the_plan_of_a_question_is_the_library_s(qrowd, asked, folder):
+    import qrowd as library
+
+    assert qrowd(*asked, "--output", "p.json").status == 0
+    assert qrowd(*asked, "--output", "p.csv").status == 0
+    expected = library.plan_question(
+        library.read_runs(folder / "runs"),
+        None,
+        question="rerank-llm > hybrid",
+        models=library.read_judgments(folder / "judges" / "llm-a.qrels"),
+        scale="0-3",
+        n_simulations=20,
+    )
+    pd.testing.assert_frame_equal(pd.read_csv("p.csv"), expected.to_frame(), check_dtype=False)
+    with open("p.json") as file:
+        content = json.load(file)
+    assert content["n_left"] == expected.n_left
+    assert content["question"]["text"] == "rerank-llm > hybrid"
+    assert len(content["differences"]) == 5
+
+
+def test_people_who_judged_are_a_pilot(qrowd, asked, folder):
+    gold = (folder / "gold.qrels").read_text().splitlines(keepends=True)
+    (folder.parent / "pilot.qrels").write_text("".join(line for line in gold if line < "q04"))
+    out = qrowd(*asked, "--judgments", folder.parent / "pilot.qrels", "--difference", ".1").out
+    assert "documents that people judged differ from people by " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--topics", "10"], "--topics: not with --question; see qrowd plan --help"),
+        (["--ties", "expected"], "the conventions of scoring: not with --question"),
+        (["--difference", "x"], "--difference x: numbers above 0 were expected"),
+        (["--correlation", "1"], "--correlation 1: a number from 0 to below 1"),
+        (["--budget", "10"], "--budget 10: give --judgment-cost"),
+        (["--document-cost", "costs.csv"], "--document-cost costs.csv: d: the cost is 'x'"),
+    ],
+)
+def test_an_option_that_a_question_cannot_use_is_refused_in_one_line(qrowd, asked, arguments, said):
+    with open("costs.csv", "w") as file:
+        file.write("document,cost\nd,x\n")
+    outcome = qrowd(*asked, *arguments)
+    assert outcome.status == 2
+    assert said in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "llm-a"], "--model: needs --question"),
+        (["--n-simulations", "5"], "--n-simulations: needs --question"),
+        (["--difference", ".1,.2"], "--difference .1,.2: one number was expected; several need --question"),
+    ],
+)
+def test_an_option_of_questions_needs_one(qrowd, panel, arguments, said):
+    outcome = qrowd("plan", *panel, *arguments)
+    assert outcome.status == 2
+    assert said in outcome.err

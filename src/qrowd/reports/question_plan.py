@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from qrowd.display import Dots
+from qrowd.evaluation import measure
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, chance, count, is_or_are, signed
 from qrowd.sequential.costs import JudgmentCost
 from qrowd.sequential.planning import QUANTILES, QuestionPlan
+from qrowd.sequential.score_forms import is_linear
 
 STEPS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # shares of the documents in the second table
 
@@ -176,6 +178,12 @@ def _notes(one: QuestionPlan) -> Iterator[Note]:
             else (f"{one.question.systems[0]} and the next system across the border")
         )
         yield Note("difference", f"as expected: each simulation has its own; other rows: that between {what}")
+    if not is_linear(measure(one.measure)):
+        yield Note(
+            "measure",
+            f"{one.measure} is no weighted sum of gains: the simulations take it as one, by what is expected now, so "
+            "that these numbers are rough",
+        )
     yield from cost_notes(one.judgment_cost, one.n_costs)
     yield Note("simulations", f"{one.n_simulations:,} of each row, seed {one.seed}; documents drawn as by `qrowd next`")
 

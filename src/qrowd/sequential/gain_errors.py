@@ -19,9 +19,9 @@ import numpy as np
 
 from qrowd.kernels.arrays import Floats
 
-EXPANSION = 1.5  # of expected differences, the mean and standard deviation
-EXPANSION_SD = 0.4
-SHARED = 1.7  # variance of the error of a difference that systems share, over that of independent documents
+EXPANSION = 1.3  # of expected differences, the mean and standard deviation
+EXPANSION_SD = 0.5
+SHARED = 2.0  # variance of the error of a difference that systems share, over that of independent documents
 ROUNDING = 1e-8  # a direction below this share of the first one
 
 
