@@ -94,11 +94,12 @@ def test_a_slope_is_the_change_of_the_sum_with_the_gain_of_one_document(seed: in
         np.testing.assert_allclose(slopes[:, document], change, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["AP", "AP(rel=2)@7", "ERR@5"])
-def test_no_answers_lead_outside_the_certain_limits(name: str) -> None:
+@pytest.mark.parametrize("name", ["AP", "AP(rel=2)@7", "ERR@5", "RR"])
+@pytest.mark.parametrize("share", [0.4, 0.9, 1.0])
+def test_no_answers_lead_outside_the_certain_limits(name: str, share: float) -> None:
     problem, gains, _ = problem_of(name, 3)
     rng = np.random.default_rng(2)
-    is_open = rng.random(gains.size) < 0.4
+    is_open = rng.random(gains.size) < share
     partly = np.where(is_open, np.nan, gains)
     look = problem.look(partly, Draws.none(problem.matters.size))
     predictions = predict_gains(problem.features, partly, lowest=float(problem.levels[0]), highest=1.0)

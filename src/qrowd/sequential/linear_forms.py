@@ -125,8 +125,8 @@ def form_of_lists(
     left_out = exact[:, first] - exact[:, second] - linear
     lowest, highest = (np.where(is_open, level, gains) for level in (levels[0], levels[-1]))
     least, most = lists.sums(lowest), lists.sums(highest)
-    limits = tuple(_divisors(measure, candidates, one) for one in (lowest, highest))
-    low, high = certain_means(least[first] - most[second], most[first] - least[second], (limits[0], limits[1]))
+    limits = _normalisers(measure, candidates, lowest), _normalisers(measure, candidates, highest)
+    low, high = certain_means(least[first] - most[second], most[first] - least[second], limits)
     matter = np.array([lists.matter_to(i, j)[matters] for i, j in contrasts.tolist()])
     unsure = np.where(is_open, np.minimum(current, LIKELIEST * levels[-1]), gains)
     steepest = np.abs(lists.slopes(unsure) / divisor[candidates.topic])[:, matters] / n_topics
@@ -136,11 +136,16 @@ def form_of_lists(
 
 
 def _divisors(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
-    """(..., topics) relevant documents of AP, inf where there are none; 1 for the others. gains : (..., candidates)."""
+    """(..., topics) normalisers, inf where they are 0 and so is the score. gains : (..., candidates)."""
+    normalisers = _normalisers(measure, candidates, gains)
+    return np.where(normalisers > 1e-9, normalisers, np.inf)
+
+
+def _normalisers(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
+    """(..., topics) relevant documents of AP; 1 for the others. gains : (..., candidates)."""
     n_topics = len(candidates.topics)
     if not isinstance(measure.definition, AP):
         return np.ones((*gains.shape[:-1], n_topics))
     starts = np.searchsorted(candidates.topic, np.arange(n_topics + 1))
     sums = np.concatenate([np.zeros((*gains.shape[:-1], 1)), np.cumsum(gains, axis=-1)], axis=-1)
-    totals = np.diff(sums[..., starts])
-    return np.where(totals > 1e-9, totals, np.inf)
+    return np.diff(sums[..., starts])
