@@ -28,6 +28,9 @@ from qrowd.cli.question import judgment_cost as cost_of
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from qrowd.sequential.design import Design
     from qrowd.sequential.next_judgments import NextJudgments
 
 DESIGN = "next.json"
@@ -43,7 +46,8 @@ def next(
     design: Annotated[
         str,
         option(
-            help="File with what was drawn before, and with what probabilities; it is made or continued with -o.",
+            help="File with what was drawn before, and with what probabilities; it is made or continued with -o. A "
+            "campaign that carries a question has its own.",
             panel="Data",
             metavar="FILE",
         ),
@@ -106,7 +110,7 @@ def next(
     from qrowd.sequential.batches import check_batch_file
     from qrowd.sequential.costs import JudgmentCost
     from qrowd.sequential.next_judgments import next_judgments
-    from qrowd.sequential.stored import read_design, write_design
+    from qrowd.sequential.stored import write_design
 
     _check_files(statement, output, design)
     if output is not None:
@@ -117,7 +121,7 @@ def next(
     rankings = options.Runs(runs.runs, runs.system).read(data)
     price = cost_of(judgment_cost)
     people, models, scale = people_and_models(data, model or [])
-    stored = read_design(design) if Path(design).exists() else None
+    stored = _stored(design, data, output)
     result = next_judgments(
         rankings,
         people,
@@ -153,6 +157,38 @@ def next(
         if not n_drawn:
             raise
         raise Interrupted(f"the design was written to {design}; the same call writes the same batch") from None
+
+
+def _stored(design: str, data: People, output: str | None) -> Design | None:
+    """The design so far: of the file, or of a campaign that carries a question; None where nothing was drawn."""
+    from qrowd.sequential.stored import read_design
+
+    own = None if data.campaign is None or design != DESIGN else _of_campaign(data.campaign, data.database)
+    if own is not None:
+        if output is not None:
+            raise ArgumentError(
+                f"--campaign {data.campaign}: it carries a question and hands out documents itself; leave out -o"
+            )
+        return own
+    if Path(design).exists():
+        return read_design(design)
+    if output is None and design != DESIGN:
+        raise ArgumentError(f"--design {design}: there is no such file; -o makes one")
+    return None
+
+
+def _of_campaign(name: str, database: str) -> Design | None:
+    """The design of a campaign that carries a question."""
+    with options.server_extra():
+        from qrowd.collect.campaigns.looking import design_of
+        from qrowd.collect.campaigns.state import find_arms
+
+    def design(connection: Connection) -> Design | None:
+        row, _ = find_arms(connection, name)
+        return None if row.settings.get("question") is None else design_of(connection, row.id)
+
+    with options.open_campaigns(database) as store:
+        return store.read(design)
 
 
 def _check_files(statement: str | None, output: str | None, design: str) -> None:

@@ -108,6 +108,7 @@ class Data:
         int | None,
         option(help="Take the first N judgments of each document as N assessors.", panel="Data", metavar="N"),
     ] = None
+    _show_notes = staticmethod(show_notes)  # of a campaign
 
     def read(self, *, in_slots: bool = True) -> Judgments:
         """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
@@ -178,9 +179,8 @@ class Data:
             return judgments
         collected = read_campaign(self.campaign, self.database, "--judgments")
         if isinstance(collected, Preferences):
-            raise ArgumentError(
-                f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer evaluate"
-            )
+            raise ArgumentError(f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer")
+        self._show_notes(collected.notes)
         return collected
 
     def _normalised(self, judgments: Judgments) -> Judgments:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,6 +33,10 @@ class People(options.Data):
             show_default="that of the design",
         ),
     ] = None
+
+    @staticmethod
+    def _show_notes(notes: Iterable[str]) -> None:
+        """Nothing: the note of a campaign says that it has a question, which is being asked."""
 
 
 Model = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from sqlalchemy import Connection
@@ -14,6 +15,11 @@ from qrowd.collect.store import export
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
+
+DRAWN = (
+    "campaign {0}: its documents were drawn for its question, which qrowd next --campaign {0} answers; scores by these "
+    "judgments alone are biased"
+)
 
 
 def collected(
@@ -69,7 +75,10 @@ def judgments(connection: Connection, name: str, *, everything: bool = False) ->
     rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything)
     columns = _columns(rows, export.JUDGMENTS)
     scale = {"*": scale_of(settings)}
-    return Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
+    table = Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
+    if row.settings.get("question") is None:
+        return table
+    return replace(table, notes=(*table.notes, DRAWN.format(row.name)))
 
 
 def scale_of(settings: Settings) -> str:

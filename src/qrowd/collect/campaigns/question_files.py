@@ -55,7 +55,10 @@ def question_and_pools(
         entries = [entry] if isinstance(entry, str) else entry
         if not isinstance(entries, list) or not all(isinstance(name, str) for name in entries):
             raise SchemaError(("question", key), f"{entry!r} cannot be used; give a name or a list of names")
-        names[key] = [file for name in entries for file in folder.find(name)]
+        try:
+            names[key] = [file for name in entries for file in folder.find(name)]
+        except FileError as error:
+            raise SchemaError(("question", key), str(error)) from None
     runs = names["runs"] or usual("runs")
     if not runs:
         raise SchemaError(("question", "runs"), "is missing; name the files of the runs that the question compares")
