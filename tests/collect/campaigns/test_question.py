@@ -321,6 +321,25 @@ def test_a_document_that_somebody_has_for_long_is_given_to_a_second_person_too(s
     assert store.read(tables) == before
 
 
+def test_a_document_that_enough_people_judged_is_handed_out_to_nobody_else(tmp_path):
+    with open_store(str(tmp_path / "q.db")) as store:
+        clock = Clock(step=0.0)
+        live = Live(store, tmp_path / "f", people=4, clock=clock, settings="wait_minutes = 2.0\n", k=1000)
+        slow, second, third, fourth = live.people
+        shown = live.run(live.service.act(slow, GoOn())).page
+        live.answer(second, answers=2)
+        clock.now += 121
+        live.answer(third)  # the one that the slow assessor has
+        clock.now += 3601  # its lease is over, and those of the others
+        n_drawn = len(live.drawn())
+        live.answer(fourth, answers=3)
+        assert live.look().n_judged == 6
+        assert len(live.drawn()) > n_drawn
+        number = next(iter(shown.documents))
+        query = select(assignment.c.assessor_id).where(assignment.c.drawn_id == number)
+        assert {who for (who,) in store.read(lambda c: c.execute(query).all())} == {slow, third}
+
+
 def test_documents_follow_one_another_and_after_k_of_them_there_is_an_end(tmp_path):
     with open_store(str(tmp_path / "q.db")) as store:
         live = Live(store, tmp_path / "f", people=1, k=3, looks=False)

@@ -142,11 +142,11 @@ def read_drawn(connection: Connection, campaign_id: int, before: Drawn | None = 
     return known.after(draws.events_of_kind(connection, campaign_id, DRAWN, after=known.last))
 
 
-def is_left(connection: Connection, campaign_id: int, assessor: AssessorRow) -> bool:
+def is_left(connection: Connection, campaign_id: int, assessor: AssessorRow, n_slots: int) -> bool:
     """Whether there is a document for an assessor, drawn or to be drawn."""
     if assessor.is_model:
         return draws.next_of_model(connection, campaign_id, assessor.id) is not None
-    if draws.free_slot(connection, campaign_id, assessor.id, lock=False) is not None:
+    if draws.free_slot(connection, campaign_id, assessor.id, n_slots, lock=False) is not None:
         return True
     return draws.n_drawn(connection, campaign_id) < draws.n_drawable(connection, campaign_id)
 

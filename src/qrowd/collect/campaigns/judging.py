@@ -367,13 +367,15 @@ class JudgingService:
         return until is not None and until < at
 
     def _next_lapse(self, connection: Connection, assessor: AssessorRow) -> float | None:
-        has_question = self.cache.settings(connection, assessor.campaign_id).question is not None
-        next_lapse = draws.next_lapse if has_question else state.next_lapse
-        return next_lapse(connection, assessor.campaign_id, assessor.id)
+        settings = self.cache.settings(connection, assessor.campaign_id)
+        if settings.question is not None:
+            return draws.next_lapse(connection, assessor.campaign_id, assessor.id, settings.n_slots)
+        return state.next_lapse(connection, assessor.campaign_id, assessor.id)
 
     def _is_free(self, connection: Connection, assessor: AssessorRow) -> bool:
-        if self.cache.settings(connection, assessor.campaign_id).question is not None:
-            return is_left(connection, assessor.campaign_id, assessor)
+        settings = self.cache.settings(connection, assessor.campaign_id)
+        if settings.question is not None:
+            return is_left(connection, assessor.campaign_id, assessor, settings.n_slots)
         return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, lock=False) is not None
 
     def _page_of_view(

@@ -239,13 +239,13 @@ class Transaction:
         then a new draw. Draws follow one another under a lock of the campaign; a draw and the assignment that it is for
         are one transaction.
         """
-        campaign_id, question = self.campaign_id, self.settings.question or {}
+        campaign_id, question, n_slots = self.campaign_id, self.settings.question or {}, self.settings.n_slots
         for locked in (False, True):
             if locked:
                 state.lock_campaign(self.connection, campaign_id)  # nobody else draws; somebody may just have drawn
-            if (expired := draws.lapsed(self.connection, campaign_id, assessor.id, self.at)) is not None:
+            if (expired := draws.lapsed(self.connection, campaign_id, assessor.id, n_slots, self.at)) is not None:
                 return self._take_over(expired)
-            if (slot := draws.free_slot(self.connection, campaign_id, assessor.id)) is not None:
+            if (slot := draws.free_slot(self.connection, campaign_id, assessor.id, n_slots)) is not None:
                 return slot
         waited = self.at - 60 * question["wait_minutes"]
         if (slot := draws.held_document(self.connection, campaign_id, assessor.id, waited)) is not None:
@@ -258,8 +258,8 @@ class Transaction:
         place = len(drawn) + 1
         n_judged = drawn.n_judged[-1] if new is None or sizes is None else new.n_judged
         self._log(drawn_event(place, n_judged, document, sizes), None, None)
-        draws.add_slots(self.connection, campaign_id, [(document, place)], self.settings.n_slots)
-        return draws.free_slot(self.connection, campaign_id, assessor.id)
+        draws.add_slots(self.connection, campaign_id, [(document, place)], n_slots)
+        return draws.free_slot(self.connection, campaign_id, assessor.id, n_slots)
 
     def _find_document_for_model(self, assessor: AssessorRow) -> Slot | None:
         """A slot of the next document that a model has not had, beside all draws: its judgments are labels."""

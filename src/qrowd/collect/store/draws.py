@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, literal_column, or_, select
 
 from qrowd.collect.store import events
 from qrowd.collect.store.events import LogEntry
@@ -25,6 +25,27 @@ _CONTENT = select(question.c.content).where(question.c.campaign_id == bindparam(
 _UNIT = select(unit.c.id, unit.c.topic_id).where(
     unit.c.campaign_id == bindparam("campaign"), unit.c.number == bindparam("number")
 )
+_open, _completed = literal_column("'open'"), literal_column("'completed'")  # literal, so that their index is used
+_holds_slot = _open, _completed
+_judged = assignment.alias("judged")
+
+
+def _wanted(unit_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether fewer people than wanted have judged the document of a unit."""
+    n_judged = (
+        select(func.count())
+        .select_from(_judged)
+        .where(
+            _judged.c.unit_id == unit_id,
+            _judged.c.status.in_(_holds_slot),
+            _judged.c.status == _completed,
+            _judged.c.slot < FIRST_OF_MODELS,
+        )
+        .scalar_subquery()
+    )
+    return n_judged < bindparam("n_slots")
+
+
 _units_before = select(assignment.c.unit_id).where(assignment.c.assessor_id == bindparam("assessor"))
 _FREE = (
     select(slot.c.unit_id, slot.c.number, slot.c.topic_id)
@@ -33,6 +54,7 @@ _FREE = (
         slot.c.assignment_id.is_(None),
         slot.c.lottery < LAST,
         slot.c.unit_id.not_in(_units_before),
+        _wanted(slot.c.unit_id),
     )
     .order_by(slot.c.lottery, slot.c.number)
     .limit(1)
@@ -42,10 +64,11 @@ _LAPSED = (
     ASSIGNMENTS.join(slot, and_(slot.c.unit_id == assignment.c.unit_id, slot.c.number == assignment.c.slot))
     .where(
         assignment.c.campaign_id == bindparam("campaign"),
-        assignment.c.status == "open",
+        assignment.c.status == _open,
         assignment.c.lease_until < bindparam("at"),
         slot.c.lottery < LAST,
         assignment.c.unit_id.not_in(_units_before.correlate(None)),
+        _wanted(assignment.c.unit_id),
     )
     .order_by(slot.c.lottery)
     .limit(1)
@@ -56,9 +79,10 @@ _NEXT_LAPSE = (
     .join(slot, and_(slot.c.unit_id == assignment.c.unit_id, slot.c.number == assignment.c.slot))
     .where(
         assignment.c.campaign_id == bindparam("campaign"),
-        assignment.c.status == "open",
+        assignment.c.status == _open,
         slot.c.lottery < LAST,
         assignment.c.unit_id.not_in(_units_before.correlate(None)),
+        _wanted(assignment.c.unit_id),
     )
 )
 _other = assignment.alias("other")
@@ -67,16 +91,16 @@ _HELD = (
     .join(slot, and_(slot.c.unit_id == assignment.c.unit_id, slot.c.number == assignment.c.slot))
     .where(
         assignment.c.campaign_id == bindparam("campaign"),
-        assignment.c.status == "open",
+        assignment.c.status == _open,
         assignment.c.created < bindparam("before"),
         slot.c.lottery < LAST,
         assignment.c.unit_id.not_in(_units_before.correlate(None)),
         ~select(_other.c.id)
         .where(
             _other.c.unit_id == assignment.c.unit_id,
-            _other.c.status.in_(("open", "completed")),
+            _other.c.status.in_(_holds_slot),
             _other.c.slot < FIRST_OF_MODELS,
-            or_(_other.c.status == "completed", _other.c.created >= bindparam("before")),
+            or_(_other.c.status == _completed, _other.c.created >= bindparam("before")),
         )
         .exists(),
     )
@@ -180,21 +204,26 @@ def n_drawable(connection: Connection, campaign_id: int) -> int:
     return 0 if row is None else int(row.settings["question"]["n_documents"])
 
 
-def free_slot(connection: Connection, campaign_id: int, assessor_id: int, *, lock: bool = True) -> Slot | None:
-    """The first free slot in the order of drawing, of a document that the assessor never had."""
-    names = {"campaign": campaign_id, "assessor": assessor_id}
+def free_slot(
+    connection: Connection, campaign_id: int, assessor_id: int, n_slots: int, *, lock: bool = True
+) -> Slot | None:
+    """The first free slot in the order of drawing, of a document that the assessor never had.
+
+    n_slots : people who judge each document; one that has them needs nobody else.
+    """
+    names = {"campaign": campaign_id, "assessor": assessor_id, "n_slots": n_slots}
     row = connection.execute(_FREE_LOCKED if lock else _FREE, names).first()
     return None if row is None else Slot(*row)
 
 
 def lapsed(
-    connection: Connection, campaign_id: int, assessor_id: int, at: float, *, lock: bool = True
+    connection: Connection, campaign_id: int, assessor_id: int, n_slots: int, at: float, *, lock: bool = True
 ) -> AssignmentRow | None:
     """The first document in the order of drawing that was left alone beyond its lease, and that the assessor never had.
 
-    lock : as in `state.lapsed`.
+    n_slots : as for `free_slot`. lock : as in `state.lapsed`.
     """
-    names = {"campaign": campaign_id, "assessor": assessor_id, "at": at}
+    names = {"campaign": campaign_id, "assessor": assessor_id, "n_slots": n_slots, "at": at}
     row = connection.execute(_LAPSED_LOCKED if lock else _LAPSED, names).first()
     return None if row is None else AssignmentRow(*row)
 
@@ -214,9 +243,10 @@ def held_document(connection: Connection, campaign_id: int, assessor_id: int, be
     return place
 
 
-def next_lapse(connection: Connection, campaign_id: int, assessor_id: int) -> float | None:
+def next_lapse(connection: Connection, campaign_id: int, assessor_id: int, n_slots: int) -> float | None:
     """When the next document might come back that this assessor could have."""
-    row = connection.execute(_NEXT_LAPSE, {"campaign": campaign_id, "assessor": assessor_id}).one()
+    names = {"campaign": campaign_id, "assessor": assessor_id, "n_slots": n_slots}
+    row = connection.execute(_NEXT_LAPSE, names).one()
     return None if row[0] is None else float(row[0])
 
 
