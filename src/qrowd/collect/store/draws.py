@@ -25,7 +25,8 @@ _CONTENT = select(question.c.content).where(question.c.campaign_id == bindparam(
 _UNIT = select(unit.c.id, unit.c.topic_id).where(
     unit.c.campaign_id == bindparam("campaign"), unit.c.number == bindparam("number")
 )
-_open, _completed = literal_column("'open'"), literal_column("'completed'")  # literal, so that their index is used
+_open: ColumnElement[str] = literal_column("'open'")  # literal, so that the indexes of these rows are used
+_completed: ColumnElement[str] = literal_column("'completed'")
 _holds_slot = _open, _completed
 _judged = assignment.alias("judged")
 
