@@ -62,6 +62,12 @@ GOLD = """\
 
 # Documents with known grades: put at least 10 of them for each assessor into the pool, and compare the answers with
 # theirs by: qrowd assessors --campaign {name} --gold gold.csv
+
+# A question about systems decides what is judged, instead of the pool above, and when to stop:
+# [question]
+# text = "first > second"         # or "best", "ranking"; systems are named after their files
+# runs = "runs/*.run"
+# models = ["llm.qrels"]          # judgments of models, if there are any
 """
 N_DOCUMENTS = 8
 TOPICS = {"t1": "keeping bees in a city", "t2": "bread that stays flat"}
