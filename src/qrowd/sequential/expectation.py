@@ -16,14 +16,13 @@ from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import NDCG
 from qrowd.sequential.bounds import MIN_DRAWS, interval_half, mixture_bound
 from qrowd.sequential.candidates import expected_normalisers
-from qrowd.sequential.draws import Draws
 from qrowd.sequential.gain_errors import GainErrors, decisive_gap
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.predictions import Predictions
 from qrowd.sequential.simulated_paths import Start, path
 
 N_PATHS = 50
-MOST_CELLS = 4_000_000  # of contrasts x documents over all simulations
+MOST_CELLS = 2_200_000  # of (contrasts + 10) x documents over all simulations
 FEWEST_PATHS = 10
 FEWEST = 6  # answers, before which the declared spread is used
 LEARNED = 1.0  # mean spread that is expected while people judge, over the noise that no further answer reduces
@@ -97,7 +96,7 @@ def expectation(
         confidence=confidence,
         tolerance=tolerance,
     )
-    n = int(np.clip(MOST_CELLS // max(look.weights.shape[0] * start.open.size, 1), FEWEST_PATHS, N_PATHS))
+    n = int(np.clip(MOST_CELLS // max((look.weights.shape[0] + 10) * start.open.size, 1), FEWEST_PATHS, N_PATHS))
     return simulate(start, errors, n if start.open.size else 1, rng)
 
 
@@ -153,11 +152,8 @@ def starting_point(
     errors = GainErrors.of(weights[contrasts[:, 0] == 0], expected, spread, gains[matters])
     left = np.flatnonzero(~judged & (weights != 0).any(axis=0))
     each = problem.question.confidence_of_each(confidence)
-    filled = gains.copy()
-    filled[matters] = np.where(judged, gains[matters], expected)
-    none = Draws.none(matters.size)  # what draws do not reduce becomes less as the normalisers get known
-    reduced = problem.look(gains, none).variance - problem.look(filled, none).variance
-    at_end = np.clip(look.variance - reduced, 0, look.variance)
+    at_end = look.variance - _reduced_variance(problem, look, gains)
+    at_end = np.clip(at_end, 0, look.variance)
     extra = np.array([interval_half(np.inf, MIN_DRAWS, confidence=each, variance=v) for v in (look.variance, at_end)])
     start = Start(
         problem.question,
@@ -172,13 +168,26 @@ def starting_point(
         look.low,
         look.high,
         look.remaining,
-        extra * scale.mean(),
+        extra * (scale.mean() if scale.size else 1.0),
         n_counting,
         tolerance,
         _interpolated_bound(each),
         np.ones(matters.size) if problem.cost is None else problem.cost[matters],
     )
     return start, errors
+
+
+def _reduced_variance(problem: Problem, look: Look, gains: Floats) -> Floats:
+    """(contrasts,) what the variance of estimated normalisers, or of what is not linear, loses until all is judged."""
+    matters, predictions = problem.matters, look.predictions
+    is_open = np.isnan(gains[matters])
+    filled = gains.copy()
+    filled[matters] = np.where(is_open, predictions.expected[matters], gains[matters])
+    expected, spread = filled[matters], np.where(is_open, predictions.spread[matters], 0.0)
+    now, later = (
+        problem.form(predictions, values, expected=expected, spread=spread)[0].variance for values in (gains, filled)
+    )
+    return np.asarray(now - later)
 
 
 def _later_normalisers(problem: Problem, look: Look, gains: Floats, learned: Floats) -> Floats:

@@ -114,7 +114,7 @@ class Problem:
         known = np.zeros(matters.size, bool) if known is None else known
         expected = np.where(known, np.nan_to_num(judged), predictions.expected[matters])
         spread = np.where(known, 0.0, predictions.spread[matters])
-        form, left_out = self._form(predictions, gains, expected=expected, spread=spread)
+        form, left_out = self.form(predictions, gains, expected=expected, spread=spread)
         weights = form.weights
         estimates = contrast_estimates(weights, draws, judged, expected, spread, matter=form.matter)
         estimates = replace(estimates, estimate=estimates.estimate + form.constants.sum(axis=1) + left_out)
@@ -151,7 +151,7 @@ class Problem:
         constants = form.constants.sum(axis=1) + left_out
         return Look(predictions, estimates, low, high, answer, remaining, certain, weights, constants, sizes, variance)
 
-    def _form(
+    def form(
         self, predictions: Predictions, gains: Floats, *, expected: Floats, spread: Floats
     ) -> tuple[LinearForm, Floats]:
         """The differences as linear functions of gains, and (contrasts,) the mean of what these leave out."""

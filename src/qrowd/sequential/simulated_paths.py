@@ -77,7 +77,7 @@ def path(start: Start, errors: Floats, rng: np.random.Generator) -> tuple[int, f
         if not documents.size:
             break
         n = min(max(FIRST, int(SHARE * (start.n_answers + drawn))), documents.size)
-        order = _order(sizes, documents, start.waiting if not drawn else start.waiting[:0], rng)[:n]
+        order = _first_drawn(n, sizes, documents, start.waiting if not drawn else start.waiting[:0], rng)
         taken = documents[order]
         estimates, variances = batch_estimates(
             weights, start.spread[documents], sizes, order, errors[documents], so_far[rows]
@@ -121,15 +121,16 @@ def _batch_sizes(
     return documents[possible], weights[:, possible], sizes[possible]
 
 
-def _order(
-    sizes: Floats, documents: NDArray[np.int64], waiting: NDArray[np.int64], rng: np.random.Generator
+def _first_drawn(
+    n: int, sizes: Floats, documents: NDArray[np.int64], waiting: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Places of the documents in the order of drawing; those that wait come first."""
+    """(n,) places of the documents that are drawn first, in order; those that wait come before others."""
     times = rng.exponential(size=sizes.size) / sizes
     place = np.searchsorted(documents, waiting)
     here = (place < documents.size) & (documents[np.minimum(place, documents.size - 1)] == waiting)
     times[place[here]] = np.arange(int(here.sum())) - waiting.size
-    return np.argsort(times, kind="stable")
+    first = np.argpartition(times, n - 1)[:n]
+    return np.asarray(first[np.argsort(times[first], kind="stable")])
 
 
 def batch_estimates(
