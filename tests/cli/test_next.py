@@ -51,6 +51,8 @@ def test_a_question_is_asked_judged_and_decided(qrowd, panel):
     assert last.out.startswith("rerank-llm is better than tf-idf by nDCG@10 on these topics, with confidence 0.95")
     assert "differences that decide the question" in last.out
     assert len(batch()) == 100  # nothing more is drawn, and nothing written
+    priced = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "--judgment-cost", "ann=0.5", "bob=9")
+    assert "so far: 120 judgments by 1 assessor, at a cost of 60\n" in priced.out
 
 
 def test_the_statement_is_written_to_a_file_of_its_own(qrowd, panel):
@@ -58,7 +60,11 @@ def test_the_statement_is_written_to_a_file_of_its_own(qrowd, panel):
     shown = qrowd(*asked, "--statement", "now.html")
     assert shown.err == "wrote now.html\n"
     sentence = shown.out.splitlines()[0]
-    assert f"<p>{sentence}</p>" in Path("now.html").read_text()
+    page = Path("now.html").read_text()
+    assert "<h1>rerank-llm &gt; tf-idf</h1>" in page
+    assert f"<p>{sentence}</p>" in page
+    assert "<li>command: qrowd " in page
+    assert "command: " not in shown.out
     assert not Path("next.json").exists()  # a statement draws nothing
     both = qrowd(*asked, "-o", "batch.csv", "--statement", "now.json")
     assert both.err == "wrote batch.csv\nwrote now.json\n"

@@ -66,6 +66,16 @@ def test_markdown_escapes_the_bar():
     assert r"a\|b" in render(summarise(scores).to_document(), "x.md").decode()
 
 
+def test_a_title_heads_a_page_and_no_title_leaves_no_empty_heading():
+    document = Document("first.", (), (), lambda: pd.DataFrame(), title="A > B")
+    assert render(document, "x.md").decode().startswith("# A > B\n\nfirst.")
+    page = render(document, "x.html").decode()
+    assert "<title>A &gt; B</title>" in page
+    assert "<h1>A &gt; B</h1>\n<p>first.</p>" in page
+    assert "<h1>" not in render(DOCUMENT, "x.html").decode()
+    assert "<title>qrowd</title>" in render(DOCUMENT, "x.html").decode()
+
+
 def test_another_ending_is_refused_with_those_there_are():
     with pytest.raises(ArgumentError, match=r"\.csv, \.parquet, \.xlsx, \.json, \.txt, \.md, \.tex, \.html"):
         render(DOCUMENT, "x.docx")

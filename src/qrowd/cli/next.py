@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +32,7 @@ from qrowd.errors import ArgumentError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from qrowd.reports.document import Note
     from qrowd.sequential.design import Design
     from qrowd.sequential.next_judgments import NextJudgments
 
@@ -139,7 +142,10 @@ def next(
         document_costs=read_costs(document_cost),
         rng=seed,
     )
-    report = NextJudgmentsReport(result, JudgmentCost.of(price, people))
+    by_people = () if people is None else people.assessor[people.value >= 0].tolist()
+    report = NextJudgmentsReport(
+        result, JudgmentCost.of(price, people), n_judgments=len(by_people), n_assessors=len(set(by_people))
+    )
     document = report.to_document().shown(rankings.systems, short_names=short_names)
     n_drawn = len(result.topics) if output is not None else 0
     if n_drawn:
@@ -148,15 +154,32 @@ def next(
         if output is not None and n_drawn:
             _write(output, result, topics, documents)
         if statement is not None:
-            write_output(
-                statement, render(replace(document, frame=result.statement.to_frame), name_with_ending(statement))
+            page = replace(
+                document, frame=result.statement.to_frame, title=question, notes=(*document.notes, *_origin())
             )
+            write_output(statement, render(page, name_with_ending(statement)))
         if not any(path is not None and is_standard_output(path) for path in (output, statement)):
             show(document)
     except KeyboardInterrupt:
         if not n_drawn:
             raise
         raise Interrupted(f"the design was written to {design}; the same call writes the same batch") from None
+
+
+def _origin() -> Iterator[Note]:
+    """How a statement was made, for those who want to check it."""
+    import shlex
+    from datetime import UTC, datetime
+    from importlib.metadata import PackageNotFoundError, version
+
+    from qrowd.reports.document import Note
+
+    try:
+        number = f" {version('qrowd')}"
+    except PackageNotFoundError:  # run from a folder that nobody installed
+        number = ""
+    yield Note("command", shlex.join(["qrowd", *sys.argv[1:]]))
+    yield Note("made", f"{datetime.now(UTC):%Y-%m-%d}, by qrowd{number}")
 
 
 def _stored(design: str, data: People, output: str | None) -> Design | None:

@@ -35,7 +35,7 @@ LONG_NAME = 40  # letters of a name of a system, from which on a note names --sh
 EXCEL_ROWS = 1_048_575  # of a sheet, below the header
 HTML_PAGE = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>qrowd</title>
+<head><meta charset="utf-8"><title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 70em; margin: 1em auto; padding: 0 1em; }}
@@ -77,6 +77,7 @@ class Document:
     sentence : the answer itself; tables : what it rests on; notes : one for each convention that mattered.
     frame : every number in full, one row each, for .csv and .parquet.
     content : everything for .json besides sentence and notes; default: the rows of the frame.
+    title : the heading of a page (.html, .md); empty: none.
     """
 
     sentence: str
@@ -84,6 +85,7 @@ class Document:
     notes: tuple[Note | str, ...]
     frame: Callable[[], pandas.DataFrame]
     content: Callable[[], dict[str, Any]] | None = None
+    title: str = ""
 
     def shown(self, systems: Sequence[str] = (), *, top: int | None = None, short_names: bool = False) -> Document:
         """The document with fewer systems in its tables, or shorter names; the numbers behind it stay as they are.
@@ -259,7 +261,7 @@ def _text(document: Document) -> bytes:
 
 
 def _markdown(document: Document) -> bytes:
-    parts = [document.sentence, ""]
+    parts = [*([f"# {document.title}", ""] if document.title else []), document.sentence, ""]
     for table in document.tables:
         parts += [*markdown_table(table), ""]
     parts += [f"- {note}" for note in document.notes]
@@ -270,12 +272,13 @@ def _html(document: Document) -> bytes:
     notes = "".join(f"<li>{escape(str(note))}</li>\n" for note in document.notes)
     body = "\n".join(
         [
+            *([f"<h1>{escape(document.title)}</h1>"] if document.title else []),
             f"<p>{escape(document.sentence)}</p>",
             *map(html_table, document.tables),
             *([f"<ul>\n{notes}</ul>"] if notes else []),
         ]
     )
-    return HTML_PAGE.format(body=body).encode()
+    return HTML_PAGE.format(title=escape(document.title or "qrowd"), body=body).encode()
 
 
 def _latex(document: Document) -> bytes:

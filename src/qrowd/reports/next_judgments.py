@@ -23,10 +23,15 @@ SHOWN = 20  # differences
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextJudgmentsReport(Reported):
-    """The answer of `qrowd next`. judgment_cost : of one judgment; 0: costs are not known."""
+    """The answer of `qrowd next`.
+
+    judgment_cost : of one judgment; 0: costs are not known. n_judgments, n_assessors : of people so far.
+    """
 
     result: NextJudgments
     judgment_cost: float | JudgmentCost = 0.0
+    n_judgments: int = 0
+    n_assessors: int = 0
 
     @property
     def price(self) -> JudgmentCost:
@@ -67,6 +72,14 @@ class NextJudgmentsReport(Reported):
         low, middle, high = ((price or 1.0) * value for value in (of_simulations if one.n_costs else of_documents))
         return f", at a cost of {middle:,.6g} ({low:,.6g} to {high:,.6g})"
 
+    def _so_far(self) -> Iterator[Note]:
+        """The judgments of people, and what they cost where all documents cost the same."""
+        if self.n_judgments:
+            given = f"{count(self.n_judgments, 'judgment')} by {count(self.n_assessors, 'assessor')}"
+            known = self.price.mean and not self.result.n_costs
+            cost = f", at a cost of {self.price.mean * self.n_judgments:,.6g}" if known else ""
+            yield Note("so far", given + cost)
+
     def _batch(self) -> str:
         one = self.result
         waiting = f", {min(one.n_waiting, len(one.topics)):,} of them drawn before" if one.n_waiting else ""
@@ -84,7 +97,7 @@ class NextJudgmentsReport(Reported):
         return Document(
             self.sentence,
             (table,),
-            (*_notes(self.result), *cost_notes(self.price, self.result.n_costs)),
+            (*_notes(self.result), *self._so_far(), *cost_notes(self.price, self.result.n_costs)),
             partial(self.to_frame),
             self.records,
         )
