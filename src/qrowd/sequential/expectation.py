@@ -7,7 +7,7 @@ and looks at the bounds as `qrowd next` does, with sizes that follow what is ope
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,7 +152,7 @@ def starting_point(
     errors = GainErrors.of(weights[contrasts[:, 0] == 0], expected, spread, gains[matters])
     left = np.flatnonzero(~judged & (weights != 0).any(axis=0))
     each = problem.question.confidence_of_each(confidence)
-    at_end = look.variance - _reduced_variance(problem, look, gains)
+    at_end = look.variance - _reduced_variance(problem, look, gains, learned)
     at_end = np.clip(at_end, 0, look.variance)
     extra = np.array([interval_half(np.inf, MIN_DRAWS, confidence=each, variance=v) for v in (look.variance, at_end)])
     start = Start(
@@ -177,7 +177,7 @@ def starting_point(
     return start, errors
 
 
-def _reduced_variance(problem: Problem, look: Look, gains: Floats) -> Floats:
+def _reduced_variance(problem: Problem, look: Look, gains: Floats, learned: Floats) -> Floats:
     """(contrasts,) what the variance of estimated normalisers, or of what is not linear, loses until all is judged."""
     matters, predictions = problem.matters, look.predictions
     is_open = np.isnan(gains[matters])
@@ -185,7 +185,8 @@ def _reduced_variance(problem: Problem, look: Look, gains: Floats) -> Floats:
     filled[matters] = np.where(is_open, predictions.expected[matters], gains[matters])
     expected, spread = filled[matters], np.where(is_open, predictions.spread[matters], 0.0)
     now, later = (
-        problem.form(predictions, values, expected=expected, spread=spread)[0].variance for values in (gains, filled)
+        problem.form(one, values, expected=expected, spread=spread)[0].variance
+        for one, values in ((predictions, gains), (replace(predictions, spread=learned), filled))
     )
     return np.asarray(now - later)
 
