@@ -8,6 +8,7 @@ import pytest
 
 from qrowd.cli.campaign_tables import one_campaign
 from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.campaigns.live import LiveQuestions
 from qrowd.collect.campaigns.progress import Progress
 from qrowd.collect.campaigns.question_progress import QuestionProgress
 from qrowd.collect.store.engine import open_store
@@ -81,8 +82,11 @@ def live(qrowd, tmp_path):
     assert qrowd("campaign", "create", "f").status == 0
     with open_store("judgments.db") as store:
         service = JudgingService(store)
+        questions = LiveQuestions(store, service.cache.new_sizes)
         ann = asyncio.run(service.arrive("live", "link", "ann"))
-        asyncio.run(answer(service, world, ann, Random(1), answers=20))
+        for _ in range(4):
+            asyncio.run(answer(service, world, ann, Random(1), answers=5))
+            questions.look(1)
     for what, file in (("judgments", "live.csv"), ("design", "live.json")):
         assert qrowd("campaign", "export", "live", "--what", what, "-o", file).status == 0
 
@@ -94,6 +98,20 @@ def test_qrowd_next_states_of_a_campaign_what_it_states_of_its_exports(qrowd, li
     assert of_campaign.out == of_exports.out
     assert "(20 of " in of_campaign.out
     assert of_campaign.err == ""
+
+
+def test_the_page_of_a_campaign_shows_how_its_interval_closed(qrowd, live, tmp_path):
+    page = tmp_path / "now.html"
+    assert qrowd(*NEXT, "--campaign", "live", "--statement", page).status == 0
+    content = page.read_text()
+    assert content.count("<svg ") == content.count("<polygon ") == 1
+    assert " after 20 documents, from " in content
+    assert "confidence 0.95 at all times together.</figcaption>" in content
+    for other in (["--confidence", "0.9"], ["--tolerance", "0.01"], ["--new-topics"]):  # the log is of other settings
+        assert qrowd(*NEXT, "--campaign", "live", "--statement", page, *other).status == 0
+        assert "<svg " not in page.read_text()
+    assert qrowd(*NEXT, "--judgments", "live.csv", "--design", "live.json", "--statement", page).status == 0
+    assert "<svg " not in page.read_text()
 
 
 def test_a_campaign_with_a_question_hands_out_its_documents_itself(qrowd, live, tmp_path):

@@ -44,6 +44,8 @@ caption {{ text-align: left; font-weight: bold; padding-bottom: .4em; }}
 thead tr {{ border-bottom: 1px solid; }}
 th, td {{ padding: .2em .7em; }}
 tbody th {{ font-weight: normal; }}
+figure {{ margin: 1.5em 0; }}
+figure svg {{ max-width: 100%; }}
 </style></head>
 <body>
 {body}
@@ -77,7 +79,7 @@ class Document:
     sentence : the answer itself; tables : what it rests on; notes : one for each convention that mattered.
     frame : every number in full, one row each, for .csv and .parquet.
     content : everything for .json besides sentence and notes; default: the rows of the frame.
-    title : the heading of a page (.html, .md); empty: none.
+    title : the heading of a page (.html, .md); empty: none. figure : of a page (.html), as HTML.
     """
 
     sentence: str
@@ -86,6 +88,7 @@ class Document:
     frame: Callable[[], pandas.DataFrame]
     content: Callable[[], dict[str, Any]] | None = None
     title: str = ""
+    figure: str = ""
 
     def shown(self, systems: Sequence[str] = (), *, top: int | None = None, short_names: bool = False) -> Document:
         """The document with fewer systems in its tables, or shorter names; the numbers behind it stay as they are.
@@ -274,6 +277,7 @@ def _html(document: Document) -> bytes:
         [
             *([f"<h1>{escape(document.title)}</h1>"] if document.title else []),
             f"<p>{escape(document.sentence)}</p>",
+            *([document.figure] if document.figure else []),
             *map(html_table, document.tables),
             *([f"<ul>\n{notes}</ul>"] if notes else []),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from math import ceil, floor, log10
 
 from qrowd.collect.campaigns.question_progress import EarlierLook, QuestionProgress
@@ -27,6 +28,29 @@ class QuestionPlot:
     up: tuple[tuple[float, str], ...]
     tolerance: tuple[float, float] | None
     label: str
+
+    def to_svg(self) -> str:
+        """The drawing for a page of its own, in the colours of its text."""
+        left, right = f'x1="{LEFT:g}"', f'x2="{WIDTH - RIGHT:g}"'
+        parts = []
+        for at, label in self.up:
+            parts.append(f'<line {left} {right} y1="{at}" y2="{at}" stroke="currentColor" stroke-opacity=".15"/>')
+            parts.append(f'<text x="{LEFT - 6:g}" y="{at + 4}" text-anchor="end">{label}</text>')
+        parts += [
+            f'<text x="{at}" y="{HEIGHT - 12:g}" text-anchor="middle">{label}</text>' for at, label in self.across
+        ]
+        if self.tolerance is not None:
+            top, bottom = self.tolerance
+            size = f'width="{WIDTH - LEFT - RIGHT:g}" height="{bottom - top:g}"'
+            parts.append(f'<rect x="{LEFT:g}" y="{top:g}" {size} fill="currentColor" fill-opacity=".1"/>')
+        parts += [
+            f'<polygon points="{self.band}" fill="#4466bb" fill-opacity=".25"/>',
+            f'<polyline points="{self.line}" fill="none" stroke="#4466bb" stroke-width="2"/>',
+            f'<line {left} {right} y1="{self.zero}" y2="{self.zero}" stroke="currentColor"/>',
+        ]
+        size = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" overflow="visible"'
+        about = f'role="img" aria-label="{escape(self.label)}" font-size="13" fill="currentColor"'
+        return f"<svg {size} {about}>{''.join(parts)}</svg>"
 
 
 def question_plot(question: QuestionProgress) -> QuestionPlot | None:
