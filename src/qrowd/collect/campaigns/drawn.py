@@ -29,7 +29,7 @@ DIGITS = 4  # of a size
 
 @dataclass(frozen=True, eq=False)
 class NewSizes:
-    """Sizes for further draws. n_judged : documents whose judgments they come from."""
+    """Sizes for further draws, `rounded`. n_judged : documents whose judgments they come from."""
 
     sizes: Floats
     n_judged: int
@@ -110,7 +110,7 @@ class Drawn:
             others = np.where(left, new.sizes, 0.0)
             enough = self.n_in_batch >= max(FEWEST, SHARE * len(self))
             if others.any() and (enough or not sizes.any()):
-                begins, sizes = True, rounded(others)
+                begins, sizes = True, others
         if not sizes.any():  # what is left matters to no open difference; it is drawn last
             begins, sizes = True, left.astype(np.float64)
         possible = np.flatnonzero(sizes > 0)

@@ -21,7 +21,7 @@ from qrowd.collect.campaigns.drawn import LookOutcome
 from qrowd.collect.store.base import StoreError
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # one each: the server needs the others
-NICE = 5  # it gives way to the server
+NICE = 10  # it gives way to the server
 
 
 class LookProcess:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.drawn import Drawn, LookOutcome, read_drawn
+from qrowd.collect.campaigns.drawn import Drawn, LookOutcome, read_drawn, rounded
 from qrowd.collect.campaigns.question_settings import preparation_of
 from qrowd.collect.campaigns.state import CampaignSettings, read_settings
 from qrowd.collect.protocols.settings import GradesSettings
@@ -105,7 +105,7 @@ class Looker:
         """What the log keeps of a look now, and the sizes of further draws."""
         newest, seen = draws.newest_event(connection, campaign_id)
         live = self.look(connection, campaign_id)
-        sizes = live.look.sizes if not live.look.answer and (live.look.sizes > 0).any() else None
+        sizes = rounded(live.look.sizes) if not live.look.answer and (live.look.sizes > 0).any() else None
         return LookOutcome(newest, seen, live.n_judged, live.statement.sentence, _as_table(live), sizes)
 
     def expected(self, connection: Connection, campaign_id: int) -> tuple[int, tuple[int, int, int]]:
