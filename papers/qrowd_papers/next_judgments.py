@@ -51,8 +51,8 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "uniform documents": {"with_labels": False, "sizes": "uniform"},
 }
 N_SEEDS, QUICK_EVERY, AP_EVERY = 20, 12, 6  # seeds; pairs if quick, and of AP, whose replays take ten times as long
-N_PATHS = (20, 1000)  # of equal systems, quick and not
-N_NULL = 100  # documents of each
+N_PATHS = (20, 10_000)  # of equal systems, quick and not
+N_NULL = 30  # documents of each
 POWERED = "prediction-powered topics"
 SET_SIZES = (12, 6, 3, 2, 1)  # of the systems that may still be the best
 
