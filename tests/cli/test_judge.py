@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -46,6 +48,24 @@ def few(qrowd, tmp_path):
         'def grade(request):\n    return "2"\n' + FUNCTIONS[FUNCTIONS.index("\ndef first") :]
     )
     return tmp_path
+
+
+def test_after_an_interruption_the_answers_so_far_count_and_the_same_command_asks_the_rest(qrowd, few):
+    (few / "assessor.py").write_text(
+        "import os, signal\nfrom pathlib import Path\n\n"
+        "def grade(request):\n"
+        '    if not Path("before").exists():\n'
+        '        Path("before").touch()\n'
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        '    return "2"\n'
+    )
+    call = [*ASK, "--runs", "runs", "--model", "assessor.py:grade", "--concurrency", "1", "-o", "judges"]
+    command = [sys.executable, "-m", "qrowd", *call]
+    end = subprocess.run(command, cwd=few, capture_output=True, text=True, check=False)
+    assert end.returncode == 130
+    assert "interrupted; the answers so far are in judge.sqlite; the same command asks the rest" in end.stderr
+    assert not (few / "judges").exists()
+    assert "3 of 4 questions have an answer" in qrowd(*call).out
 
 
 def test_the_judgments_of_a_model_are_evaluated(qrowd, few):

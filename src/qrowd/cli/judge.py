@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from qrowd.cli import judge_options, options
-from qrowd.cli.commands import command_group
+from qrowd.cli.commands import Interrupted, command_group
 from qrowd.cli.judge_batch import collect, send, show_written
 from qrowd.cli.judge_probe import probe
 from qrowd.cli.judge_prompts import prompts
@@ -122,15 +122,18 @@ def ask(
         )
         return
     currency = price_list.currency if price_list else ""
-    with progress("asking") as advance:
-        answers = job.ask(
-            record,
-            concurrency=concurrency,
-            budget=budget,
-            prices=price_list,
-            again=statuses,
-            progress=lambda done, total, cost: advance(done, total, f"{cost:.4g} {currency}" if price_list else ""),
-        )
+    try:
+        with progress("asking") as advance:
+            answers = job.ask(
+                record,
+                concurrency=concurrency,
+                budget=budget,
+                prices=price_list,
+                again=statuses,
+                progress=lambda done, total, cost: advance(done, total, f"{cost:.4g} {currency}" if price_list else ""),
+            )
+    except KeyboardInterrupt:
+        raise Interrupted(f"the answers so far are in {record}; the same command asks the rest") from None
     if output is not None:
         _write(answers, output)
     n_unasked = answers.n_unasked - answers.n_in_batches
