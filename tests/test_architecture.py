@@ -18,7 +18,7 @@ LAYERS = {
     9: "qrowd | __main__",  # __init__.py: it may offer every package, but no package imports it
     8: "cli | pyterrier",
     7: "web | reports | ir_measures",
-    6: "methods | campaigns | scale",
+    6: "methods | campaigns | scale | influence",
     5: "aware | uncertainty | protocols | judge | sequential",
     4: "evaluation | files | store | texts",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"

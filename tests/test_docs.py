@@ -296,7 +296,7 @@ def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
 DESCRIBED = (
     "model", "measures", "agreement", "aggregation", "magnitude", "comparison", "simulation", "evaluation", "files",
     "trec", "tables", "reports", "aware", "methods", "predicted_relevance", "gain_distributions",
-    "preferences", "uncertainty", "protocols", "store", "campaigns", "web", "texts", "judge",
+    "preferences", "uncertainty", "protocols", "store", "campaigns", "web", "texts", "judge", "influence",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ ROOMS = (
     "aware",
     "comparison",
     "gain_distributions",
+    "influence",
     "judge",
     "magnitude",
     "predicted_relevance",

@@ -18,6 +18,7 @@ _HOME = {
     "aware": "qrowd",
     "comparison": "qrowd",
     "gain_distributions": "qrowd",
+    "influence": "qrowd",
     "judge": "qrowd",
     "magnitude": "qrowd",
     "predicted_relevance": "qrowd",
@@ -32,6 +33,7 @@ _HOME = {
     "evaluate_blocks": "qrowd.evaluation",
     "measure": "qrowd.evaluation",
     "evaluate_methods": "qrowd.methods",
+    "fragility": "qrowd.influence.fragility",
     "next_judgments": "qrowd.sequential.next_judgments",
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from qrowd import aware as aware
     from qrowd import comparison as comparison
     from qrowd import gain_distributions as gain_distributions
+    from qrowd import influence as influence
     from qrowd import judge as judge
     from qrowd import magnitude as magnitude
     from qrowd import predicted_relevance as predicted_relevance
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
     from qrowd.files import read_scores as read_scores
+    from qrowd.influence.fragility import fragility as fragility
     from qrowd.methods import evaluate_methods as evaluate_methods
     from qrowd.model.conventions import Conventions as Conventions
     from qrowd.model.judgments import Judgments as Judgments
