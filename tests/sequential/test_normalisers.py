@@ -23,11 +23,13 @@ from qrowd.sequential.candidates import (
 )
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.looks import Problem
+from qrowd.sequential.mixed_model import Posterior
 from qrowd.sequential.normalisers import certain_differences, difference_variance, normaliser_limits, normaliser_sd
 from qrowd.sequential.predictions import Predictions, features_of, label_features, predict_gains
 from qrowd.sequential.question import Question
 
 LEVELS = np.arange(4.0)
+NO_POSTERIOR = Posterior(*(np.zeros(shape) for shape in (0, (0, 0), (0, 2), (0, 2, 0), (0, 2, 2))))
 NO_FEATURES = features_of(label_features(np.zeros((1, 0))), np.zeros(1, np.int64), np.zeros((1, 0)))
 
 
@@ -80,7 +82,7 @@ def test_once_all_is_judged_nothing_of_the_normaliser_is_in_doubt() -> None:
     topic = np.array([0, 0, 0, 1, 1])
     gains = np.array([3.0, 1.0, 0.5, 0.0, 2.0])
     sd = np.ones(5)
-    predictions = Predictions(gains, sd, {}, NO_FEATURES, np.zeros(0), np.zeros((0, 0)))
+    predictions = Predictions(gains, sd, {}, NO_FEATURES, NO_POSTERIOR)
     result = normaliser_sd(measure("nDCG@10"), candidates(topic.tolist()), predictions, gains, LEVELS)
     assert result.tolist() == [0.0, 0.0]
 
@@ -88,7 +90,7 @@ def test_once_all_is_judged_nothing_of_the_normaliser_is_in_doubt() -> None:
 def test_a_measure_without_normaliser_has_none_in_doubt() -> None:
     whole = candidates([0, 0, 1])
     gains = np.full(3, np.nan)
-    predictions = Predictions(np.ones(3), np.ones(3), {}, NO_FEATURES, np.zeros(0), np.zeros((0, 0)))
+    predictions = Predictions(np.ones(3), np.ones(3), {}, NO_FEATURES, NO_POSTERIOR)
     assert normaliser_sd(measure("DCG@10"), whole, predictions, gains, LEVELS).tolist() == [0.0, 0.0]
     low, high = normaliser_limits(measure("RBP"), whole, gains, lowest=0.0, highest=3.0)
     assert low.tolist() == high.tolist() == [1.0, 1.0]

@@ -2,10 +2,7 @@
 
 A linear mixed model of people's gains: their difference from the mean label depends on the mean label (linearly and
 smoothly), on the label of each cheap assessor, on where the runs return the document, on the topic, and on the mean
-label within the topic. The coefficients of each of these are random with a variance of their own. The variances start
-from declared values and are estimated from the answers by maximising the marginal likelihood (Harville 1977, Maximum
-likelihood approaches to variance component estimation, J. Am. Stat. Assoc. 72(358); MacKay 1992, Bayesian
-interpolation, Neural Computation 4(3)).
+label within the topic. The variance of each part starts from a declared value and is estimated from the answers.
 """
 
 from __future__ import annotations
@@ -17,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
+from qrowd.sequential.mixed_model import Fit, Posterior, Rows, fit_mixed_model
 
 NO_LABELS = 0.4  # expected gain of a document without labels, as a share of the highest
 # variances before the first answer, in squares of the range of gains
@@ -30,6 +28,8 @@ DECLARED = {
     "topic": 0.022,
     "topic x mean label": 0.003,
 }
+OF_TOPICS = ["topic", "topic x mean label"]
+SHARED_VARIANCE = {"labels", "runs"}  # parts whose declared variance all columns share
 OF_LABELS = {"mean label", "smooth", "labels"}
 PRIOR_N = 4.0  # coefficients, or judgments, that a declared variance counts for
 N_STEPS = 12  # of the maximisation; further ones change the expected gains by less than the answers do
@@ -84,10 +84,9 @@ class Features:
         start = np.full_like(self.start, NO_LABELS)
         return Features(self.dense[:, kept], parts, self.topic, np.zeros_like(self.slope), start)
 
-    def rows(self, documents: NDArray[np.integer]) -> Floats:
-        """(rows, coefficients) of some documents: dense columns, topics, topics x mean label."""
-        one_hot = (self.topic[documents, None] == np.arange(self.n_topics)).astype(np.float64)
-        return np.hstack([self.dense[documents], one_hot, one_hot * self.slope[documents, None]])
+    @property
+    def rows(self) -> Rows:
+        return Rows(self.dense, self.topic, self.slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +95,14 @@ class Predictions:
 
     expected : (documents,) of a judged document without its own judgment. spread : (documents,) standard deviation of
     the error. variances : of the coefficients of each part of the model and of the noise, in squares of gains.
-    features : that were read. coefficients, posterior : of the model, for gains as shares of their range, and their
-    covariance.
+    features : that were read. posterior : of the coefficients, for gains as shares of their range.
     """
 
     expected: Floats
     spread: Floats
     variances: dict[str, float]
     features: Features
-    coefficients: Floats
-    posterior: Floats
+    posterior: Posterior
 
 
 def label_features(labels: Floats) -> LabelFeatures:
@@ -152,42 +149,84 @@ def predict_gains(features: Features, gains: Floats, *, lowest: float, highest: 
     gains : (documents,) of people, nan where not judged. lowest, highest : possible gain. Labels are not read where
     judged documents are predicted better without them, each without its own judgment: useless labels cost nothing then.
     """
-    with_labels, squares = _predicted(features, gains, lowest, highest)
+    judged, span = np.flatnonzero(~np.isnan(gains)), highest - lowest
+    shares = (gains[judged] - lowest) / span
+    fitted = _fitted(features, judged, shares)
     if features.has_labels:
-        without, squares_without = _predicted(features.without_labels, gains, lowest, highest)
-        if squares_without < squares:
-            return without
-    return with_labels
+        without = _fitted(features.without_labels, judged, shares)
+        if ((shares - without.last.expected) ** 2).sum() < ((shares - fitted.last.expected) ** 2).sum():
+            features, fitted = features.without_labels, without
+    posterior, noise = fitted.last.fit.posterior, fitted.last.fit.noise
+    relative = _relative_noise(fitted.first.of_all(features, judged), fitted.shape)
+    variance = posterior.variances(features.rows)
+    variance[judged] = fitted.last.variance
+    names = [name for name, _ in features.parts] + OF_TOPICS
+    variances = dict(zip(names, (fitted.last.fit.variances * span**2).tolist(), strict=True))
+    return Predictions(
+        lowest + span * fitted.last.of_all(features, judged),
+        span * np.sqrt(noise * relative + variance),
+        variances | {"noise": noise * span**2},
+        features,
+        posterior,
+    )
 
 
-def _predicted(features: Features, gains: Floats, lowest: float, highest: float) -> tuple[Predictions, float]:
-    """Predictions, and the sum of squared errors of judged documents, each predicted without its own judgment."""
-    judged = np.flatnonzero(~np.isnan(gains))
-    span = highest - lowest
-    names, group, declared = _groups(features)
-    known = features.rows(judged)
-    error = (gains[judged] - lowest) / span - features.start[judged]
-    start = declared, NOISE
-    relative = np.ones(gains.size)  # variance of the noise of each document over the mean one
-    for steps in (N_STEPS, N_LATER):
-        root = np.sqrt(relative[judged])
-        variances, noise, posterior = _fitted(known / root[:, None], error / root, group, declared, start, steps)
-        coefficients = posterior @ (known.T @ (error / relative[judged])) / noise
-        of_judged = ((known @ posterior) * known).sum(axis=1)
-        others = 1 / (1 - np.minimum(of_judged / (noise * relative[judged]), MOST_LEVERAGE))
-        residual = (error - known @ coefficients) * others  # without the document's own judgment
-        correction = _product(features, coefficients)
-        correction[judged] = error - residual
-        expected = np.clip(features.start + correction, 0.0, 1.0)
-        if steps == N_STEPS:
-            relative = _relative_noise(expected, judged, residual)
-            start = variances, noise
-    values = dict(zip(names, (variances * span**2).tolist(), strict=True)) | {"noise": noise * span**2}
-    variance = np.maximum(_quadratic(features, posterior), 0.0)
-    variance[judged] = of_judged * others
-    spread = span * np.sqrt(noise * relative + variance)
-    result = Predictions(lowest + span * expected, spread, values, features, coefficients, posterior)
-    return result, float(((gains[judged] - result.expected[judged]) ** 2).sum())
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """A fit, and for each judged document its expected share, the error and its variance, without its own judgment."""
+
+    fit: Fit
+    expected: Floats
+    residual: Floats
+    variance: Floats
+
+    @classmethod
+    def of(cls, fit: Fit, features: Features, judged: NDArray[np.int64], shares: Floats, relative: Floats) -> _LeftOut:
+        known, error = features.rows.some(judged), shares - features.start[judged]
+        variance = fit.posterior.variances(known)
+        others = 1 / (1 - np.minimum(variance / (fit.noise * relative), MOST_LEVERAGE))
+        residual = (error - fit.posterior.expected(known)) * others
+        return cls(fit, np.clip(shares - residual, 0.0, 1.0), residual, variance * others)
+
+    def of_all(self, features: Features, judged: NDArray[np.int64]) -> Floats:
+        """(documents,) expected shares."""
+        expected = np.clip(features.start + self.fit.posterior.expected(features.rows), 0.0, 1.0)
+        expected[judged] = self.expected
+        return expected
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """first : with the same noise for all documents. shape : of the noise after it. last : with this noise."""
+
+    first: _LeftOut
+    shape: tuple[float, float]
+    last: _LeftOut
+
+
+def _fitted(features: Features, judged: NDArray[np.int64], shares: Floats) -> _Fitted:
+    """The model of the judged documents. shares : (judged,) gains as shares of their range."""
+    known, error = features.rows.some(judged), shares - features.start[judged]
+    declared = [DECLARED[name] / (n if name in SHARED_VARIANCE else 1) for name, n in features.parts]
+
+    def fit(relative: Floats, n_steps: int, start: Fit | None) -> _LeftOut:
+        result = fit_mixed_model(
+            known,
+            error,
+            relative,
+            sizes=[n for _, n in features.parts],
+            n_topics=features.n_topics,
+            declared=np.array([*declared, *(DECLARED[name] for name in OF_TOPICS)]),
+            declared_noise=NOISE,
+            prior_n=PRIOR_N,
+            n_steps=n_steps,
+            start=start,
+        )
+        return _LeftOut.of(result, features, judged, shares, relative)
+
+    first = fit(np.ones(judged.size), N_STEPS, None)
+    shape = _noise_shape(first)
+    return _Fitted(first, shape, fit(_relative_noise(first.expected, shape), N_LATER, first.fit))
 
 
 def simulated_gains(
@@ -198,9 +237,8 @@ def simulated_gains(
     levels : possible gains, ascending. An expected gain between two levels is one of them, with the probability that
     keeps its mean.
     """
-    features, root = predictions.features, np.linalg.cholesky(predictions.posterior)
-    coefficients = predictions.coefficients + rng.normal(size=(n, root.shape[0])) @ root.T
-    shares = np.array([features.start + _product(features, one) for one in coefficients])
+    features = predictions.features
+    shares = features.start + predictions.posterior.draws(features.rows, n, rng)
     expected = levels[0] + (levels[-1] - levels[0]) * np.clip(shares, 0.0, 1.0)
     below = np.clip(np.searchsorted(levels, expected, side="right") - 1, 0, levels.size - 2)
     step = (expected - levels[below]) / (levels[below + 1] - levels[below])
@@ -208,83 +246,25 @@ def simulated_gains(
     return np.where(np.isnan(gains), drawn, gains)
 
 
-def _relative_noise(expected: Floats, judged: NDArray[np.int64], residual: Floats) -> Floats:
-    """(documents,) variance of the noise over its mean: smaller near the lowest and the highest gain.
+def _noise_shape(fit: _LeftOut) -> tuple[float, float]:
+    """The mean of u (1 - u) over the judged documents, u being the expected share, and how the noise depends on it.
 
-    1 - c + c q, q being u (1 - u) over its mean for the expected share u, and c the slope of the squared residuals,
-    shrunk towards `SHAPE`.
+    That is the slope of the squared errors, over their mean, on u (1 - u) over its mean, shrunk towards `SHAPE`.
     """
-    bow = expected * (1 - expected)
-    middle = bow[judged].mean() if judged.size else 1 / 6
-    q = bow / max(middle, 1e-3)
-    of_answers = q[judged] - 1
-    squares = residual**2
-    deviation = squares / squares.mean() - 1 if squares.sum() > 0 else np.zeros(0)
-    slope = (deviation @ of_answers + SHAPE * SHAPE_N if deviation.size else SHAPE * SHAPE_N) / (
-        of_answers @ of_answers + SHAPE_N
-    )
-    c = float(np.clip(slope, 0.0, MOST))
-    return np.asarray(1 - c + c * q)
+    if not fit.expected.size:
+        return 1 / 6, SHAPE
+    bow = fit.expected * (1 - fit.expected)
+    middle = max(float(bow.mean()), 1e-3)
+    deviation, squares = bow / middle - 1, fit.residual**2
+    relative = squares / squares.mean() - 1 if squares.any() else np.zeros(squares.size)
+    slope = (relative @ deviation + SHAPE * SHAPE_N) / (deviation @ deviation + SHAPE_N)
+    return middle, float(np.clip(slope, 0.0, MOST))
 
 
-def _fitted(
-    known: Floats,
-    error: Floats,
-    group: NDArray[np.int64],
-    declared: Floats,
-    start: tuple[Floats, float],
-    steps: int,
-) -> tuple[Floats, float, Floats]:
-    """(groups,) variances of the coefficients, the variance of the noise, and the posterior covariance.
-
-    known : (answers, coefficients). error : (answers,). group : (coefficients,) the group of each. start : variances.
-    """
-    sizes = np.bincount(group)
-    squares, products = known.T @ known, known.T @ error
-    variances, noise = start
-    for step in range(steps):
-        posterior = np.linalg.inv(squares / noise + np.diag(1 / variances[group]))
-        if step == steps - 1 or not error.size:
-            break
-        coefficients = posterior @ products / noise
-        effective = sizes - np.bincount(group, np.diag(posterior)) / variances
-        variances = (np.bincount(group, coefficients**2) + PRIOR_N * declared) / (effective + PRIOR_N)
-        residual = error - known @ coefficients
-        noise = (residual @ residual + PRIOR_N * NOISE) / (error.size - effective.sum() + PRIOR_N)
-    return variances, float(noise), np.asarray(posterior, np.float64)
-
-
-def _groups(features: Features) -> tuple[list[str], NDArray[np.int64], Floats]:
-    """The names of the groups of coefficients, (coefficients,) the group of each, and (groups,) declared variances."""
-    parts = [*features.parts, ("topic", features.n_topics), ("topic x mean label", features.n_topics)]
-    names = [name for name, _ in parts]
-    sizes = [n for _, n in parts]
-    shared = {"labels", "runs"}  # whose declared variance all columns share
-    declared = [DECLARED[name] / (n if name in shared else 1) for name, n in parts]
-    return names, np.repeat(np.arange(len(parts)), sizes), np.array(declared)
-
-
-def _product(features: Features, coefficients: Floats) -> Floats:
-    """(documents,) product of all rows with coefficients."""
-    k, n = features.dense.shape[1], features.n_topics
-    of_topic, of_slope = coefficients[k : k + n], coefficients[k + n :]
-    return np.asarray(
-        features.dense @ coefficients[:k] + of_topic[features.topic] + of_slope[features.topic] * features.slope
-    )
-
-
-def _quadratic(features: Features, matrix: Floats) -> Floats:
-    """(documents,) quadratic form of each row in a symmetric matrix."""
-    dense, slope, topic = features.dense, features.slope, features.topic
-    k, n = dense.shape[1], features.n_topics
-    levels, tilts = slice(k, k + n), slice(k + n, None)
-    row = np.arange(topic.size)
-    result = np.einsum("ij,ij->i", dense @ matrix[:k, :k], dense)
-    result += 2 * ((dense @ matrix[:k, levels])[row, topic] + (dense @ matrix[:k, tilts])[row, topic] * slope)
-    of_levels, of_both, of_tilts = (
-        np.diag(one)[topic] for one in (matrix[levels, levels], matrix[levels, tilts], matrix[tilts, tilts])
-    )
-    return np.asarray(result + of_levels + 2 * of_both * slope + of_tilts * slope**2)
+def _relative_noise(expected: Floats, shape: tuple[float, float]) -> Floats:
+    """(documents,) variance of the noise over its mean: smaller near the lowest and the highest gain."""
+    middle, slope = shape
+    return np.asarray(1 - slope + slope * expected * (1 - expected) / middle)
 
 
 def _standardised(columns: Floats) -> Floats:
