@@ -33,6 +33,7 @@ from qrowd.sequential.expectation import Expectation, expectation
 from qrowd.sequential.inputs import judged_by_models, on_scale, rows_of_pairs
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.predictions import label_features
+from qrowd.sequential.problems import statement_of
 from qrowd.sequential.question import Question
 from qrowd.sequential.statement import Statement
 from qrowd.sequential.variances import Target
@@ -206,28 +207,16 @@ def next_judgments(
         target=target,
         of_people=gain_variances(people, candidates, parsed, problem.levels) if disagreement else None,
     )
-    answer, estimates, contrasts = look.answer, look.estimates, problem.contrasts
-    answered = judged[drawn.document]
+    answer, answered = look.answer, judged[drawn.document]
     n_counting = len(drawn.answered(judged))
-    statement = Statement(
-        asked,
-        str(parsed),
-        confidence,
-        answer,
-        look.certain,
-        tuple(asked.systems[i] for i in contrasts[:, 0]),
-        tuple(asked.systems[j] for j in contrasts[:, 1]),
-        estimates.estimate,
-        look.low,
-        look.high,
-        estimates.n_judged,
-        estimates.n_documents,
-        tuple(asked.systems[i] for i in look.remaining),
-        tolerance,
-        target,
-        int(judged.sum()) - n_unjudgeable,
-        int(matters.size),
-        n_unjudgeable,
+    statement = statement_of(
+        problem,
+        look,
+        gains,
+        confidence=confidence,
+        tolerance=tolerance,
+        target=target,
+        n_unjudgeable=n_unjudgeable,
     )
     waiting = drawn.document[~answered]
     new, to_go = current, Expectation(np.zeros(1, np.int64), np.zeros(1), 0)

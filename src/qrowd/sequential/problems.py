@@ -24,6 +24,7 @@ from qrowd.model.scales import Scale, parse_scale
 from qrowd.sequential.candidates import Candidates, candidates_of, label_shares, mean_gains, possible_gains
 from qrowd.sequential.design import Design
 from qrowd.sequential.draws import Draws
+from qrowd.sequential.inputs import judged_by_models
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question
@@ -193,13 +194,7 @@ def prepare(
     parsed = parsed_measure(measure)
     of_people = parse_scale(scale) if isinstance(scale, str) else scale
     asked = question if isinstance(question, Question) else Question.read(question, runs.systems)
-    used = runs
-    if models is not None:
-        labelled = set(models.topics)
-        topics = [topic for topic in runs.topics if topic in labelled]
-        if not topics:
-            raise ArgumentError(f"models: they judged no topic of the runs, such as {runs.topics[0]!r}")
-        used = runs if len(topics) == len(runs.topics) else runs.select(topics=topics)
+    used = judged_by_models(runs, models)
     candidates = candidates_of(used, asked.systems, [] if models is None else [models], parsed)
     preparation = Preparation(
         asked,
@@ -223,8 +218,12 @@ def statement_of(
     confidence: float,
     tolerance: float = 0.0,
     target: Target = "these topics",
+    n_unjudgeable: int = 0,
 ) -> Statement:
-    """What a look says, in words and intervals. gains : (candidates,) of people, nan where nobody judged."""
+    """What a look says, in words and intervals.
+
+    gains : (candidates,) of people, nan where nobody judged. n_unjudgeable : of these, those that nobody can judge.
+    """
     systems, contrasts, estimates = problem.question.systems, problem.contrasts, look.estimates
     return Statement(
         problem.question,
@@ -242,6 +241,7 @@ def statement_of(
         tuple(systems[i] for i in look.remaining),
         tolerance,
         target,
-        int((~np.isnan(gains[problem.matters])).sum()),
+        int((~np.isnan(gains[problem.matters])).sum()) - n_unjudgeable,
         int(problem.matters.size),
+        n_unjudgeable,
     )
