@@ -241,6 +241,16 @@ def test_after_so_many_changes_the_interval_of_compare_includes_0():
         assert (after.low[row] <= 0 <= after.high[row]) == (k == n)
 
 
+def test_the_changes_of_a_fixed_normaliser_are_as_many_as_counted():
+    result = qrowd.fragility(RUNS, PANEL, "nDCG@10")
+    for row in range(0, len(result.first), 7):
+        changes = result.changes(result.second[row], result.first[row], normaliser="fixed")
+        assert len(changes.topics) == result.n_changes[row]
+        assert (changes.fixed_difference * result.difference[row] > 0).tolist()[-2:] == [False, True][
+            -len(changes.topics) :
+        ]
+
+
 def test_more_freedom_never_needs_more_changes():
     by = {change: qrowd.fragility(RUNS, PANEL, change=change).n_changes for change in ("grade", "judgment", "panel")}
     once = qrowd.fragility(RUNS, PANEL, max_grades=1).n_changes

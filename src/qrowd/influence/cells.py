@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -67,7 +68,7 @@ class Cells:
     def n_assessors(self) -> int:
         return len(self.assessors)
 
-    @property
+    @cached_property
     def scale(self) -> Floats:
         """(cells,) what a unit of the sum of a cell adds to a difference; 0 where the normaliser is 0."""
         divisor = np.where(self.normaliser > 0, self.normaliser, np.inf)

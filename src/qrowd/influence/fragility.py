@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf, isnan, nan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
@@ -16,7 +17,7 @@ from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence import normaliser_bounds
 from qrowd.influence.cells import Cells, Change, cells_of
 from qrowd.influence.normaliser_bounds import NormaliserLimits, least_by_prices, normaliser_limits, reductions
-from qrowd.influence.rescored import Rescored, rescored
+from qrowd.influence.rescored import Rescored, by_moving_effect, rescored
 from qrowd.influence.steps import Ordered, Steps, beyond, least_fixed, steps_of
 from qrowd.kernels.arrays import Floats
 from qrowd.model.arguments import converting
@@ -25,8 +26,10 @@ from qrowd.model.labels import number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
 
+Normaliser = Literal["fixed", "moving"]
 ROUNDING = 1e-12  # differences of less are 0
 FEW = 192  # steps of a pair that are put in order at first
+WIDE = 1.25  # times the number for a fixed normaliser: from there on another order is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class FragilityChanges(Result):
 
     topics, documents, assessors : of the judgment. before, after : its value. fixed_difference : first minus second
     after this change and those above it, with today's normaliser. difference : the same with the normaliser that the
-    changes leave.
+    changes leave, as scoring again gives it.
     """
 
     first: str
@@ -87,6 +90,7 @@ class Fragility(Result):
     n_topics: int
     n_judgments: int
     _steps: Steps = field(repr=False)
+    _reordered: NDArray[np.bool_] = field(repr=False)  # (pairs,) whether the changes count what the normaliser does
 
     _COLUMNS = (
         "first",
@@ -107,26 +111,28 @@ class Fragility(Result):
         number = f"a median of {np.median(known):g} changes reverses a difference" if known.size else "nothing reverses"
         return f"{pairs} by {self.measure}, change={self.change!r}, normaliser fixed: {number}."
 
-    def changes(self, first: str, second: str) -> FragilityChanges:
-        """The changes of a pair in the order of their effect with today's normaliser.
+    def changes(self, first: str, second: str, *, normaliser: Normaliser = "moving") -> FragilityChanges:
+        """The changes of a pair, in order, until the sign is reversed or no change is left.
 
-        They go on until the sign is reversed both with today's normaliser and with the normaliser that they leave, or
-        until no change is left. Where the gains of the grades rise ever more steeply, as 2^g - 1, they can be more than
-        `n_changes`.
+        normaliser : "moving": those of `n_changes_high`. "fixed": the largest effect first, with today's normaliser;
+        where the gains of the grades rise ever more steeply, as 2^g - 1, they can be more than `n_changes`.
         """
+        check_choice("normaliser", normaliser, Normaliser)
         cells = self._steps.cells
         i, j = (number_of(name, self.systems, "system") for name in (first, second))
         if i == j:
             raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
         pair = _Pair.of(self._steps, i, j)
-        n = len(pair.ordered) if pair.difference > ROUNDING else 0
+        low, high = sorted((i, j))
+        row = low * len(self.systems) - low * (low + 1) // 2 + high - low - 1
+        if normaliser == "moving" and self._reordered[row]:
+            pair = pair.reordered(cells)
         ordered = pair.ordered
+        n = len(ordered) if pair.difference > ROUNDING else 0
         fixed = pair.difference - np.cumsum(ordered.effect[:n])
         moving = rescored(cells, ordered, pair.by_cell, n).difference if n else np.zeros(0)
-        reversed_by = [_first(one < -_rounding(pair)) for one in (fixed, moving)] if n else [0]
-        n = int(min(max(reversed_by), n))
-        item, assessor, target = ordered.item[:n], ordered.assessor[:n], ordered.target[:n]
-        source = ordered.source(cells)[:n]
+        n = int(min(_first((fixed if normaliser == "fixed" else moving) < -_rounding(pair)), n))
+        item, assessor = ordered.item[:n], ordered.assessor[:n]
         return FragilityChanges(
             first,
             second,
@@ -135,8 +141,8 @@ class Fragility(Result):
             tuple(cells.topics[t] for t in cells.topic[item]),
             tuple(cells.documents[d] for d in item),
             tuple(cells.assessors[a] for a in assessor),
-            cells.values[source],
-            cells.values[target],
+            cells.values[ordered.source(cells)[:n]],
+            cells.values[ordered.target[:n]],
             pair.sign * fixed[:n],
             pair.sign * moving[:n],
         )
@@ -158,6 +164,10 @@ class _Pair:
         total = float(by_cell.sum())
         sign = -1.0 if total < 0 else 1.0
         return cls(sign, sign * total, sign * by_cell, steps.ordered(first, second, sign, n))
+
+    def reordered(self, cells: Cells) -> _Pair:
+        """The pair with its steps in an order that counts what they do to the normaliser."""
+        return replace(self, ordered=by_moving_effect(cells, self.ordered, self.by_cell))
 
 
 @converting
@@ -211,7 +221,8 @@ def fragility(
     decides between them.
 
     **Normaliser moving.** The upper bound is a demonstration: the changes above are applied in order, and topics scored
-    again after each. The lower bound holds for any changes of this kind to any judgments; the proof is in
+    again after each; where this takes many more, also in an order that counts what each change does to the normaliser.
+    The lower bound holds for any changes of this kind to any judgments; the proof is in
     `qrowd.influence.normaliser_bounds`.
 
     Raises
@@ -247,11 +258,12 @@ def fragility(
     pairs = list(combinations(range(len(cells.systems)), 2))
     table = np.full((len(pairs), 7), nan)  # difference, half width, fixed, low, high, interval, sign
     t = _t_quantile(cells.n_topics, confidence)
+    reordered = np.zeros(len(pairs), bool)
     waiting = _Waiting(cells, change, table)
     for row, (i, j) in enumerate(pairs):
         pair = _Pair.of(steps, i, j, FEW)
         n_fixed = least_fixed(pair.ordered, pair.difference)
-        if isnan(n_fixed) or 1.5 * n_fixed + 20 > len(pair.ordered):
+        if isnan(n_fixed):
             pair = _Pair.of(steps, i, j)
             n_fixed = least_fixed(pair.ordered, pair.difference)
         squares = float((pair.by_cell.reshape(-1, cells.n_assessors).sum(axis=1) ** 2).sum())
@@ -262,6 +274,12 @@ def fragility(
             if pair.ordered.rest > 0 and (n_high == inf or n_interval == inf):
                 pair = _Pair.of(steps, i, j)
                 n_high, n_interval = _by_scoring(cells, pair, n_fixed, squares, t)
+            if cells.ideal is not None and n_high > WIDE * n_fixed + 1:
+                other = _Pair.of(steps, i, j).reordered(cells)
+                numbers = _by_scoring(cells, other, n_fixed, squares, t)
+                if numbers[0] < n_high:
+                    reordered[row], pair = True, _Pair.of(steps, i, j)
+                    n_high, n_interval = numbers
             n_low = n_fixed if cells.ideal is None else nan
             table[row, 2:6] = n_fixed, n_low, n_fixed if cells.ideal is None else n_high, n_interval
             if cells.ideal is not None:
@@ -289,6 +307,7 @@ def fragility(
         cells.n_topics,
         int((cells.level >= 0).sum()),
         steps,
+        reordered,
     )
 
 

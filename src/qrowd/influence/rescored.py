@@ -26,11 +26,28 @@ def rescored(cells: Cells, ordered: Ordered, by_cell: Floats, n: int) -> Rescore
     """The first n changes of a pair, applied in order.
 
     by_cell : (cells,) today's sign x (first - second) of each cell, with its share.
+    """
+    n_assessors = cells.n_assessors
+    steps = cell_steps(cells, ordered, by_cell, n)
+    topic = ordered.cell[:n] // n_assessors
+    by_topic = by_cell.reshape(-1, n_assessors).sum(axis=1)  # the mean over assessors, whose shares are in the values
+    order = np.argsort(topic, kind="stable")
+    sorted_topic = topic[order]
+    heads = np.append(True, sorted_topic[1:] != sorted_topic[:-1])
+    starts = np.flatnonzero(heads)
+    after = by_topic[sorted_topic] + _within(steps[order], starts, np.diff(np.append(starts, n)))
+    earlier = np.where(heads, by_topic[sorted_topic], np.append(0.0, after[:-1]))
+    squares = np.empty(n)
+    squares[order] = after**2 - earlier**2
+    return Rescored(by_cell.sum() + np.cumsum(steps), (by_topic**2).sum() + np.cumsum(squares))
+
+
+def cell_steps(cells: Cells, ordered: Ordered, by_cell: Floats, n: int) -> Floats:
+    """(n,) what each of the first n changes, applied in order, adds to the difference, with the normaliser moving.
 
     A change from one level to another is made in steps of one level, each of which moves one count of documents; the
     normaliser is the sum over levels of (step of the gain) x (first n_v weights of the ideal ranking).
     """
-    n_assessors = cells.n_assessors
     assessor, cell, target = ordered.assessor[:n], ordered.cell[:n], ordered.target[:n]
     by = np.argsort(cell, kind="stable")
     of = cell[by]
@@ -47,18 +64,46 @@ def rescored(cells: Cells, ordered: Ordered, by_cell: Floats, n: int) -> Rescore
     before = np.where(heads, by_cell[of], np.append(0.0, value[:-1]))
     steps = np.empty(n)
     steps[by] = value - before
-    # topics: the mean over assessors, whose shares are in the values
-    topic = cell // n_assessors
-    by_topic = by_cell.reshape(-1, n_assessors).sum(axis=1)
-    order = np.argsort(topic, kind="stable")
-    sorted_topic = topic[order]
-    heads = np.append(True, sorted_topic[1:] != sorted_topic[:-1])
-    starts = np.flatnonzero(heads)
-    after = by_topic[sorted_topic] + _within(steps[order], starts, np.diff(np.append(starts, n)))
-    earlier = np.where(heads, by_topic[sorted_topic], np.append(0.0, after[:-1]))
-    squares = np.empty(n)
-    squares[order] = after**2 - earlier**2
-    return Rescored(by_cell.sum() + np.cumsum(steps), (by_topic**2).sum() + np.cumsum(squares))
+    return steps
+
+
+def by_moving_effect(cells: Cells, ordered: Ordered, by_cell: Floats) -> Ordered:
+    """The steps in an order that counts what they do to the normaliser; those that only increase the difference go.
+
+    Within a cell, by what each step would take by itself. The cells are then scored again after each of their steps,
+    and the steps of all cells are merged by the slopes of the least concave curves over what their cell has lost.
+    """
+    from scipy.optimize import isotonic_regression
+
+    if not len(ordered) or cells.ideal is None:
+        return ordered
+    score = _alone(cells, ordered, by_cell)
+    judgment, row = np.unique(ordered.place // ordered.n_per, return_inverse=True)
+    table = np.full((judgment.size, ordered.n_per), np.inf)
+    table[row, ordered.place % ordered.n_per] = score
+    score = np.minimum.accumulate(table, axis=1)[row, ordered.place % ordered.n_per]  # steps stay in their order
+    within = ordered.taken(np.lexsort((ordered.place, -score, ordered.cell)))
+    lost = -cell_steps(cells, within, by_cell, len(within))
+    number = np.cumsum(np.append(0, np.diff(within.cell) != 0))
+    apart = -4.0 * float(np.abs(lost).max()) * number  # cells stay apart
+    slopes = isotonic_regression(lost + apart, increasing=False).x - apart
+    useful = np.flatnonzero(slopes > 1e-9 * float(np.abs(lost).max()))
+    return within.taken(useful[np.argsort(-slopes[useful], kind="stable")])
+
+
+def _alone(cells: Cells, ordered: Ordered, by_cell: Floats) -> Floats:
+    """(steps,) what each step by itself would take from the difference today."""
+    assert cells.ideal is not None
+    gains = np.tile(np.diff(cells.gains, axis=1, prepend=0.0), (len(cells.topics), 1))
+    now = cells.ideal[cells.counts]
+    more = cells.ideal[np.minimum(cells.counts + 1, cells.ideal.size - 1)]
+    fewer = cells.ideal[np.maximum(cells.counts - 1, 0)]
+    up, down = (np.cumsum(gains * (then - now), axis=1) for then in (more, fewer))
+    cell, source, target = ordered.cell, ordered.source(cells), ordered.target
+    moved = np.where(target > source, up[cell, target] - up[cell, source], down[cell, source] - down[cell, target])
+    then = cells.normaliser[cell] + moved
+    taken = cells.share[cell] * ordered.part + by_cell[cell] * moved
+    return np.where(then > 1e-9, taken / np.where(then > 1e-9, then, 1.0), by_cell[cell])
 
 
 def _within(values: Floats, starts: Ints, lengths: Ints) -> Floats:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.influence.cells import Cells, Change
 from qrowd.kernels.arrays import Floats, Ints
@@ -36,14 +37,15 @@ class Steps:
 
     @cached_property
     def _by_direction(self) -> tuple[Floats, Floats, Ints]:
-        """Slopes, gains and targets as (2 x items, assessors x steps)."""
+        """Slopes in units of the difference, gains and targets as (2 x items, assessors x steps)."""
         rows = 2 * self.cells.topic.size
-        return self.slope.reshape(rows, -1), self.gain.reshape(rows, -1), self.target.reshape(rows, -1)
+        slopes = self.slope * self.cells.scale[self.cell][..., None]
+        return slopes.reshape(rows, -1), self.gain.reshape(rows, -1), self.target.reshape(rows, -1)
 
     @cached_property
-    def _units(self) -> Floats:
-        """(items, assessors x steps) what a unit of weight x gain adds to a difference."""
-        return np.repeat(self.cells.scale[self.cell], self.slope.shape[3], axis=1)
+    def _movable(self) -> NDArray[np.bool_]:
+        """(2 x items,) whether any judgment of the document can take a step that matters."""
+        return np.asarray((self._by_direction[0] > 0).any(axis=1))
 
     def ordered(self, first: int, second: int, sign: float, n: int | None = None) -> Ordered:
         """The steps that reduce sign x (first - second), the largest effect first; all, or some more than n of them."""
@@ -52,8 +54,9 @@ class Steps:
         items = np.flatnonzero(weight)
         weight = weight[items]
         row = np.where(weight < 0, items + self.cells.topic.size, items)
-        size = np.abs(weight)
-        flat = (slopes[row] * self._units[items] * size[:, None]).ravel()
+        movable = np.flatnonzero(self._movable[row])
+        items, row, size = items[movable], row[movable], np.abs(weight[movable])
+        flat = (slopes[row] * size[:, None]).ravel()
         limit = 0.0
         if n is not None and n < flat.size:
             limit = max(float(np.partition(flat, flat.size - n - 1)[flat.size - n - 1]), 0.0)
@@ -64,14 +67,16 @@ class Steps:
         place, column = places // n_columns, places % n_columns
         gain = gains[row[place], column]
         item, assessor = items[place], column // n_steps
+        cell = self.cells.topic[item] * self.cells.n_assessors + assessor
+        part = gain * size[place]
         return Ordered(
             item,
             assessor,
-            self.cells.topic[item] * self.cells.n_assessors + assessor,
+            cell,
             targets[row[place], column],
             flat[places],
-            gain * size[place] * self._units[item, column],
-            gain * size[place],
+            part * self.cells.scale[cell],
+            part,
             places,
             n_steps,
             limit,
@@ -106,6 +111,11 @@ class Ordered:
         """(steps,) level before each step: today's, or that of the step before of the same judgment."""
         today = cells.level[self.item, self.assessor]
         return np.where(self.place % self.n_per == 0, today, self.target + np.where(self.target < today, 1, -1))
+
+    def taken(self, order: NDArray[np.integer]) -> Ordered:
+        """These steps, in this order."""
+        arrays = {one.name: getattr(self, one.name)[order] for one in fields(self) if one.name not in ("n_per", "rest")}
+        return replace(self, **arrays)
 
     def curves(self) -> Floats:
         """(judgments, steps + 1) effect of the first steps of each judgment; -inf where it has no more steps."""
