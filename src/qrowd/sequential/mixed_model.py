@@ -68,7 +68,10 @@ class Posterior:
         roots = np.linalg.cholesky(self.own)
         own = np.einsum("tab,ntb->nta", roots, rng.normal(size=(n, len(roots), 2)))
         of_topics = self.of_topics + own - np.einsum("tak,nk->nta", self.loadings, shared)
-        return np.array([_values(rows, self.mean + a, b) for a, b in zip(shared, of_topics, strict=True)])
+        values = (self.mean + shared) @ rows.dense.T
+        values += of_topics[:, rows.topic, 0]
+        values += of_topics[:, rows.topic, 1] * rows.slope
+        return np.asarray(values)
 
 
 @dataclass(frozen=True, eq=False)
