@@ -74,6 +74,11 @@ class Cells:
         divisor = np.where(self.normaliser > 0, self.normaliser, np.inf)
         return np.asarray(self.share / divisor)
 
+    @cached_property
+    def gain_steps(self) -> Floats:
+        """(assessors, levels) what each level adds to the gain of the one below."""
+        return np.diff(self.gains, axis=1, prepend=0.0)
+
     @property
     def n_topics(self) -> int:
         """Topics in which anybody has a score."""

@@ -388,4 +388,4 @@ class _Waiting:
         if (self.table[rows, 4] > n).any():
             table = np.concatenate([table, (by_cell + cells.share)[..., None]], axis=2)
         difference = np.array([one.difference for _, one in group])
-        self.table[rows, 3] = np.minimum(least_by_prices(table, difference), self.table[rows, 4])
+        self.table[rows, 3] = least_by_prices(table, difference)

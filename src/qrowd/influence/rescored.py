@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.influence.cells import Cells
 from qrowd.influence.steps import Ordered
@@ -31,14 +32,11 @@ def rescored(cells: Cells, ordered: Ordered, by_cell: Floats, n: int) -> Rescore
     steps = cell_steps(cells, ordered, by_cell, n)
     topic = ordered.cell[:n] // n_assessors
     by_topic = by_cell.reshape(-1, n_assessors).sum(axis=1)  # the mean over assessors, whose shares are in the values
-    order = np.argsort(topic, kind="stable")
-    sorted_topic = topic[order]
-    heads = np.append(True, sorted_topic[1:] != sorted_topic[:-1])
-    starts = np.flatnonzero(heads)
-    after = by_topic[sorted_topic] + _within(steps[order], starts, np.diff(np.append(starts, n)))
-    earlier = np.where(heads, by_topic[sorted_topic], np.append(0.0, after[:-1]))
+    groups = _Groups.of(topic)
+    today = by_topic[topic[groups.by]]
+    after = today + groups.sums(steps[groups.by])
     squares = np.empty(n)
-    squares[order] = after**2 - earlier**2
+    squares[groups.by] = after**2 - groups.before(after, today) ** 2
     return Rescored(by_cell.sum() + np.cumsum(steps), (by_topic**2).sum() + np.cumsum(squares))
 
 
@@ -49,21 +47,18 @@ def cell_steps(cells: Cells, ordered: Ordered, by_cell: Floats, n: int) -> Float
     normaliser is the sum over levels of (step of the gain) x (first n_v weights of the ideal ranking).
     """
     assessor, cell, target = ordered.assessor[:n], ordered.cell[:n], ordered.target[:n]
-    by = np.argsort(cell, kind="stable")
-    of = cell[by]
-    heads = np.append(True, of[1:] != of[:-1])
-    starts = np.flatnonzero(heads)
-    lengths = np.diff(np.append(starts, of.size))
-    numerator = by_cell[of] * cells.normaliser[of] - _within(ordered.part[:n][by] * cells.share[of], starts, lengths)
+    groups = _Groups.of(cell)
+    of = cell[groups.by]
+    today, normaliser = by_cell[of], cells.normaliser[of]
+    numerator = today * normaliser - groups.sums(ordered.part[:n][groups.by] * cells.share[of])
     if cells.ideal is not None:
         moved = _normaliser_changes(cells, cell, assessor, ordered.source(cells)[:n], target)
-        now = cells.normaliser[of] + _within(moved[by], starts, lengths)
+        now = normaliser + groups.sums(moved[groups.by])
         value = np.where(now > 1e-9, numerator / np.where(now > 1e-9, now, 1.0), 0.0)
     else:
-        value = numerator / cells.normaliser[of]
-    before = np.where(heads, by_cell[of], np.append(0.0, value[:-1]))
+        value = numerator / normaliser
     steps = np.empty(n)
-    steps[by] = value - before
+    steps[groups.by] = value - groups.before(value, today)
     return steps
 
 
@@ -84,7 +79,7 @@ def by_moving_effect(cells: Cells, ordered: Ordered, by_cell: Floats) -> Ordered
     score = np.minimum.accumulate(table, axis=1)[row, ordered.place % ordered.n_per]  # steps stay in their order
     within = ordered.taken(np.lexsort((ordered.place, -score, ordered.cell)))
     lost = -cell_steps(cells, within, by_cell, len(within))
-    number = np.cumsum(np.append(0, np.diff(within.cell) != 0))
+    number = _Groups.of(within.cell).number
     apart = -4.0 * float(np.abs(lost).max()) * number  # cells stay apart
     slopes = isotonic_regression(lost + apart, increasing=False).x - apart
     useful = np.flatnonzero(slopes > 1e-9 * float(np.abs(lost).max()))
@@ -94,7 +89,7 @@ def by_moving_effect(cells: Cells, ordered: Ordered, by_cell: Floats) -> Ordered
 def _alone(cells: Cells, ordered: Ordered, by_cell: Floats) -> Floats:
     """(steps,) what each step by itself would take from the difference today."""
     assert cells.ideal is not None
-    gains = np.tile(np.diff(cells.gains, axis=1, prepend=0.0), (len(cells.topics), 1))
+    gains = np.tile(cells.gain_steps, (len(cells.topics), 1))
     now = cells.ideal[cells.counts]
     more = cells.ideal[np.minimum(cells.counts + 1, cells.ideal.size - 1)]
     fewer = cells.ideal[np.maximum(cells.counts - 1, 0)]
@@ -106,10 +101,37 @@ def _alone(cells: Cells, ordered: Ordered, by_cell: Floats) -> Floats:
     return np.where(then > 1e-9, taken / np.where(then > 1e-9, then, 1.0), by_cell[cell])
 
 
-def _within(values: Floats, starts: Ints, lengths: Ints) -> Floats:
-    """Cumulated sums that start anew in each group."""
-    sums = np.cumsum(values)
-    return sums - np.repeat(sums[starts] - values[starts], lengths)
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Rows by a key, each group in the order in which its rows came.
+
+    by : (rows,) the rows in this order. heads : (rows,) whether each of these is the first of its group. number :
+    (rows,) of the group, from 0. starts : (groups,).
+    """
+
+    by: NDArray[np.intp]
+    heads: NDArray[np.bool_]
+    number: Ints
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, key: Ints) -> _Groups:
+        by = key.argsort(kind="stable")
+        ordered = key[by]
+        heads = np.ones(key.size, bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=heads[1:])
+        return cls(by, heads, heads.cumsum() - 1, heads.nonzero()[0])
+
+    def sums(self, values: Floats) -> Floats:
+        """Cumulated sums, in this order, that start anew in each group."""
+        sums = values.cumsum()
+        return np.asarray(sums - (sums[self.starts] - values[self.starts])[self.number])
+
+    def before(self, values: Floats, first: Floats) -> Floats:
+        """The value of the row before, and `first` where a group begins."""
+        earlier = np.empty_like(values)
+        earlier[1:] = values[:-1]
+        return np.where(self.heads, first, earlier)
 
 
 def _normaliser_changes(cells: Cells, cell: Ints, assessor: Ints, source: Ints, target: Ints) -> Floats:
@@ -121,14 +143,11 @@ def _normaliser_changes(cells: Cells, cell: Ints, assessor: Ints, source: Ints, 
     up = (target > source)[change]
     threshold = np.where(up, source[change] + 1 + inside, source[change] - inside)
     n_levels = cells.values.size
-    key = cell[change] * n_levels + threshold
-    by = np.argsort(key, kind="stable")
-    of = key[by]
-    starts = np.flatnonzero(np.append(True, of[1:] != of[:-1])) if of.size else np.empty(0, np.int64)
-    lengths = np.diff(np.append(starts, of.size))
+    groups = _Groups.of(cell[change] * n_levels + threshold)
+    by = groups.by
     direction = np.where(up[by], 1, -1)
-    moved = _within(direction.astype(np.float64), starts, lengths).astype(np.int64)
-    after = cells.counts.ravel()[of] + moved
-    gains = np.diff(cells.gains, axis=1, prepend=0.0)[assessor[change[by]], threshold[by]]
-    added = gains * (cells.ideal[after] - cells.ideal[after - direction])
-    return np.asarray(np.bincount(change[by], added, sizes.size))
+    moved = groups.sums(direction.astype(np.float64)).astype(np.int64)
+    of, threshold = change[by], threshold[by]
+    after = cells.counts[cell[of], threshold] + moved
+    added = cells.gain_steps[assessor[of], threshold] * (cells.ideal[after] - cells.ideal[after - direction])
+    return np.asarray(np.bincount(of, added, sizes.size))
