@@ -48,10 +48,10 @@ def batch_rows(batch: NextJudgments, *, topics: Texts | None = None, documents: 
     """
     rows: list[dict[str, Any]] = batch.to_frame().to_dict("records")
     if topics is not None:
-        _check_texts("topics", topics, batch.topics)
+        check_texts("topics", topics, batch.topics)
         rows = [row | {"query": topics[row["topic"]].get("title", "")} for row in rows]
     if documents is not None:
-        _check_texts("documents", documents, batch.documents)
+        check_texts("documents", documents, batch.documents)
         texts = [documents[row["document"]] for row in rows]
         rows = [
             row | {"title": one.get("title", ""), "text": one.get("text", "")}
@@ -96,23 +96,35 @@ def write_batch(
     assert topics is not None
     assert documents is not None
     rows = batch_rows(batch, topics=topics, documents=documents)
-    content = _campaign(Path(path).resolve().name, batch, rows, topics)
+    return write_campaign(path, rows, topics, scale=batch.design.scale)
+
+
+def write_campaign(path: PathLike, rows: list[Any], topics: Texts, *, scale: str) -> tuple[Path, ...]:
+    """Write a new folder for `qrowd campaign create`, of a campaign in which one person judges each document.
+
+    rows : one for each document: topic, document, title and text.
+
+    Returns
+    -------
+        The files that were written.
+    """
+    content = _campaign(Path(path).resolve().name, rows, topics, scale)
     root = files.new_folder(path)
     for name, text in content.items():
         files.write_whole(root / name, text)
     return tuple(root / name for name in content)
 
 
-def _campaign(name: str, batch: NextJudgments, rows: list[Any], topics: Texts) -> dict[str, str]:
-    """{name: text} of the files of a campaign in which one person judges each document."""
+def _campaign(name: str, rows: list[Any], topics: Texts, scale: str) -> dict[str, str]:
+    """{name: text} of the files of a campaign."""
     label = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or "batch"
     settings = (
         f'[campaign]\nname = "{label}"\ntitle = "How relevant is it?"\nseed = 1\n\n'
-        f'[grades]\nscale = "{batch.design.scale}"\nredundancy = 1                  # people who judge each document\n'
+        f'[grades]\nscale = "{scale}"\nredundancy = 1                  # people who judge each document\n'
         "k = 8                           # documents that a person judges in one go\n\n"
         '[files]\ntopics = "topics.jsonl"\ndocuments = "documents.jsonl"\npool = "pool.txt"\n'
     )
-    of_topics = [{"topic": topic, **_kept(topics[topic])} for topic in dict.fromkeys(batch.topics)]
+    of_topics = [{"topic": topic, **_kept(topics[topic])} for topic in dict.fromkeys(row["topic"] for row in rows)]
     by_document = {row["document"]: {"docid": row["document"], **_kept(row)} for row in rows}
     return {
         "campaign.toml": settings,
@@ -130,7 +142,8 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _check_texts(what: str, texts: Texts, labels: Iterable[str]) -> None:
+def check_texts(what: str, texts: Texts, labels: Iterable[str]) -> None:
+    """Refuse texts that lack one of the labels. what : the name of the texts."""
     missing = [label for label in dict.fromkeys(labels) if label not in texts]
     if missing:
         others = f" and {len(missing) - 1:,} others" if len(missing) > 1 else ""

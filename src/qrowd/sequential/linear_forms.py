@@ -1,8 +1,9 @@
 """The differences of a question as linear functions of the gains of documents, around what is known and expected.
 
 A weighted sum of gains is linear but for its normaliser, which is estimated. AP, ERR and RR are taken at the gains that
-are judged or expected, with their slopes there; what the slopes leave out is simulated from the predictions: its mean
-is added to the estimate, and its variance is one that no draw reduces.
+are judged or expected, with their slopes there, that of AP's number of relevant documents included. What the slopes
+leave out is simulated from the predictions: its mean is added to the estimate, and its variance is one that no draw
+reduces.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from qrowd.sequential.predictions import Predictions, simulated_gains
 from qrowd.sequential.score_forms import Lists
 
 N_SIMULATIONS = 40  # of the gains of open documents
+TOPIC_SD = 0.6  # of the logarithm of how many documents are relevant, over what is expected: TREC Deep Learning
 FLOOR = 0.05  # of the slope of one list, below which no document that matters counts when documents are drawn
 LIKELIEST = 0.9  # share of the highest gain that an open document is taken to have at most, for this
 
@@ -112,14 +114,17 @@ def form_of_lists(
     is_open = np.isnan(gains)
     current = np.where(is_open, predictions.expected, gains)
     divisor = _divisors(measure, candidates, current)
-    slopes = (lists.slopes(current) / divisor[candidates.topic])[:, matters] / n_topics
     first, second = contrasts.T
-    weights = slopes[first] - slopes[second]
-    scores = lists.sums(current) / divisor / n_topics
     topic = candidates.topic[matters]
+    scores = lists.sums(current) / divisor / n_topics
+    of_normaliser = scores / divisor if lists.adds else np.zeros_like(scores)  # what one more relevant document takes
+    slopes = (lists.slopes(current) / divisor[candidates.topic])[:, matters] / n_topics - of_normaliser[:, topic]
+    weights = slopes[first] - slopes[second]
     of_topics = np.array([np.bincount(topic, row * current[matters], n_topics) for row in weights])
     constants = scores[first] - scores[second] - of_topics
-    simulated = simulated_gains(predictions, gains, N_SIMULATIONS, levels=levels, rng=np.random.default_rng(0))
+    simulated = simulated_gains(
+        predictions, gains, N_SIMULATIONS, levels=levels, rng=np.random.default_rng(0), topic_sd=TOPIC_SD
+    )
     exact = (lists.sums(simulated) / _divisors(measure, candidates, simulated)[:, None]).mean(axis=-1)
     linear = constants.sum(axis=1) + simulated[:, matters] @ weights.T
     left_out = exact[:, first] - exact[:, second] - linear
@@ -129,7 +134,8 @@ def form_of_lists(
     low, high = certain_means(least[first] - most[second], most[first] - least[second], limits)
     matter = np.array([lists.matter_to(i, j)[matters] for i, j in contrasts.tolist()])
     unsure = np.where(is_open, np.minimum(current, LIKELIEST * levels[-1]), gains)
-    steepest = np.abs(lists.slopes(unsure) / divisor[candidates.topic])[:, matters] / n_topics
+    steepest = (np.abs(lists.slopes(unsure)) / divisor[candidates.topic])[:, matters] / n_topics
+    steepest = np.maximum(steepest, of_normaliser[:, topic])
     at_least = FLOOR * np.maximum(steepest[first], steepest[second]) * matter
     form = LinearForm(weights, constants, matter, at_least, left_out.var(axis=0, ddof=1), low, high)
     return form, left_out.mean(axis=0)

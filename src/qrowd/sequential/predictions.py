@@ -230,16 +230,24 @@ def _fitted(features: Features, judged: NDArray[np.int64], shares: Floats) -> _F
 
 
 def simulated_gains(
-    predictions: Predictions, gains: Floats, n: int, *, levels: Floats, rng: np.random.Generator
+    predictions: Predictions,
+    gains: Floats,
+    n: int,
+    *,
+    levels: Floats,
+    rng: np.random.Generator,
+    topic_sd: float = 0.0,
 ) -> Floats:
     """(n, documents) gains that people might give, by the coefficients' distribution; those that are judged stay.
 
     levels : possible gains, ascending. An expected gain between two levels is one of them, with the probability that
-    keeps its mean.
+    keeps its mean. topic_sd : standard deviation of the logarithm of a factor, with mean 1, of all gains of a topic.
     """
     features = predictions.features
     shares = features.start + predictions.posterior.draws(features.rows, n, rng)
-    expected = levels[0] + (levels[-1] - levels[0]) * np.clip(shares, 0.0, 1.0)
+    factors = np.exp(topic_sd * rng.normal(size=(n, features.n_topics)) - topic_sd**2 / 2)
+    shares = np.clip(np.clip(shares, 0.0, 1.0) * factors[:, features.topic], 0.0, 1.0)
+    expected = levels[0] + (levels[-1] - levels[0]) * shares
     below = np.clip(np.searchsorted(levels, expected, side="right") - 1, 0, levels.size - 2)
     step = (expected - levels[below]) / (levels[below + 1] - levels[below])
     drawn = np.where(rng.random(step.shape) < step, levels[below + 1], levels[below])

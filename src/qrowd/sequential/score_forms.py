@@ -65,12 +65,12 @@ def rank_weights(measure: Measure, depth: int) -> Floats:
 class Lists:
     """The candidates at each rank of each list, as AP, ERR and RR read them.
 
-    candidate : (systems, topics, ranks) numbers, `n_candidates` beyond the end of a list. adds : whether gains above a
-    document are added up (AP), or their complements multiplied (ERR, RR).
+    candidate : (systems, topics, ranks) numbers, the number of candidates beyond the end of a list. topic :
+    (candidates,). adds : whether gains above a document are added up (AP), or their complements multiplied (ERR, RR).
     """
 
     candidate: NDArray[np.int64]
-    n_candidates: int
+    topic: NDArray[np.int64]
     adds: bool
 
     @classmethod
@@ -80,7 +80,7 @@ class Lists:
         lists = np.full((len(weight), n_topics, int(ranks.max(initial=1))), topic.size, np.int64)
         system, candidate = np.nonzero(ranks)
         lists[system, topic[candidate], ranks[system, candidate] - 1] = candidate
-        return cls(lists, topic.size, isinstance(measure.definition, AP))
+        return cls(lists, topic, isinstance(measure.definition, AP))
 
     def sums(self, gains: Floats) -> Floats:
         """(..., systems, topics) scores before the normaliser. gains : (..., candidates)."""
@@ -99,7 +99,7 @@ class Lists:
             for rank in range(by_rank.shape[-1] - 1, -1, -1):  # below: what the ranks below add, for who gets there
                 of_lists[..., rank] = factors[..., rank] * (weights[rank] - below)
                 below = weights[rank] * by_rank[..., rank] + (1 - by_rank[..., rank]) * below
-        result = np.zeros((len(of_lists), self.n_candidates + 1))
+        result = np.zeros((len(of_lists), self.topic.size + 1))
         for row, candidate, values in zip(result, self.candidate, of_lists, strict=True):
             row[candidate.ravel()] = values.ravel()
         return result[:, :-1]
@@ -121,9 +121,15 @@ class Lists:
         return above
 
     def matter_to(self, first: int, second: int) -> NDArray[np.bool_]:
-        """(candidates,) whether each can change the difference of two systems: all in topics whose lists differ."""
+        """(candidates,) whether each can change the difference of two systems.
+
+        In topics whose lists differ all that the lists have, and for AP all documents, which may be relevant ones that
+        no list has.
+        """
         differ = (self.candidate[first] != self.candidate[second]).any(axis=-1)
-        result = np.zeros(self.n_candidates + 1, bool)
+        if self.adds:
+            return np.asarray(differ[self.topic])
+        result = np.zeros(self.topic.size + 1, bool)
         for system in (first, second):
             result[self.candidate[system][differ].ravel()] = True
         return result[:-1]
