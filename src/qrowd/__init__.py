@@ -33,6 +33,8 @@ _HOME = {
     "evaluate_blocks": "qrowd.evaluation",
     "measure": "qrowd.evaluation",
     "evaluate_methods": "qrowd.methods",
+    "decompose_difference": "qrowd.influence.decomposition",
+    "disagreements": "qrowd.influence.disagreements",
     "fragility": "qrowd.influence.fragility",
     "next_judgments": "qrowd.sequential.next_judgments",
     "read_judgments": "qrowd.files",
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
     from qrowd.files import read_scores as read_scores
+    from qrowd.influence.decomposition import decompose_difference as decompose_difference
+    from qrowd.influence.disagreements import disagreements as disagreements
     from qrowd.influence.fragility import fragility as fragility
     from qrowd.methods import evaluate_methods as evaluate_methods
     from qrowd.model.conventions import Conventions as Conventions

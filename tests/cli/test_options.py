@@ -32,6 +32,11 @@ EXCEPTIONS = {
     ("--topics", "next"): "texts that only a batch needs",
     ("--documents", "next"): "texts that only a batch needs",
     ("--output", "next"): "it writes a batch",
+    ("--measure", "disagreements"): "one measure decides",
+    ("--topics", "disagreements"): "texts that can be left out",
+    ("--documents", "disagreements"): "texts that can be left out",
+    ("--n-documents", "disagreements"): "documents that are shown",
+    ("--output", "disagreements"): "it also writes the folder of a campaign",
     ("--correction", "compare"): "of top sets",
     ("--test", "plot"): "of one plot",
     ("--top", "plot"): "of systems, topics, documents or assessors, by the plot",
@@ -95,6 +100,7 @@ def commands(group, before=""):
 # Commands that read runs, without an option for how systems are shown: why.
 NO_TOP = {
     "check": "it shows all that the files contain, in no order",
+    "disagreements": "it shows documents",
     "judge probe": "it names no system",
     "magnitude gains": "it names no system",
     "magnitude rankings": "it names no system",

@@ -31,6 +31,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
             "and other coefficients."
         ),
         "assessors": "Describe each assessor: grades, severity, agreement with others, drift and speed.",
+        "disagreements": (
+            "Show on which documents assessors disagree, ordered by what that changes in differences of systems."
+        ),
         "aggregate": "Merge the judgments of several assessors into one judgment per document.",
         "replace": "Compare models with assessors: may they replace them, and what do their grades mean.",
         "leaderboards": "Show whether leaderboards agree on the systems, such as those of models with that of people.",

@@ -33,6 +33,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "qrowd agree --judgments panel/judges --coefficient alpha --per-topic -o agreement.csv",
     ),
     "assessors": (f"qrowd assessors --judgments panel/judges {GOLD}",),
+    "disagreements": (
+        f"qrowd disagreements {PANEL} --grades rescaled --systems rerank-llm hybrid",
+        "qrowd disagreements --runs panel/runs --judgments panel/judges/ann.qrels panel/judges/bob.qrels "
+        "--topics panel/topics.tsv --documents panel/documents.jsonl -n 10 -o adjudication",
+    ),
     "aggregate": ("qrowd aggregate --judgments panel/judges --method dawid-skene --per all --qrels merged.qrels",),
     "replace": (f"qrowd replace --judgments panel/judges --model llm-a {GOLD}",),
     "leaderboards": (

@@ -27,6 +27,7 @@ from qrowd.model.labels import number_of
 from qrowd.model.measure import Measure
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale
 
 Change = Literal["grade", "judgment", "panel"]
 FIXED = ("ties", "unjudged", "missing", "empty", "duplicates")  # conventions that must have their default
@@ -36,7 +37,8 @@ FIXED = ("ties", "unjudged", "missing", "empty", "duplicates")  # conventions th
 class Cells:
     """What a measure reads of systems and judgments; cell t x assessors + a is topic t by assessor a.
 
-    documents : (items,) labels of the judged documents that any system ranks within the cut-off. topic : (items,).
+    documents : (items,) labels of the judged documents that any system ranks within the cut-off, or of all judged ones.
+    topic : (items,).
     weight : (systems, items) of a gain before the normaliser. level : (items, assessors) number of the value in
     `values`, -1 where not judged. lowest, highest : (items, assessors) levels to which one judgment can change.
     gains : (assessors, levels). share, normaliser : (cells,); a share is 0 where the assessor has no score.
@@ -79,6 +81,15 @@ class Cells:
         """(assessors, levels) what each level adds to the gain of the one below."""
         return np.diff(self.gains, axis=1, prepend=0.0)
 
+    @cached_property
+    def own_gains(self) -> Floats:
+        """(items, assessors) gains of the judgments; 0 where not judged."""
+        return self.gains_at(self.level)
+
+    def gains_at(self, level: Ints) -> Floats:
+        """(items, assessors) gains of these levels; 0 where not judged."""
+        return _at(self.gains, level)
+
     @property
     def n_topics(self) -> int:
         """Topics in which anybody has a score."""
@@ -91,11 +102,15 @@ def cells_of(
     measure: Measure,
     *,
     systems: Sequence[str] | None,
-    change: Change,
-    max_grades: int | None,
+    change: Change | None,
+    max_grades: int | None = None,
     conventions: Conventions,
+    unranked: bool = False,
 ) -> Cells:
     """The cells of these systems.
+
+    change : what a judgment can become; None: what it is, of any scale. unranked : whether judged documents that no
+    system ranks within the cut-off are items too, as the normaliser counts them.
 
     Raises
     ------
@@ -114,6 +129,8 @@ def cells_of(
     share = np.where(has_score, 1 / np.maximum(n_assessors, 1) / max(int((n_assessors > 0).sum()), 1), 0.0).ravel()
     values, level, lowest, highest = _levels(panel, change, max_grades)
     gains = _gains(measure, panel, values)
+    if change is not None and (gains == gains[:, :1]).all():
+        raise MeasureError(f"{measure}: gives every judgment the same gain, so that no change of one matters")
     weight = _weights(chosen, panel.pool, measure, conventions)
     topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
     counts, least, most = (_counts(one, topic, values.size) for one in (level, lowest, highest))
@@ -124,8 +141,8 @@ def cells_of(
         normaliser = normalisers(ideal, np.tile(gains, (len(panel.pool.topics), 1)), counts)
     elif isinstance(measure.definition, R):
         normaliser = np.full(share.size, float(measure["recall_base"]))  # type: ignore[arg-type]
-    rows = np.flatnonzero((weight != 0).any(axis=0) & (level >= 0).any(axis=1))
-    own = np.where(level >= 0, gains[np.arange(level.shape[1]), np.maximum(level, 0)], 0.0)
+    rows = np.flatnonzero((unranked | (weight != 0).any(axis=0)) & (level >= 0).any(axis=1))
+    own = _at(gains, level)
     numerator = np.zeros((len(chosen.systems), len(panel.pool.topics), level.shape[1]))
     for a in range(level.shape[1]):
         np.add.at(numerator[..., a].T, topic[rows], (weight[:, rows] * own[rows, a]).T)
@@ -161,6 +178,11 @@ def normalisers(ideal: Floats, gains: Floats, counts: Ints) -> Floats:
     return np.asarray((steps * ideal[counts]).sum(axis=-1))
 
 
+def _at(gains: Floats, level: Ints) -> Floats:
+    """(documents, assessors) gains of levels; 0 where not judged."""
+    return np.where(level >= 0, gains[np.arange(level.shape[1]), np.maximum(level, 0)], 0.0)
+
+
 def _selected(runs: Runs, systems: Sequence[str] | None) -> Runs:
     if systems is None:
         chosen = runs
@@ -189,19 +211,26 @@ def _check(measure: Measure, conventions: Conventions) -> None:
             )
 
 
-def _levels(panel: Panel, change: Change, max_grades: int | None) -> tuple[Floats, Ints, Ints, Ints]:
+def check_panel(assessors: Sequence[str], scales: Sequence[Scale], argument: str) -> None:
+    """Refuse a panel of one assessor, or of several scales. argument : what the message begins with."""
+    kinds = {(scale.kind if scale.maximum != 1 else "up to 1", scale.maximum) for scale in scales}
+    if len(assessors) < 2:
+        raise ArgumentError(f"{argument}: the judgments are of one assessor; at least 2 are needed")
+    if len(kinds) > 1:
+        names = ", ".join(sorted({str(scale) for scale in scales}))
+        raise ArgumentError(
+            f"{argument}: the assessors judged on different scales ({names}); declare one scale for all, or "
+            "divide grades by the maximum of their scale: grades='rescaled'"
+        )
+
+
+def _levels(panel: Panel, change: Change | None, max_grades: int | None) -> tuple[Floats, Ints, Ints, Ints]:
     """The possible values, and of each judgment its level and the lowest and highest it can change to."""
     given = panel.values[~np.isnan(panel.values)]
-    if change == "panel":
-        kinds = {(scale.kind, scale.maximum) for scale in panel.scales}
-        if len(panel.assessors) < 2:
-            raise ArgumentError("change='panel': the judgments are of one assessor; at least 2 are needed")
-        if len(kinds) > 1:
-            names = ", ".join(sorted({str(scale) for scale in panel.scales}))
-            raise ArgumentError(
-                f"change='panel': the assessors judged on different scales ({names}); declare one scale for all, or "
-                "rescale with Conventions(grades='rescaled')"
-            )
+    if change is None:
+        values = np.unique(given) if given.size else np.zeros(1)
+    elif change == "panel":
+        check_panel(panel.assessors, panel.scales, "change='panel'")
         ends = [0.0, *(scale.maximum for scale in panel.scales if np.isfinite(scale.maximum))]
         values = np.unique(np.append(given, ends))
     else:
@@ -219,6 +248,8 @@ def _levels(panel: Panel, change: Change, max_grades: int | None) -> tuple[Float
     if change == "panel":
         low = np.where(judged, level, values.size).min(axis=1, keepdims=True)
         high = level.max(axis=1, keepdims=True)
+    elif change is None:
+        low = high = level
     else:
         low, high = np.zeros((len(level), 1), np.int64), np.array([[int(scale.maximum) for scale in panel.scales]])
     if max_grades is not None:
@@ -235,8 +266,6 @@ def _gains(measure: Measure, panel: Panel, values: Floats) -> Floats:
     definition = measure.definition
     assert isinstance(definition, Linear)
     gains = np.asarray(definition.gains(measure, TopicView(np.zeros((1, 1), np.int32), table, of_levels)), np.float64)
-    if (gains == gains[:1]).all():
-        raise MeasureError(f"{measure}: gives every judgment the same gain, so that no change of one matters")
     return np.ascontiguousarray(gains.T)
 
 

@@ -1,0 +1,102 @@
+"""`qrowd disagreements`: on which documents assessors disagree, and where that changes which system is ahead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.options import option
+from qrowd.cli.output import ShortNames, check_output, deliver, is_standard_output, name_with_ending, output_file
+from qrowd.cli.values import pair_of
+from qrowd.errors import ArgumentError
+from qrowd.model.conventions import Conventions
+
+if TYPE_CHECKING:
+    from qrowd.influence.disagreements import Disagreements
+
+
+def disagreements(
+    runs: options.Runs,
+    data: options.Data,
+    measure: options.Measure = "nDCG@10",
+    systems: options.Systems = None,
+    topics: Annotated[
+        str | None,
+        option(
+            help="Texts of the topics, to show and for adjudication: a table, TREC topics, or irds:ID.",
+            panel="Data",
+            metavar="FILE",
+        ),
+    ] = None,
+    documents: Annotated[
+        list[str] | None,
+        option(
+            help="Texts of the documents, to show and for adjudication: tables, TREC documents, or irds:ID.",
+            panel="Data",
+            metavar="FILES",
+        ),
+    ] = None,
+    n_documents: Annotated[
+        int, option("-n", "--n-documents", help="Number of documents that are shown, or adjudicated.", min=1)
+    ] = 20,
+    conventions: Annotated[
+        Conventions, options.conventions_named("score_dtype", "min_coverage", "repeats", "grades")
+    ] = Conventions(),
+    short_names: ShortNames = False,
+    output: Annotated[
+        str | None,
+        output_file(
+            "File for the result: all numbers as .csv, .parquet, .xlsx or .json, or the tables as .txt, .md, .html or "
+            ".tex; or, without ending, a new folder for qrowd campaign create, for adjudication, which needs --topics "
+            "and --documents.",
+        ),
+    ] = None,
+) -> None:
+    """Show on which documents assessors disagree, ordered by what that changes in differences of systems."""
+    from qrowd.influence.disagreements import disagreements as disagreements_of
+    from qrowd.judge import read_document_texts, read_topic_texts
+    from qrowd.reports.disagreements import DisagreementsReport
+
+    folder = _is_folder(output)
+    if folder and not (topics and documents):
+        raise ArgumentError(
+            f"output {output}: a name without ending is the folder of a campaign, whose pages show texts; give "
+            "--topics and --documents, or a name that ends in .csv"
+        )
+    pair = pair_of(systems)
+    judgments, rankings = data.read(), runs.read(data)
+    result = disagreements_of(rankings, judgments, measure, systems=pair, conventions=conventions)
+    of_topics = read_topic_texts(topics) if topics else {}
+    of_documents = read_document_texts(documents, labels=set(result.documents)) if documents else {}
+    report = DisagreementsReport(result, of_topics, of_documents, n_documents)
+    document = report.to_document().shown(result.systems, short_names=short_names)
+    if folder and output is not None:
+        _write(output, result, of_topics, of_documents, n_documents)
+    deliver(document, None if folder else output)
+
+
+def _is_folder(output: str | None) -> bool:
+    """Whether the name is that of a folder; a file must have an ending that stands for a format."""
+    if output is None:
+        return False
+    if is_standard_output(output) or Path(name_with_ending(output)).suffix:
+        check_output(output)
+        return False
+    return True
+
+
+def _write(
+    output: str,
+    result: Disagreements,
+    topics: dict[str, dict[str, str]],
+    documents: dict[str, dict[str, str]],
+    n_documents: int,
+) -> None:
+    """Write the folder of a campaign of the first documents."""
+    from qrowd.influence.adjudication import write_adjudication
+
+    write_adjudication(output, result, topics=topics, documents=documents, n_documents=n_documents)
+    typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)

@@ -1,0 +1,237 @@
+"""Documents on which assessors disagree, ordered by how much that changes differences of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from qrowd.evaluation import measure as parsed_measure
+from qrowd.influence.cells import Cells, cells_of, check_panel, normalisers
+from qrowd.influence.fragility import ROUNDING
+from qrowd.kernels.arrays import Floats, Ints
+from qrowd.model.arguments import converting
+from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
+from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
+from qrowd.model.result import Result
+
+AT_ONCE = 2_000_000  # numbers of an array over documents, assessors and levels or systems
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreements(Result):
+    """Documents to which assessors gave different grades, ordered by what that changes; arrays are (documents,).
+
+    topics, documents : labels. n_judgments : assessors who judged the document. lowest, highest : the grades between
+    which they differ. sd : standard deviation of the gains of the grades among them (of the population). effect : how
+    much the difference of two systems changes between all of them giving the lowest grade and all giving the highest;
+    the largest of the pairs. product : sd x effect, the order. first, second : this pair. difference_lowest,
+    difference_highest : first minus second if all gave the lowest grade, or the highest. n_reversed : pairs of
+    systems of which another is ahead between the two.
+    judgments : all judgments of these documents, with comments where there are any.
+    """
+
+    systems: tuple[str, ...]
+    measure: str
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    n_judgments: Ints
+    lowest: Floats
+    highest: Floats
+    sd: Floats
+    effect: Floats
+    product: Floats
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    difference_lowest: Floats
+    difference_highest: Floats
+    n_reversed: Ints
+    n_judged: int  # documents that two or more assessors judged
+    judgments: Judgments = field(repr=False)
+
+    _COLUMNS = (
+        "topics",
+        "documents",
+        "product",
+        "sd",
+        "effect",
+        "first",
+        "second",
+        "difference_lowest",
+        "difference_highest",
+        "n_reversed",
+        "n_judgments",
+        "lowest",
+        "highest",
+    )
+
+    @property
+    def grades(self) -> tuple[str, ...]:
+        """The grades of each document by assessor, as text: "ann 0, bob 3"."""
+        by_pair: dict[tuple[str, str], list[str]] = {}
+        table = self._judgments()
+        for topic, document, assessor, value in zip(
+            *(table[name] for name in ("topic", "document", "assessor", "value")), strict=True
+        ):
+            by_pair.setdefault((topic, document), []).append(f"{assessor} {value:g}")
+        return tuple(", ".join(by_pair[pair]) for pair in zip(self.topics, self.documents, strict=True))
+
+    def _columns(self) -> Mapping[str, Any]:
+        return {**super()._columns(), "grades": self.grades}
+
+    def _tables(self) -> dict[str, Callable[[], Mapping[str, Any]]]:
+        return {"documents": self._columns, "judgments": self._judgments}
+
+    def _judgments(self) -> dict[str, Any]:
+        """The judgments of the documents in their order, by assessor."""
+        given = self.judgments
+        place = {pair: row for row, pair in enumerate(zip(self.topics, self.documents, strict=True))}
+        pairs = zip(given.topic.tolist(), given.document.tolist(), strict=True)
+        row = np.array([place[given.topics[t], given.documents[d]] for t, d in pairs], np.int64)
+        order = np.lexsort((given.assessor, row))
+        labels = {name: np.array(getattr(given, f"{name}s"), object) for name in ("topic", "document", "assessor")}
+        columns = {name: label[getattr(given, name)][order] for name, label in labels.items()}
+        columns["value"] = given.value[order]
+        return columns if given.comment is None else columns | {"comment": given.comment[order]}
+
+    def _sentence(self) -> str:
+        n, effect = len(self.topics), (self.effect > ROUNDING).sum()
+        return (
+            f"Assessors gave {n:,} of {self.n_judged:,} documents different grades; {effect:,} of these change the "
+            f"difference of two systems by {self.measure}, {(self.n_reversed > 0).sum():,} alone reverse one."
+        )
+
+
+@converting
+def disagreements(
+    runs: AnyRuns,
+    judgments: AnyJudgments,
+    measure: object = "nDCG@10",
+    *,
+    systems: Sequence[str] | None = None,
+    conventions: Conventions = Conventions(),
+) -> Disagreements:
+    """Documents to which assessors gave different grades, ordered by (disagreement x effect on a difference).
+
+    The disagreement is the standard deviation of the gains of the document's judgments. The effect is the change of the
+    difference of two systems, that of the means over topics of the means over assessors, between all who judged the
+    document giving the lowest of its grades and all giving the highest: what `qrowd.evaluate` gives for both,
+    normaliser included. Of several pairs of systems the one with the largest effect counts.
+
+    Parameters
+    ----------
+    measure
+        nDCG, DCG, P, R, RBP or another weighted sum of gains by rank.
+    systems
+        Those whose pairs are taken, as two that are compared; default: all.
+    conventions
+        Those of scoring; ties, unjudged, missing, empty and duplicates must have their defaults.
+
+    Raises
+    ------
+    MeasureError
+        A measure that is not linear in gains, or whose normaliser is not known.
+    ArgumentError
+        Judgments of one assessor or on several scales, fewer than two systems, a convention that is not supported.
+
+    >>> import qrowd
+    >>> runs = {"a": {"t": {"d1": 2, "d2": 1}}, "b": {"t": {"d2": 2, "d1": 1}}}
+    >>> judgments = {"ann": {"t": {"d1": 3, "d2": 1, "d3": 3}}, "bob": {"t": {"d1": 0, "d2": 1, "d3": 3}}}
+    >>> result = qrowd.disagreements(runs, judgments, "DCG@1")
+    >>> result.to_frame()[["document", "sd", "effect", "n_reversed", "grades"]].values.tolist()
+    [['d1', 1.5, 3.0, 1, 'ann 3, bob 0']]
+    """
+    graded = conventions.graded(as_judgments(judgments)).single(repeats=conventions.repeats)
+    check_panel(graded.assessors, graded.scales, "judgments")
+    cells = cells_of(
+        as_runs(runs),
+        graded,
+        parsed_measure(measure),
+        systems=systems,
+        change="panel",
+        conventions=conventions,
+        unranked=True,
+    )
+    judged = cells.level >= 0
+    n_judgments = judged.sum(axis=1)
+    low, high = cells.lowest.max(axis=1), cells.highest.max(axis=1)
+    items = np.flatnonzero(high > low)
+    at_lowest, at_highest = (_means(cells, items, level) for level in (cells.lowest, cells.highest))
+    moved = at_highest - at_lowest
+    first, second = moved.argmax(axis=1), moved.argmin(axis=1)
+    second = np.where(first == second, (first + 1) % len(cells.systems), second)  # all move alike
+    first, second = np.minimum(first, second), np.maximum(first, second)
+    rows = np.arange(items.size)
+    lowest, highest = (means[rows, first] - means[rows, second] for means in (at_lowest, at_highest))
+    effect = np.abs(highest - lowest)
+    gains = np.where(judged, cells.own_gains, np.nan)[items]
+    sd = np.nanstd(gains, axis=1)
+    product = np.where(effect > ROUNDING, sd * effect, 0.0)
+    order = np.lexsort((-sd, -product))
+    topics, documents = cells.topics, cells.documents
+    pairs = [(topics[cells.topic[item]], documents[item]) for item in items[order]]
+    return Disagreements(
+        cells.systems,
+        str(parsed_measure(measure)),
+        tuple(topic for topic, _ in pairs),
+        tuple(document for _, document in pairs),
+        n_judgments[items][order],
+        cells.values[low[items][order]],
+        cells.values[high[items][order]],
+        sd[order],
+        effect[order],
+        product[order],
+        tuple(cells.systems[i] for i in first[order]),
+        tuple(cells.systems[i] for i in second[order]),
+        lowest[order],
+        highest[order],
+        _reversed_pairs(at_lowest, at_highest)[order],
+        int((n_judgments > 1).sum()),
+        _of_pairs(graded, pairs),
+    )
+
+
+def _means(cells: Cells, items: Ints, level: Ints) -> Floats:
+    """(items, systems) means if the judgments of each of these documents alone had these levels."""
+    n_systems, n_levels = len(cells.systems), cells.values.size
+    today = (cells.numerator * cells.scale).sum(axis=1)
+    means = np.empty((items.size, n_systems))
+    block = max(AT_ONCE // (cells.n_assessors * max(n_systems, n_levels)), 1)
+    for start in range(0, items.size, block):
+        rows = items[start : start + block]
+        cell = cells.topic[rows, None] * cells.n_assessors + np.arange(cells.n_assessors)
+        gains = cells.gains_at(level[rows]) - cells.own_gains[rows]
+        normaliser = cells.normaliser[cell]
+        if cells.ideal is not None:
+            at_least = np.arange(n_levels)
+            after = level[rows][..., None] >= at_least
+            before = cells.level[rows][..., None] >= at_least
+            normaliser = normalisers(cells.ideal, cells.gains, cells.counts[cell] + after - before)
+        scale = np.where(normaliser > 0, cells.share[cell] / np.where(normaliser > 0, normaliser, 1.0), 0.0)
+        was = np.einsum("sra,ra->rs", cells.numerator[:, cell], scale - cells.scale[cell])
+        means[start : start + block] = today + was + cells.weight[:, rows].T * (gains * scale).sum(axis=1)[:, None]
+    return means
+
+
+def _reversed_pairs(lowest: Floats, highest: Floats) -> Ints:
+    """(items,) pairs of systems of which one is ahead with the lowest grade and the other with the highest."""
+    n_systems = lowest.shape[1]
+    first, second = np.triu_indices(n_systems, 1)
+    counts = np.zeros(len(lowest), np.int64)
+    for row, (low, high) in enumerate(zip(lowest, highest, strict=True)):
+        before, after = low[first] - low[second], high[first] - high[second]
+        apart = (np.abs(before) > ROUNDING) & (np.abs(after) > ROUNDING)
+        counts[row] = (apart & ((before > 0) != (after > 0))).sum()
+    return counts
+
+
+def _of_pairs(judgments: Judgments, pairs: Sequence[tuple[str, str]]) -> Judgments:
+    """The judgments of these documents."""
+    topics, documents = (
+        {label: n for n, label in enumerate(names)} for names in (judgments.topics, judgments.documents)
+    )
+    numbers = [topics[topic] * len(judgments.documents) + documents[document] for topic, document in pairs]
+    return judgments._take(np.flatnonzero(np.isin(judgments.pair_numbers, numbers) & (judgments.value >= 0)))

@@ -1,0 +1,58 @@
+"""`qrowd disagreements`: what it shows, the files it writes, and the campaign that settles them."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import qrowd as library
+
+PANEL = ["--runs", "panel/runs", "--judgments", *(f"panel/judges/{name}.qrels" for name in ("ann", "bob", "sven"))]
+TEXTS = ["--topics", "panel/topics.tsv", "--documents", "panel/documents.jsonl"]
+
+
+def test_the_documents_are_those_of_the_library_in_their_order(qrowd, folder):
+    out = qrowd("disagreements", *PANEL, "-m", "P@10", *TEXTS, "-o", "-").out
+    rows = list(csv.DictReader(io.StringIO(out)))
+    panel = library.read_judgments(PANEL[3:])
+    result = library.disagreements(library.read_runs("panel/runs"), panel, "P@10")
+    assert [row["document"] for row in rows] == list(result.documents)
+    assert [row["grades"] for row in rows] == list(result.grades)
+    assert all(row["text"] and row["query"] for row in rows)
+
+
+def test_a_terminal_shows_the_first_documents_with_their_texts(qrowd, folder):
+    outcome = qrowd("disagreements", *PANEL, "--systems", "rerank-llm", "hybrid", *TEXTS, "-n", "3")
+    assert outcome.status == 0, outcome.err
+    assert "documents on which assessors disagree (the first 3 of " in outcome.out
+    assert outcome.out.count("The simulated document") == 3
+
+
+def test_comments_are_shown_and_written(qrowd, folder):
+    Path("few.csv").write_text(
+        "topic,document,assessor,value,comment\nq01,q01-00000,ann,3,names the drug\nq01,q01-00000,bob,0,another drug\n"
+    )
+    arguments = ["disagreements", "--runs", "panel/runs", "--judgments", "few.csv", "--assessor", "column"]
+    assert "another drug" in qrowd(*arguments).out
+    content = json.loads(qrowd(*arguments, "-o", "-.json").out)
+    assert [row["comment"] for row in content["judgments"]] == ["names the drug", "another drug"]
+    assert qrowd(*arguments, "-o", "page.html").status == 0
+    assert "names the drug" in Path("page.html").read_text()
+
+
+def test_a_name_without_ending_is_the_folder_of_a_campaign(qrowd, folder):
+    outcome = qrowd("disagreements", *PANEL, *TEXTS, "-n", "5", "-o", "verdicts")
+    assert outcome.status == 0, outcome.err
+    assert "next: qrowd campaign create verdicts" in outcome.err
+    assert len(Path("verdicts/pool.txt").read_text().splitlines()) == 5
+    created = qrowd("campaign", "create", "verdicts")
+    assert created.status == 0, created.err
+
+
+def test_a_folder_without_texts_or_an_unknown_ending_is_refused_before_work(qrowd, folder):
+    for output, said in (("verdicts", "give --topics and --documents"), ("verdicts.doc", "ending must be one of")):
+        outcome = qrowd("disagreements", *PANEL, "-o", output)
+        assert outcome.status == 2
+        assert said in outcome.err
+        assert outcome.err.count("\n") == 1
+        assert not Path(output).exists()
