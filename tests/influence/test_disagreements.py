@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -187,3 +187,17 @@ def test_what_cannot_be_compared_is_refused_in_one_line(judgments, measure, erro
     with pytest.raises(error, match=message) as caught:
         qrowd.disagreements(RUNS, judgments, measure)
     assert "\n" not in str(caught.value)
+
+
+def test_dl21_few_disagreements_of_nist_and_a_model_change_differences_of_neighbours(dl21):
+    runs = qrowd.read_runs(str(dl21 / "runs" / "*.gz"))
+    files = [str(dl21 / "qrels.nist.txt"), str(dl21 / "judges" / "umbrela-gpt4o.qrels.gz")]
+    judgments = qrowd.read_judgments(files)
+    scores = qrowd.evaluate(runs, qrowd.read_judgments(files[:1]), "nDCG@10")
+    best = [runs.systems[s] for s in np.argsort(-scores.values[0, 0].mean(axis=0))[:24]]
+    counts = []
+    for pair in pairwise(best):
+        result = qrowd.disagreements(runs, judgments, systems=pair)
+        assert (len(result.topics), result.n_judged) == (4936, 10828)
+        counts.append([(result.effect > size).sum() for size in (1e-12, 0.001)])
+    assert np.median(counts, axis=0).tolist() == [1186, 87]
