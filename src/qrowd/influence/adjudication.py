@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from qrowd.errors import ArgumentError
 from qrowd.influence.disagreements import Disagreements
 from qrowd.paths import PathLike
-from qrowd.sequential.batches import Texts, check_texts, write_campaign
+from qrowd.sequential.batches import check_texts, write_campaign
 
 
 def write_adjudication(
     path: PathLike,
     disagreements: Disagreements,
     *,
-    topics: Texts,
-    documents: Texts,
-    n_documents: int | None = None,
+    topics: Mapping[str, Mapping[str, str]],
+    documents: Mapping[str, Mapping[str, str]],
+    n_documents: int = 20,
 ) -> tuple[Path, ...]:
-    """Write a new folder for `qrowd campaign create`, in which one person judges each of these documents again.
+    """Write a new folder for `qrowd campaign create`, in which one person judges the first documents again.
 
     Its pages show neither the grades nor the comments so far. Read together with the judgments, what the campaign
     collects is one more assessor of the panel.
@@ -28,7 +29,7 @@ def write_adjudication(
     topics, documents
         Texts: {label: {"title": ..., "text": ...}}.
     n_documents
-        The first so many; default: all.
+        The first so many.
 
     Returns
     -------
@@ -41,7 +42,7 @@ def write_adjudication(
     """
     if not disagreements.documents:
         raise ArgumentError("disagreements: there are none, so there is nothing to adjudicate")
-    if n_documents is not None and n_documents < 1:
+    if n_documents < 1:
         raise ArgumentError(f"n_documents={n_documents}: at least one document was expected")
     scale = disagreements.judgments.shared_scale()
     if scale.kind not in ("binary", "graded"):

@@ -89,7 +89,7 @@ class DisagreementsReport(Reported):
             whole = " ".join(filter(None, (text.get("title", ""), text.get("text", ""))))
             if query or whole:
                 rows.append([topic, document, _short(query.get("title", "")), _short(whole)])
-        return [Table("texts", ["topic", "document", "query", "text"], rows)] if rows else []
+        return [Table("texts", ["topic", "document", "title", "text"], rows)] if rows else []
 
     def _notes(self) -> list[Note]:
         one = self.result
