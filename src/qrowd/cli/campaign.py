@@ -116,7 +116,7 @@ def export(
     """Export what a campaign has collected."""
     with server_extra():
         from qrowd.collect.campaigns.exports import export_rows, kinds_of
-        from qrowd.collect.campaigns.state import find_arms
+        from qrowd.collect.campaigns.lookup import find_arms
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find_arms(connection, name)[1].values())[0]
         pieces = export_rows(connection, name, kind, format, everything=everything, session_gap=session_gap)
@@ -194,7 +194,7 @@ def units(
 
     with server_extra():
         from qrowd.collect.campaigns.collected import collected
-        from qrowd.collect.campaigns.state import find_arms
+        from qrowd.collect.campaigns.lookup import find_arms
         from qrowd.collect.campaigns.units import campaign_topic_units, campaign_units
     with open_campaigns(database) as store, store.reading() as connection:
         row, arms = find_arms(connection, name)
@@ -295,7 +295,7 @@ def invite(
 ) -> None:
     """Create login links for assessors, also while the server runs. A link is shown once."""
     with server_extra():
-        from qrowd.collect.campaigns.state import find
+        from qrowd.collect.campaigns.lookup import find
         from qrowd.collect.store.accounts import BASE_URL, get_setting, invite_all
     remedy = "leave the name out, or make the former link useless with --renew"
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:

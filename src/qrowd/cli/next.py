@@ -230,7 +230,7 @@ def _of_campaign(data: People, design: str, read: Callable[[Connection, Campaign
         return None
     name = data.campaign
     with options.server_extra():
-        from qrowd.collect.campaigns.state import find_arms
+        from qrowd.collect.campaigns.lookup import find_arms
     with options.open_campaigns(data.database) as store:
         return store.read(lambda connection: read(connection, find_arms(connection, name)[0]))
 

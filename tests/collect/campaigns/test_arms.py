@@ -15,10 +15,11 @@ from qrowd.collect.campaigns import collected
 from qrowd.collect.campaigns.creation import plan_of
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.campaigns.folder import read_folder
+from qrowd.collect.campaigns.lookup import NotFoundError, find
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.quality import quality
-from qrowd.collect.campaigns.state import NotFoundError, find, read_settings
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings

@@ -11,8 +11,8 @@ from judging import Clock, count, created, seeded, small_plan, tables, until, wo
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.archive import read_archive, write_archive
 from qrowd.collect.campaigns.collected import collected, judgments
+from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.rebuild import rebuild
-from qrowd.collect.campaigns.state import NotFoundError
 from qrowd.collect.protocols.events import Consent, GoOn, Judge, MarkBad, Prefer, Refusal
 from qrowd.collect.protocols.views import (
     DocumentView,

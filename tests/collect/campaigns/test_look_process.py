@@ -1,12 +1,14 @@
 """The process that computes looks: it says what a look in this process says, and it outlives nobody."""
 
+from dataclasses import replace
+
 import pytest
 
 from collect.campaigns.test_question import Live
 from qrowd.collect.campaigns.live import LiveQuestions, write_look
 from qrowd.collect.campaigns.look_process import LookProcess
 from qrowd.collect.campaigns.looking import Looker
-from qrowd.collect.store import draws
+from qrowd.collect.store import draws, materials
 from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.engine import open_store
 
@@ -72,3 +74,22 @@ def test_a_look_that_has_seen_less_is_not_written(live):
     n_looks = len(live.store.read(lambda connection: draws.events_of_kind(connection, live.id, "looked")))
     live.store.write(lambda connection: write_look(connection, live.id, early, live.clock(), None))
     assert len(live.store.read(lambda connection: draws.events_of_kind(connection, live.id, "looked"))) == n_looks
+
+
+def test_of_two_processes_that_see_the_decision_one_writes_it(live):
+    outcome = live.store.read(lambda connection: Looker().outcome(connection, live.id))
+    table = {**outcome.table, "answer": "sys0 is better than sys1"}
+    set_before = {
+        live.store.write(lambda c: materials.set_campaign_status(c, live.id, "decided", before="running"))
+        for _ in range(2)
+    }
+    assert set_before == {True, False}
+    live.store.write(lambda connection: materials.set_campaign_status(connection, live.id, "running"))
+    stopped = [
+        live.store.write(
+            lambda c, n=n: write_look(c, live.id, replace(outcome, table={**table, "n": n}), 1e9 + n, None)
+        )
+        for n in range(2)
+    ]
+    assert stopped == [True, False]
+    assert len(live.store.read(lambda connection: draws.events_of_kind(connection, live.id, "decided"))) == 1

@@ -18,12 +18,13 @@ from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.archive import read_archive, write_archive
 from qrowd.collect.campaigns.collected import collected, judgments
 from qrowd.collect.campaigns.exports import export_rows
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.model_questions import campaign_prompt
 from qrowd.collect.campaigns.models import ask_in_campaign
 from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.quality import quality
 from qrowd.collect.campaigns.rebuild import rebuild
-from qrowd.collect.campaigns.state import find, read_settings
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.units import campaign_units
 from qrowd.collect.protocols.views import EndView
 from qrowd.collect.store import events

@@ -19,10 +19,10 @@ from qrowd.collect.campaigns.exports import export_rows, kinds_of
 from qrowd.collect.campaigns.folder import read_folder
 from qrowd.collect.campaigns.live import LiveQuestions
 from qrowd.collect.campaigns.looking import design_of, look_at
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.models import ask_in_campaign
 from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.rebuild import rebuild
-from qrowd.collect.campaigns.state import find
 from qrowd.collect.protocols.events import GoOn, Judge
 from qrowd.collect.protocols.views import DocumentView, EndView, LostView, NoneLeftView
 from qrowd.collect.store import draws

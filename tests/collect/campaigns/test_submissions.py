@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.state import NotFoundError
 from qrowd.collect.campaigns.submissions import Submission
 from qrowd.collect.protocols.events import Consent, GoOn, Judge, JudgeLine
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from starlette.routing import Route
 
 from collect.web.fakes import World, world
-from qrowd.collect.campaigns.state import NotFoundError
+from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.protocols.events import GoOn, Judge, Refusal
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
 from qrowd.collect.store.base import StoreBusyError, StoreFullError, StoreUnknownError

@@ -14,8 +14,8 @@ import qrowd
 from qrowd.collect.campaigns.collected import judgments
 from qrowd.collect.campaigns.folder import read_folder
 from qrowd.collect.campaigns.looking import design_of, look_at
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.progress import progress
-from qrowd.collect.campaigns.state import find
 from qrowd.collect.store import draws
 from qrowd.collect.store.engine import open_store
 from questions import make_world, write_world

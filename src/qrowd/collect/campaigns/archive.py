@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.rebuild import STATUS, rebuild
-from qrowd.collect.campaigns.state import find
 from qrowd.collect.campaigns.transaction import LATE
 from qrowd.collect.protocols.events import Event, check_event
 from qrowd.collect.protocols.schema import SchemaError, Where, read

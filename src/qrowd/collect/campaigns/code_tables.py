@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from qrowd.agreement.kappa import cohen_kappa
 from qrowd.collect.campaigns import collected
 from qrowd.collect.campaigns.coding import CODES, Coding, Item, code_rows, codings
-from qrowd.collect.campaigns.state import find, find_arms
+from qrowd.collect.campaigns.lookup import find, find_arms
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export
 from qrowd.errors import ArgumentError

@@ -25,7 +25,7 @@ from sqlalchemy import Connection
 from qrowd.agreement.conflicts import Conflicts, Merge, scale_conflicts
 from qrowd.agreement.geometric_sd import geometric_sd
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.state import find, find_arms
+from qrowd.collect.campaigns.lookup import find, find_arms
 from qrowd.collect.protocols.asking import storable
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd.collect.store import coding as rows

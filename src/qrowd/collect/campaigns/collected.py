@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.state import find_arms, only_arm, read_settings
+from qrowd.collect.campaigns.lookup import find_arms, only_arm
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.protocols.settings import GradesSettings, Settings
 from qrowd.collect.store import export

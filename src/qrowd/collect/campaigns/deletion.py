@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, func, insert, select
 
 from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
-from qrowd.collect.campaigns.state import find
 from qrowd.collect.store import counts
 from qrowd.collect.store.schema import api_key, assignment, campaign, event, invitation, metadata
 from qrowd.errors import ArgumentError

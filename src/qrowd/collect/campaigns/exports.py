@@ -13,7 +13,8 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.coding import CODES, code_rows
 from qrowd.collect.campaigns.collected import scale_of
-from qrowd.collect.campaigns.state import find_arms, read_settings
+from qrowd.collect.campaigns.lookup import find_arms
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, writers

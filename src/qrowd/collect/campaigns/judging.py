@@ -16,16 +16,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.drawn import is_left
+from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
-from qrowd.collect.campaigns.state import (
-    AssignmentState,
-    CampaignSettings,
-    NotFoundError,
-    journey_of_assessor,
-)
+from qrowd.collect.campaigns.state import AssignmentState, Cache, CampaignSettings, journey_of_assessor
 from qrowd.collect.campaigns.submissions import (
     MOST,
     NOTHING,

@@ -201,13 +201,12 @@ def write_look(
         table["answer"]
         and question is not None
         and question["stop"]
-        and row.status == "running"
         and not draws.events_of_kind(connection, campaign_id, DECIDED)
+        and materials.set_campaign_status(connection, campaign_id, "decided", before="running")
     )
     if stops:
         decision = {"n_judged": outcome.n_judged, "sentence": outcome.sentence}
         entries.append(_entry(at, campaign_id, DECIDED, decision))
-        materials.set_campaign_status(connection, campaign_id, "decided")
     events.append(connection, entries)
     return stops
 

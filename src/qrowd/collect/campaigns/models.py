@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from qrowd.collect.campaigns.judging import Clock, JudgingService
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.model_questions import (
     PromptedModel,
     action_of,
@@ -26,7 +27,7 @@ from qrowd.collect.campaigns.model_questions import (
     topic_question,
 )
 from qrowd.collect.campaigns.pages import Page, Receipt, UnitSoFar
-from qrowd.collect.campaigns.state import find, read_settings
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.events import Action, Consent, GoOn, Refusal, Reply
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.protocols.views import (

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.state import find_arms, only_arm
+from qrowd.collect.campaigns.lookup import find_arms, only_arm
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import counts, state

@@ -7,16 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.drawn import rebuilt_slots
-from qrowd.collect.campaigns.state import (
-    AssignmentState,
-    assessor_after,
-    differences,
-    find,
-    hold_pair,
-    new_assessor,
-)
+from qrowd.collect.campaigns.lookup import find
+from qrowd.collect.campaigns.state import AssignmentState, Cache, assessor_after, differences, hold_pair, new_assessor
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.draws import DRAWN

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.balance import turns_of
-from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.drawn import drawn_event
 from qrowd.collect.campaigns.pages import Receipt
 from qrowd.collect.campaigns.state import (
     AssignmentState,
+    Cache,
     assessor_after,
     differences,
     hold_pair,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.state import find_arms
+from qrowd.collect.campaigns.lookup import find_arms
 from qrowd.collect.store import materials
 from qrowd.collect.store.assignments import AssignmentTotals, assignment_totals
 from qrowd.collect.store.schema import COMPLETED

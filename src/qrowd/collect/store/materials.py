@@ -65,9 +65,15 @@ def ids_by_label(connection: Connection, table: Literal["topic", "document"], ca
     return {row.label: row.id for row in connection.execute(select(c.label, c.id).where(c.campaign_id == campaign_id))}
 
 
-def set_campaign_status(connection: Connection, id: int, status: str) -> None:
-    """running, paused or stopped."""
-    connection.execute(update(campaign).where(campaign.c.id == id).values(status=status))
+def set_campaign_status(connection: Connection, id: int, status: str, *, before: str | None = None) -> bool:
+    """running, paused, stopped or decided; whether it was set.
+
+    before : only where this is the status. Of several who do so at once, one sets it.
+    """
+    change = update(campaign).where(campaign.c.id == id).values(status=status)
+    if before is not None:
+        change = change.where(campaign.c.status == before)
+    return connection.execute(change).rowcount > 0
 
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:

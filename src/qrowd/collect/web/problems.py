@@ -18,7 +18,7 @@ from secrets import token_hex
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from qrowd.collect.campaigns.state import NotFoundError
+from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.store.accounts import TooManyAttemptsError
 from qrowd.collect.store.base import StoreError, StoreFullError, StoreUnknownError

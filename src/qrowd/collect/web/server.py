@@ -18,9 +18,9 @@ from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from qrowd.collect.campaigns.cache import Bounded
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.pages import Page
+from qrowd.collect.campaigns.state import Bounded
 from qrowd.collect.store.accounts import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign, find_image

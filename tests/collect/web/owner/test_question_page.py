@@ -13,9 +13,9 @@ from browsers import axe_faults
 from collect.campaigns.test_question import Live
 from collect.web.owner.test_owner_in_browser import LOOKS
 from judging import Clock
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.question_progress import Difference, EarlierLook, QuestionProgress
-from qrowd.collect.campaigns.state import find
 from qrowd.collect.store import draws, events
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.events import LogEntry

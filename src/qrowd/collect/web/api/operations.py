@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from qrowd.collect.campaigns.state import NotFoundError
+from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.protocols.schema import Schema, SchemaError, path, plain
 from qrowd.collect.web.api.bodies import JSON
 from qrowd.collect.web.api.keys import caller_of
