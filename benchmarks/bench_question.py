@@ -21,6 +21,7 @@ import uvloop
 from bench_server import LETTERS, everybody, quantile, slowness, sound
 from calibration import loop_seconds
 from side_by_side import finish, promise
+from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.looking import Looker
 from qrowd.collect.campaigns.plan import Plan
@@ -53,13 +54,13 @@ def plans(n_documents: int) -> tuple[Plan, Plan]:
 def looks(store: Store) -> list[tuple[float, int]]:
     """(time, judged documents) of each look."""
 
-    def read(connection: object) -> list[tuple[float, int]]:
-        row = find_campaign(connection, "live")  # type: ignore[arg-type]
+    def read(connection: Connection) -> list[tuple[float, int]]:
+        row = find_campaign(connection, "live")
         assert row is not None
-        entries = draws.events_of_kind(connection, row.id, "looked")  # type: ignore[arg-type]
+        entries = draws.events_of_kind(connection, row.id, "looked")
         return [(one.time, int(one.data["n_judged"])) for one in entries]
 
-    return store.read(read)  # type: ignore[arg-type]
+    return store.read(read)
 
 
 def behind(store: Store) -> list[float]:

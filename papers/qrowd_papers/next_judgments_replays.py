@@ -270,7 +270,7 @@ def _scores(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
     """(topics, systems)."""
     n = len(candidates.topics)
     if not is_linear(measure):
-        sums = Lists.of(measure, candidates.weight, candidates.topic, n).sums(gains)
+        sums = Lists.of(measure, candidates.weight, candidates.topic, n, np.zeros(gains.size, bool)).sums(gains)
         relevant = np.bincount(candidates.topic, gains, n) if isinstance(measure.definition, AP) else np.ones(n)
         return np.asarray((sums / np.where(relevant > 0, relevant, np.inf)).T)
     sums = np.array([np.bincount(candidates.topic, weight * gains, n) for weight in candidates.weight])

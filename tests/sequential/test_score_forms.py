@@ -18,6 +18,7 @@ from qrowd.sequential.candidates import candidates_of, label_shares, mean_gains,
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.linear_forms import form_of_lists
 from qrowd.sequential.looks import Problem
+from qrowd.sequential.next_judgments import next_judgments
 from qrowd.sequential.predictions import label_features, predict_gains, simulated_gains
 from qrowd.sequential.question import Question
 from qrowd.sequential.score_forms import Lists, gains_definition
@@ -84,7 +85,7 @@ def test_a_slope_is_the_change_of_the_sum_with_the_gain_of_one_document(seed: in
         for t in range(n_topics):
             own = rng.permutation(np.flatnonzero(topic == t))
             row[own[: own.size - 1]] = 1 / np.arange(1.0, max(own.size, 1))
-    lists = Lists.of(measure(name), weight, topic, n_topics)
+    lists = Lists.of(measure(name), weight, topic, n_topics, np.zeros(n, bool))
     gains = rng.random(n)
     slopes = lists.slopes(gains)
     for document in range(n):
@@ -105,7 +106,7 @@ def test_no_answers_lead_outside_the_certain_limits(name: str, share: float) -> 
     predictions = predict_gains(problem.features, partly, lowest=float(problem.levels[0]), highest=1.0)
     assert problem.lists is not None
     arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, predictions
-    form, _ = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
+    form = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
     assert (form.low <= look.low).all()
     assert (form.high >= look.high).all()
     for _ in range(200):
@@ -143,8 +144,8 @@ def test_what_the_slopes_leave_out_is_as_large_as_it_says() -> None:
         predictions = predict_gains(problem.features, partly, lowest=0.0, highest=1.0)
         assert problem.lists is not None
         arguments = problem.lists, problem.candidates, problem.contrasts, problem.matters, predictions
-        form, left_out = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
-        linear = form.weights[0] @ gains[problem.matters] + form.constants[0].sum() + left_out[0]
+        form = form_of_lists(problem.measure, *arguments, partly, levels=problem.levels)
+        linear = form.weights[0] @ gains[problem.matters] + form.constants[0].sum()
         exact = problem.look(gains, Draws.none(problem.matters.size)).estimates.estimate[0]
         errors.append((linear - exact) / np.sqrt(form.variance[0]))
     assert 0.6 < np.sqrt(np.mean(np.square(errors))) < 1.25
@@ -161,6 +162,22 @@ def test_every_document_that_can_still_change_the_answer_can_be_drawn() -> None:
     np.testing.assert_allclose([look.low[0], look.high[0], look.estimates.estimate[0]], 0.0, atol=1e-15)
     assert not known.all()
     assert (look.sizes == 0).all()
+
+
+@pytest.mark.parametrize("with_models", [False, True])
+def test_a_judgment_of_a_document_that_no_list_has_leaves_the_design_of_ap_as_it_is(with_models: bool) -> None:
+    runs, person, model = panel(1)
+    two, frame = runs.select(systems=["a", "b"]), person.to_frame()
+    options = {"question": "a > b", "measure": "AP", "models": model if with_models else None, "scale": "0-3"}
+    first = next_judgments(two, None, **options)
+    listed = set(zip(*(two.to_frame()[name] for name in ("topic", "document")), strict=True))
+    pairs = list(zip(frame["topic"], frame["document"], strict=True))
+    others = [pair for pair in pairs if pair not in listed][:3]
+    asked = set(zip(first.topics, first.documents, strict=True)) | set(others)
+    answers = frame[[pair in asked for pair in pairs]]
+    second = next_judgments(two, answers, design=first.design, **options)
+    assert len(others) == 3
+    assert (second.design.topics, second.design.documents) == (first.design.topics, first.design.documents)
 
 
 def test_simulated_gains_keep_what_is_judged_and_the_expected_mean() -> None:

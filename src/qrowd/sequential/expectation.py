@@ -43,33 +43,15 @@ class Expectation:
     cost: Floats
     n_left: int
 
+    @property
+    def judgments_range(self) -> tuple[float, float, float]:
+        """The low end of an 80 % interval of the judgments, their median, and the high end."""
+        return _range(self.n_judgments)
 
-def judgments_to_decide(
-    problem: Problem,
-    look: Look,
-    gains: Floats,
-    *,
-    waiting: NDArray[np.int64],
-    n_counting: int,
-    confidence: float,
-    tolerance: float,
-    rng: np.random.Generator,
-) -> NDArray[np.int64]:
-    """(simulations,) judgments until the question is decided; one more than there are where all do not decide it.
-
-    gains : (candidates,) of people, nan where nobody judged. waiting : documents that were drawn and are not judged, in
-    order. n_counting : judged draws that make the estimates.
-    """
-    return expectation(
-        problem,
-        look,
-        gains,
-        waiting=waiting,
-        n_counting=n_counting,
-        confidence=confidence,
-        tolerance=tolerance,
-        rng=rng,
-    ).n_judgments
+    @property
+    def cost_range(self) -> tuple[float, float, float]:
+        """The same of their cost."""
+        return _range(self.cost)
 
 
 def expectation(
@@ -85,7 +67,8 @@ def expectation(
 ) -> Expectation:
     """The judgments until the question is decided, and their cost, of 50 simulations, or fewer of many systems.
 
-    gains, waiting, n_counting : as `judgments_to_decide`.
+    gains : (candidates,) of people, nan where nobody judged. waiting : documents that were drawn and are not judged, in
+    order. n_counting : judged draws that make the estimates.
     """
     start, errors = starting_point(
         problem,
@@ -98,6 +81,11 @@ def expectation(
     )
     n = int(np.clip(MOST_CELLS // max((look.weights.shape[0] + 10) * start.open.size, 1), FEWEST_PATHS, N_PATHS))
     return simulate(start, errors, n if start.open.size else 1, rng)
+
+
+def _range(values: NDArray[np.int64] | Floats) -> tuple[float, float, float]:
+    low, median, high = np.quantile(values, (0.1, 0.5, 0.9), method="closest_observation").tolist()
+    return float(low), float(median), float(high)
 
 
 def simulate(
@@ -139,7 +127,7 @@ def starting_point(
 ) -> tuple[Start, GainErrors]:
     """Where simulations begin, and the errors of what is expected.
 
-    gains, waiting, n_counting : as `judgments_to_decide`. spread : (documents that matter,) standard deviation of the
+    gains, waiting, n_counting : as `expectation`. spread : (documents that matter,) standard deviation of the
     errors of what is expected; default: that of the predictions.
     """
     matters, contrasts = problem.matters, problem.contrasts
@@ -185,7 +173,7 @@ def _reduced_variance(problem: Problem, look: Look, gains: Floats, learned: Floa
     filled[matters] = np.where(is_open, predictions.expected[matters], gains[matters])
     expected, spread = filled[matters], np.where(is_open, predictions.spread[matters], 0.0)
     now, later = (
-        problem.form(one, values, expected=expected, spread=spread)[0].variance
+        problem.form(one, values, expected=expected, spread=spread).variance
         for one, values in ((predictions, gains), (replace(predictions, spread=learned), filled))
     )
     return np.asarray(now - later)

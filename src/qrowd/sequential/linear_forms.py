@@ -108,8 +108,11 @@ def form_of_lists(
     gains: Floats,
     *,
     levels: Floats,
-) -> tuple[LinearForm, Floats]:
-    """The form of AP, ERR and RR, and (contrasts,) the mean of what it leaves out; arguments as `form_of_sums`."""
+) -> LinearForm:
+    """The form of AP, ERR and RR; arguments as `form_of_sums`.
+
+    The constants hold the mean of what the slopes leave out.
+    """
     n_topics = len(candidates.topics)
     is_open = np.isnan(gains)
     current = np.where(is_open, predictions.expected, gains)
@@ -137,8 +140,8 @@ def form_of_lists(
     steepest = (np.abs(lists.slopes(unsure)) / divisor[candidates.topic])[:, matters] / n_topics
     steepest = np.maximum(steepest, of_normaliser[:, topic])
     at_least = FLOOR * np.maximum(steepest[first], steepest[second]) * matter
-    form = LinearForm(weights, constants, matter, at_least, left_out.var(axis=0, ddof=1), low, high)
-    return form, left_out.mean(axis=0)
+    constants = constants + left_out.mean(axis=0)[:, None] / n_topics
+    return LinearForm(weights, constants, matter, at_least, left_out.var(axis=0, ddof=1), low, high)
 
 
 def _divisors(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:

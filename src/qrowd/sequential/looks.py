@@ -87,7 +87,8 @@ class Problem:
         """The lists of systems, of a measure that is no weighted sum of gains."""
         if is_linear(self.measure):
             return None
-        return Lists.of(self.measure, self.candidates.weight, self.candidates.topic, len(self.candidates.topics))
+        whole = self.candidates
+        return Lists.of(self.measure, whole.weight, whole.topic, len(whole.topics), self.labels.labelled)
 
     def look(
         self,
@@ -114,10 +115,10 @@ class Problem:
         known = np.zeros(matters.size, bool) if known is None else known
         expected = np.where(known, np.nan_to_num(judged), predictions.expected[matters])
         spread = np.where(known, 0.0, predictions.spread[matters])
-        form, left_out = self.form(predictions, gains, expected=expected, spread=spread)
-        weights = form.weights
+        form = self.form(predictions, gains, expected=expected, spread=spread)
+        weights, constants = form.weights, form.constants.sum(axis=1)
         estimates = contrast_estimates(weights, draws, judged, expected, spread, matter=form.matter)
-        estimates = replace(estimates, estimate=estimates.estimate + form.constants.sum(axis=1) + left_out)
+        estimates = replace(estimates, estimate=estimates.estimate + constants)
         certain_low, certain_high = form.low, form.high
         each = self.question.confidence_of_each(confidence)
         n_answered = len(draws.answered(~np.isnan(judged)))
@@ -148,17 +149,13 @@ class Problem:
             weight = np.sqrt((np.maximum(np.abs(weights), form.least)[undecided] ** 2).mean(axis=0))
             cost = None if self.cost is None else self.cost[matters]
             sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight, cost=cost))
-        constants = form.constants.sum(axis=1) + left_out
         return Look(predictions, estimates, low, high, answer, remaining, certain, weights, constants, sizes, variance)
 
-    def form(
-        self, predictions: Predictions, gains: Floats, *, expected: Floats, spread: Floats
-    ) -> tuple[LinearForm, Floats]:
-        """The differences as linear functions of gains, and (contrasts,) the mean of what these leave out."""
+    def form(self, predictions: Predictions, gains: Floats, *, expected: Floats, spread: Floats) -> LinearForm:
+        """The differences as linear functions of gains."""
         of_all = self.candidates, self.contrasts, self.matters
         if self.lists is None:
-            form = form_of_sums(
+            return form_of_sums(
                 self.measure, *of_all, predictions, gains, levels=self.levels, expected=expected, spread=spread
             )
-            return form, np.zeros(len(self.contrasts))
         return form_of_lists(self.measure, self.lists, *of_all, predictions, gains, levels=self.levels)

@@ -38,8 +38,6 @@ from qrowd.sequential.question import Question
 from qrowd.sequential.statement import Statement
 from qrowd.sequential.variances import Target
 
-EXPECTED_RANGE = (0.1, 0.5, 0.9)  # quantiles of the judgments that are expected to go
-
 
 @dataclass(frozen=True, eq=False)
 class NextJudgments(Result):
@@ -236,11 +234,8 @@ def next_judgments(
             tolerance=tolerance,
             rng=np.random.default_rng([*seed, 1]),
         )
-    low_to_go, median, high_to_go = np.quantile(
-        to_go.n_judgments, EXPECTED_RANGE, method="closest_observation"
-    ).tolist()
-    cost_to_go = np.quantile(to_go.cost, EXPECTED_RANGE, method="closest_observation")
-    cost_low, cost_median, cost_high = cost_to_go.tolist() if own_costs is not None else (nan, nan, nan)
+    low_to_go, median, high_to_go = to_go.judgments_range
+    cost_low, cost_median, cost_high = to_go.cost_range if own_costs is not None else (nan, nan, nan)
     order = np.flatnonzero(~judged[new.draws.document])[: 0 if answer else n_documents]
     batch = new.draws.document[order]
     return NextJudgments(
@@ -248,9 +243,9 @@ def next_judgments(
         tuple(new.topics[i] for i in batch),
         tuple(new.documents[i] for i in batch),
         new.draws.probabilities()[order],
-        float(median),
-        float(low_to_go),
-        float(high_to_go),
+        median,
+        low_to_go,
+        high_to_go,
         new,
         models=() if by_models is None else by_models.assessors,
         n_topics=len(used.topics),

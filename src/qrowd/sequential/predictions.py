@@ -46,11 +46,12 @@ class LabelFeatures:
     """Labels of cheap assessors, standardised; they stay the same from answer to answer.
 
     standardised : (documents, assessors) labels, the mean where an assessor did not judge. mean : (documents,) mean
-    label as a share of the highest, `NO_LABELS` where there is none.
+    label as a share of the highest, `NO_LABELS` where there is none. labelled : (documents,) whether there is one.
     """
 
     standardised: Floats
     mean: Floats
+    labelled: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def label_features(labels: Floats) -> LabelFeatures:
     """The features of labels, (documents, assessors) shares of what is highest on their scales, nan where missing."""
     n, m = labels.shape
     if m == 0:
-        return LabelFeatures(np.zeros((n, 0)), np.full(n, NO_LABELS))
+        return LabelFeatures(np.zeros((n, 0)), np.full(n, NO_LABELS), np.zeros(n, bool))
     present = ~np.isnan(labels)
     counts = present.sum(axis=1)
     plain = np.where(counts > 0, np.where(present, labels, 0.0).sum(axis=1) / np.maximum(counts, 1), NO_LABELS)
@@ -118,7 +119,7 @@ def label_features(labels: Floats) -> LabelFeatures:
     scale = np.sqrt((deviations**2).sum(axis=0) / np.maximum(present.sum(axis=0), 1))
     standard = np.where(present, deviations / np.where(scale > 0, scale, 1.0), np.nan)
     mean = np.where(counts > 0, np.where(present, standard, 0.0).sum(axis=1) / np.maximum(counts, 1), 0.0)
-    return LabelFeatures(np.where(present, standard, mean[:, None]), plain)
+    return LabelFeatures(np.where(present, standard, mean[:, None]), plain, counts > 0)
 
 
 def features_of(labels: LabelFeatures, topics: NDArray[np.integer], retrieved: Floats) -> Features:

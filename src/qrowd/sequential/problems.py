@@ -78,7 +78,7 @@ class Preparation:
     @cached_property
     def matters(self) -> NDArray[np.int64]:
         """(documents,) numbers of the candidates that can be drawn."""
-        return Problem(self.question, self.measure, self.candidates, label_features(self.shares), self.levels).matters
+        return self.problem().matters
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:

@@ -66,21 +66,30 @@ class Lists:
     """The candidates at each rank of each list, as AP, ERR and RR read them.
 
     candidate : (systems, topics, ranks) numbers, the number of candidates beyond the end of a list. topic :
-    (candidates,). adds : whether gains above a document are added up (AP), or their complements multiplied (ERR, RR).
+    (candidates,). labelled : (candidates,) whether any model judged each. adds : whether gains above a document are
+    added up (AP), or their complements multiplied (ERR, RR).
     """
 
     candidate: NDArray[np.int64]
     topic: NDArray[np.int64]
+    labelled: NDArray[np.bool_]
     adds: bool
 
     @classmethod
-    def of(cls, measure: Measure, weight: Floats, topic: NDArray[np.int64], n_topics: int) -> Lists:
+    def of(
+        cls,
+        measure: Measure,
+        weight: Floats,
+        topic: NDArray[np.int64],
+        n_topics: int,
+        labelled: NDArray[np.bool_],
+    ) -> Lists:
         """weight : (systems, candidates) 1 / rank, 0 where a list does not have it. topic : (candidates,)."""
         ranks = np.where(weight > 0, np.rint(1 / np.where(weight > 0, weight, 1.0)), 0).astype(np.int64)
         lists = np.full((len(weight), n_topics, int(ranks.max(initial=1))), topic.size, np.int64)
         system, candidate = np.nonzero(ranks)
         lists[system, topic[candidate], ranks[system, candidate] - 1] = candidate
-        return cls(lists, topic, isinstance(measure.definition, AP))
+        return cls(lists, topic, labelled, isinstance(measure.definition, AP))
 
     def sums(self, gains: Floats) -> Floats:
         """(..., systems, topics) scores before the normaliser. gains : (..., candidates)."""
@@ -123,13 +132,12 @@ class Lists:
     def matter_to(self, first: int, second: int) -> NDArray[np.bool_]:
         """(candidates,) whether each can change the difference of two systems.
 
-        In topics whose lists differ all that the lists have, and for AP all documents, which may be relevant ones that
-        no list has.
+        In topics whose lists differ all that the lists have, and for AP those with labels too, because relevant ones
+        that no list has count. It does not depend on what people judged, so that a design stays the same.
         """
         differ = (self.candidate[first] != self.candidate[second]).any(axis=-1)
-        if self.adds:
-            return np.asarray(differ[self.topic])
         result = np.zeros(self.topic.size + 1, bool)
         for system in (first, second):
             result[self.candidate[system][differ].ravel()] = True
-        return result[:-1]
+        of_labels = self.labelled & differ[self.topic] if self.adds else False
+        return np.asarray(result[:-1] | of_labels)

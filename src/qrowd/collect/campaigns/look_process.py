@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,14 +134,14 @@ def main() -> None:
     with open_store(url["url"], read_only=True) as store:
         for request in requests:
             try:
-                answer = store.read(lambda connection, request=request: _answer(looker, connection, request))  # type: ignore[misc]
+                answer = store.read(partial(_answer, looker, request))
             except Exception as error:
                 answer = {"error": f"{type(error).__name__}: {error}"}
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
 
 
-def _answer(looker: Any, connection: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(looker: Any, request: dict[str, Any], connection: Any) -> dict[str, Any]:
     if request["what"] == "expected":
         n_judged, to_go = looker.expected(connection, request["campaign"])
         return {"n_judged": n_judged, "to_go": to_go}

@@ -25,13 +25,11 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.sequential.candidates import gain_variances
 from qrowd.sequential.design import Design
-from qrowd.sequential.expectation import judgments_to_decide
+from qrowd.sequential.expectation import expectation
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.problems import Preparation, statement_of
 from qrowd.sequential.statement import Statement
 from qrowd.sequential.stored import write_design
-
-QUANTILES = (0.1, 0.5, 0.9)  # of the judgments that are expected to go
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +152,7 @@ def to_go(live: LiveLook, settings: CampaignSettings) -> tuple[int, int, int]:
         return 0, 0, 0
     made = live.drawn.draws()
     waiting = made.document[np.isnan(live.gains[live.preparation.matters])[made.document]]
-    numbers = judgments_to_decide(
+    expected = expectation(
         live.problem,
         live.look,
         live.gains,
@@ -164,7 +162,7 @@ def to_go(live: LiveLook, settings: CampaignSettings) -> tuple[int, int, int]:
         tolerance=asked["tolerance"],
         rng=np.random.default_rng([settings.seed, len(live.drawn), 1]),
     )
-    low, median, high = np.quantile(numbers, QUANTILES, method="closest_observation").tolist()
+    low, median, high = expected.judgments_range
     return int(low), int(median), int(high)
 
 
