@@ -96,6 +96,20 @@ async def _answer(
     return log
 
 
+def kill_something(n: int, servers: Servers, postgres: PostgresServer | None, url: str) -> None:
+    """The nth kill: the server; with PostgreSQL in turn one of two servers, and connections of the database."""
+    if postgres is None:
+        servers.kill()
+        servers.start()
+    elif n % 4 < 2:
+        servers.kill(n % 4)
+        servers.start(n % 4)
+    elif n % 4 == 2:
+        end_backends(postgres, url)
+    else:
+        kill_backend(postgres, url)
+
+
 def run(url: str, folder: Path, *, kills: int, clients: int, answers: int, postgres: PostgresServer | None) -> Outcome:
     """Do it, and look."""
     people = prepare(url, clients, answers)
@@ -103,16 +117,7 @@ def run(url: str, folder: Path, *, kills: int, clients: int, answers: int, postg
 
     def kill(n: int) -> None:
         nonlocal done
-        if postgres is None:
-            servers.kill()
-            servers.start()
-        elif n % 4 < 2:
-            servers.kill(n % 4)
-            servers.start(n % 4)
-        elif n % 4 == 2:
-            end_backends(postgres, url)
-        else:
-            kill_backend(postgres, url)
+        kill_something(n, servers, postgres, url)
         done += 1
 
     start = time.perf_counter()

@@ -25,7 +25,7 @@ from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.materials import find_campaign
 from servers import PostgresServer, postgres_server
 from soak import checks, made
-from soak.kills import Outcome, _answer, end_backends, kill_backend
+from soak.kills import Outcome, _answer, kill_something
 from webserver import Servers
 
 NAME = "live"
@@ -92,16 +92,7 @@ def run(url: str, folder: Path, *, kills: int, clients: int, answers: int, postg
 
     def kill(n: int) -> None:
         nonlocal done
-        if postgres is None:
-            servers.kill()
-            servers.start()
-        elif n % 4 < 2:
-            servers.kill(n % 2)
-            servers.start(n % 2)
-        elif n % 4 == 2:
-            end_backends(postgres, url)
-        else:
-            kill_backend(postgres, url)
+        kill_something(n, servers, postgres, url)
         done += 1
 
     start = time.perf_counter()
