@@ -284,11 +284,11 @@ def _weights(runs: Runs, pool: Pool, measure: Measure, conventions: Conventions)
 
 def _counts(level: Ints, topic: Ints, n_levels: int) -> Ints:
     """(cells, levels) documents of each level or higher."""
-    n_topics, n_assessors = int(topic.max(initial=-1)) + 1, level.shape[1]
-    counts = np.zeros((n_topics, n_assessors, n_levels), np.int64)
-    for v in range(n_levels):
-        np.add.at(counts[..., v], topic, level >= v)
-    return counts.reshape(-1, n_levels)
+    n_cells, n_assessors = (int(topic.max(initial=-1)) + 1) * level.shape[1], level.shape[1]
+    cell = topic[:, None] * n_assessors + np.arange(n_assessors)
+    judged = level >= 0
+    counts = np.bincount((cell * n_levels + level)[judged], minlength=n_cells * n_levels).reshape(n_cells, n_levels)
+    return counts[:, ::-1].cumsum(axis=1)[:, ::-1]
 
 
 def _ideal(measure: Measure, pool: Pool) -> Floats | None:
