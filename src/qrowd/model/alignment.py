@@ -156,18 +156,29 @@ class Alignment:
         """Retrieved documents that are duplicates of one further up in the same list."""
         return int(self._later[0].size)
 
+    def retrieved_and_judged(self, cuts: Iterable[int | None]) -> dict[int | None, tuple[int, int]]:
+        """{cutoff: counts} among the first `cutoff` documents of the lists of judged topics: all, and those judged.
+
+        The smallest cut-off is first, and None, whole lists, last.
+        """
+        ordered = sorted(set(cuts), key=lambda cutoff: (cutoff is None, cutoff or 0))
+        return {cutoff: self._retrieved_and_judged(cutoff) for cutoff in ordered}
+
     def unjudged_share(self, cutoff: int | None) -> float:
         """Share of the first `cutoff` retrieved documents of each list that nobody judged; of all of them for None."""
-        judged = self._rankings.lengths[:, self._number[self._number >= 0]]
-        retrieved = int((judged if cutoff is None else np.minimum(judged, cutoff)).sum())
-        pooled = int((self.lists.ends(cutoff) - self.lists.starts[:-1]).sum())
-        pooled += self.n_later_duplicates if cutoff is None else int((self._later[1] < cutoff).sum())
-        return 1 - pooled / retrieved if retrieved else 0.0
+        return unjudged_share(*self._retrieved_and_judged(cutoff))
 
-    def unjudged_shares(self, cuts: Iterable[int | None]) -> dict[int | None, float]:
-        """{cutoff: share} of each cut-off that measures use, the smallest first and None, the whole list, last."""
-        ordered = sorted(set(cuts), key=lambda cutoff: (cutoff is None, cutoff or 0))
-        return {cutoff: self.unjudged_share(cutoff) for cutoff in ordered}
+    def _retrieved_and_judged(self, cutoff: int | None) -> tuple[int, int]:
+        lengths = self._rankings.lengths[:, self._number[self._number >= 0]]
+        retrieved = int((lengths if cutoff is None else np.minimum(lengths, cutoff)).sum())
+        judged = int((self.lists.ends(cutoff) - self.lists.starts[:-1]).sum())
+        judged += self.n_later_duplicates if cutoff is None else int((self._later[1] < cutoff).sum())
+        return retrieved, judged
+
+
+def unjudged_share(retrieved: int, judged: int) -> float:
+    """Share of the retrieved documents that nobody judged; 0 where none was retrieved."""
+    return 1 - judged / retrieved if retrieved else 0.0
 
 
 def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignment:

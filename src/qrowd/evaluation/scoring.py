@@ -8,25 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain, pairwise
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
+from qrowd.evaluation.facts import Facts
+from qrowd.evaluation.named_measures import DEFAULT_MEASURES, LINEAR_NAMES, definitions, measure
 from qrowd.kernels.arrays import Floats
-from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
-from qrowd.measures.probabilities import reading_probabilities
-from qrowd.measures.scoring import ByGain, Linear, Scored
+from qrowd.measures.scoring import ByGain, Scored
 from qrowd.measures.views import Levels, Part, TopicView
 from qrowd.model.alignment import Alignment, PooledLists, align
 from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
-from qrowd.model.measure import Measure, parse_measure
+from qrowd.model.measure import Measure
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.panel import Blocks, Panel, Pool
 from qrowd.model.preferences import Preferences
@@ -34,84 +32,16 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores, interpolated
 from qrowd.model.tabular import library_of
-from qrowd.plugins import instances
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
-    from qrowd.preferences import PairView, PreferenceMeasure
+    from qrowd.preferences import PairView
 
-DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
-DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
-LINEAR_NAMES = ", ".join(definition.name for definition in JUDGMENT_MEASURES if definition.linear)
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
 CELLS_AT_ONCE = 1 << 17  # gains that stay in the second cache
 FEW_JOBS = 8  # that read gains alone take less time than threads to start
 
 Progress = Callable[[int, int], None] | None
-
-
-def measure(text: object) -> Measure:
-    """The measure a text such as "nDCG@10", "AP(rel=2)" or "ndcg_cut_10" stands for.
-
-    Raises
-    ------
-    MeasureError
-        Saying what is wrong, and the nearest name.
-    """
-    n = len(JUDGMENT_MEASURES)
-    return parse_measure(text, JUDGMENT_MEASURES, added=lambda: (*definitions()[n:], *added_measures()))
-
-
-def definitions() -> tuple[Scored | PreferenceMeasure, ...]:
-    """Every measure of qrowd, of judgments and of preferences, in the order tables list them."""
-    from qrowd.preferences import DEFINITIONS  # slow to import, and most evaluations do without
-
-    return *JUDGMENT_MEASURES, *DEFINITIONS
-
-
-@cache
-def added_measures() -> tuple[Scored, ...]:
-    """The measures that other distributions declare as entry points of the group "qrowd.measures".
-
-    Raises
-    ------
-    ArgumentError
-        An entry point that cannot be imported or is no measure.
-    """
-    return instances("qrowd.measures", Scored)
-
-
-def bounds_of(text: object) -> tuple[float, float]:
-    """The lowest and the highest score of a measure; none where scores are of a measure that qrowd does not know."""
-    try:
-        return measure(text).bounds
-    except MeasureError:
-        return -inf, inf
-
-
-def with_probabilities(text: object) -> Measure:
-    """The measure as it reads values that are probabilities of relevance: P(relevance='given')@10 for P@10.
-
-    Raises
-    ------
-    MeasureError
-        A measure that is not made of probabilities, or that sets relevance by itself.
-    """
-    return reading_probabilities(measure(text))
-
-
-@converting
-def coefficients(linear: object, depth: int) -> Floats:
-    """(depth,) what one unit of gain at each rank adds to a linear measure, before its normaliser.
-
-    >>> coefficients("P@2", 3)
-    array([0.5, 0.5, 0. ])
-    """
-    parsed = measure(linear)
-    if not isinstance(parsed.definition, Linear):
-        raise MeasureError(f"{parsed} is not linear in gains; {LINEAR_NAMES} are")
-    weights = parsed.definition.coefficients(parsed, depth)
-    return np.append(weights, np.zeros(depth - weights.size))
 
 
 @converting
@@ -148,7 +78,7 @@ def evaluate(
     MeasureError
         A measure that does not fit the judgments' scales or the conventions.
     """
-    plan = _Plan(as_runs(runs), _parsed(measures, conventions), conventions, threads, progress)
+    plan = _Plan(as_runs(runs), parsed_measures(measures, conventions), conventions, threads, progress)
     judgments = _answers(judgments)
     if isinstance(judgments, Preferences):
         plan.refuse_grades()
@@ -198,7 +128,7 @@ def evaluate_blocks(
 
     Arguments, scores and errors as in `evaluate`, one result per block.
     """
-    plan = _Plan(as_runs(runs), _parsed(measures, conventions), conventions, threads, progress)
+    plan = _Plan(as_runs(runs), parsed_measures(measures, conventions), conventions, threads, progress)
     plan.refuse_union()
     for panel in blocks:
         yield plan.gather(panel.assessors, [panel])
@@ -294,32 +224,34 @@ class _Plan:
 
     def _facts(self) -> dict[str, object]:
         """What a reader must know of the runs on the pool."""
-        alignment = self._alignment
-        if alignment is None:
-            return {}
-        return {
-            "unjudged_shares": alignment.unjudged_shares(measure.cutoff for measure in self.measures),
-            "lists": alignment.n_lists,
-            "tied_lists": alignment.n_tied_lists,
-            "missing_lists": int(alignment.missing.sum()),
-            "unjudged_topics": alignment.n_unjudged_topics,
-            "later_duplicates": alignment.n_later_duplicates,
-            "rank_contradictions": self.runs.rank_contradictions,
-        }
+        return {} if self._alignment is None else self.facts(self._alignment).attributes()
+
+    def facts(self, alignment: Alignment) -> Facts:
+        """The same as counts."""
+        cuts = (each.cutoff for each in self.measures)
+        return Facts(
+            alignment.retrieved_and_judged(cuts),
+            alignment.n_lists,
+            alignment.n_tied_lists,
+            int(alignment.missing.sum()),
+            alignment.n_unjudged_topics,
+            alignment.n_later_duplicates,
+            self.runs.rank_contradictions,
+        )
 
     def refuse_union(self) -> None:
         """A block does not know what the assessors of other blocks found relevant."""
-        for measure in self.measures:
-            if measure.values.get("recall_base") == "union":
-                raise ArgumentError(f"{measure}: recall_base='union' needs all assessors at once, not block by block")
+        for each in self.measures:
+            if each.values.get("recall_base") == "union":
+                raise ArgumentError(f"{each}: recall_base='union' needs all assessors at once, not block by block")
 
     def refuse_grades(self) -> None:
         """Preferences have no grades, and no rule for repeats: every one of them counts."""
-        for measure in self.measures:
-            if isinstance(measure.definition, Scored):
+        for each in self.measures:
+            if isinstance(each.definition, Scored):
                 names = ", ".join([one.name for one in definitions() if not isinstance(one, Scored)][:6])
                 raise MeasureError(
-                    f"{measure}: needs grades, and these are preferences; ask for a measure of preferences ({names}, "
+                    f"{each}: needs grades, and these are preferences; ask for a measure of preferences ({names}, "
                     "...) or make grades with qrowd.preferences.to_grades (its converse is from_grades)"
                 )
         if self.conventions.grades == "rescaled":
@@ -435,22 +367,34 @@ class _Plan:
 
     def _mask(self, alignment: Alignment, scores: Floats, relevant: Floats, coverage: Floats) -> None:
         """Cells without a score become nan, and missing lists what the convention says."""
-        conventions = self.conventions
-        unscored = ((coverage == 0) | (coverage < conventions.min_coverage)).T[None]
-        if conventions.empty == "nan":
-            unscored = unscored | (relevant == 0).transpose(0, 2, 1)
-        unscored = np.broadcast_to(unscored, (scores.shape[0], *unscored.shape[1:]))
+        unscored = np.broadcast_to(self.unscored(relevant, coverage), (*scores.shape[:2], scores.shape[3]))
         for m, t in np.argwhere(unscored.any(axis=2)):
             scores[m, t, :, unscored[m, t]] = np.nan
-        if conventions.missing != "zero" and alignment.missing.any():
+        if self.conventions.missing != "zero" and alignment.missing.any():
             scores[:, alignment.missing] = np.nan
-            if conventions.missing == "interpolate":
-                for by_topic, without in zip(scores, unscored, strict=True):
-                    filled = np.where(without[:, None], np.nan, interpolated(by_topic))
-                    by_topic[alignment.missing] = filled[alignment.missing]
+            if self.conventions.missing == "interpolate":
+                fill_missing(scores, alignment.missing, unscored)
+
+    def unscored(self, relevant: Floats, coverage: Floats) -> NDArray[np.bool_]:
+        """(measures or 1, topics, assessors) where an assessor has no score."""
+        unscored = ((coverage == 0) | (coverage < self.conventions.min_coverage)).T[None]
+        if self.conventions.empty == "nan":
+            unscored = unscored | (relevant == 0).transpose(0, 2, 1)
+        return np.asarray(unscored)
 
 
-def _parsed(measures: object | Sequence[object], conventions: Conventions) -> tuple[Measure, ...]:
+def fill_missing(scores: Floats, missing: NDArray[np.bool_], unscored: NDArray[np.bool_]) -> None:
+    """Interpolate the scores of missing lists, in place.
+
+    scores : (measures, topics, systems, assessors), nan at missing lists. missing : (topics, systems). unscored :
+    (measures or 1, topics, assessors) where an assessor has no score.
+    """
+    for by_topic, without in zip(scores, np.broadcast_to(unscored, (len(scores), *unscored.shape[1:])), strict=True):
+        filled = np.where(without[:, None], np.nan, interpolated(by_topic))
+        by_topic[missing] = filled[missing]
+
+
+def parsed_measures(measures: object | Sequence[object], conventions: Conventions) -> tuple[Measure, ...]:
     """The measures, each once, checked against the conventions."""
     listed = measures if isinstance(measures, list | tuple | set) else [measures]
     parsed = tuple(dict.fromkeys(measure(text) for text in listed))
