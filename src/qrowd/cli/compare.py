@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options, reading
-from qrowd.cli.options import convention, measures
+from qrowd.cli.options import convention, measures, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
 from qrowd.cli.values import pair_of, related_of
 from qrowd.model.conventions import Conventions
@@ -20,6 +20,13 @@ def compare(
     reference: options.Reference = None,
     systems: options.Systems = None,
     related: reading.Related = None,
+    fragility: Annotated[
+        bool,
+        option(
+            "--fragility",
+            help="Count how many judgments would have to change by one grade to reverse each difference.",
+        ),
+    ] = False,
     cutoff: Annotated[
         int, convention(min=2, metavar="K", help="Number of the reference's best systems that tau@K compares.")
     ] = 10,
@@ -57,6 +64,7 @@ def compare(
             reference=reference,
             systems=pair,
             related=relatives,
+            fragility=fragility,
             cutoff=cutoff,
             zeros=zeros,
             correction=correction,

@@ -15,7 +15,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "compare": (
         f"qrowd compare {PANEL} -m nDCG@10 --systems rerank-llm rerank-large",
-        f"qrowd compare {PANEL} --reference ann",
+        f"qrowd compare {PANEL} --reference ann --fragility",
     ),
     "table": (f"qrowd table {PANEL} -m nDCG@10 AP -o table.tex",),
     "report": (

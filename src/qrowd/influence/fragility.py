@@ -111,6 +111,13 @@ class Fragility(Result):
         number = f"a median of {np.median(known):g} changes reverses a difference" if known.size else "nothing reverses"
         return f"{pairs} by {self.measure}, change={self.change!r}, normaliser fixed: {number}."
 
+    def _row(self, first: str, second: str) -> int:
+        """The row of a pair, in either direction."""
+        for row, pair in enumerate(zip(self.first, self.second, strict=True)):
+            if pair in ((first, second), (second, first)):
+                return row
+        raise ArgumentError(f"systems {first!r} and {second!r}: this pair was not counted; leave baseline out")
+
     def changes(self, first: str, second: str, *, normaliser: Normaliser = "moving") -> FragilityChanges:
         """The changes of a pair, in order, until the sign is reversed or no change is left.
 
@@ -122,9 +129,8 @@ class Fragility(Result):
         i, j = (number_of(name, self.systems, "system") for name in (first, second))
         if i == j:
             raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
+        row = self._row(first, second)
         pair = _Pair.of(self._steps, i, j)
-        low, high = sorted((i, j))
-        row = low * len(self.systems) - low * (low + 1) // 2 + high - low - 1
         if normaliser == "moving" and self._reordered[row]:
             pair = pair.reordered(cells)
         ordered = pair.ordered
@@ -177,6 +183,7 @@ def fragility(
     measure: object = "nDCG@10",
     *,
     systems: Sequence[str] | None = None,
+    baseline: str | None = None,
     change: Change = "grade",
     max_grades: int | None = None,
     confidence: float = 0.95,
@@ -194,6 +201,8 @@ def fragility(
         nDCG, DCG, P, R, RBP or another weighted sum of gains by rank.
     systems
         Those whose pairs are taken; default: all.
+    baseline
+        One of the systems: only the differences of the others to it are taken.
     change
         "grade": a change moves one judgment by one grade, and a judgment can be moved several times. "judgment": a
         change replaces one judgment by any grade of its scale. "panel": a change replaces one judgment by what another
@@ -255,7 +264,7 @@ def fragility(
         conventions=conventions,
     )
     steps = steps_of(cells, change)
-    pairs = list(combinations(range(len(cells.systems)), 2))
+    pairs = _pairs(cells.systems, baseline)
     table = np.full((len(pairs), 7), nan)  # difference, half width, fixed, low, high, interval, sign
     t = _t_quantile(cells.n_topics, confidence)
     reordered = np.zeros(len(pairs), bool)
@@ -309,6 +318,14 @@ def fragility(
         steps,
         reordered,
     )
+
+
+def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
+    """Numbers of the systems of each pair; with a baseline the pairs of the others with it."""
+    if baseline is None:
+        return list(combinations(range(len(systems)), 2))
+    second = number_of(baseline, systems, "system")
+    return [(first, second) for first in range(len(systems)) if first != second]
 
 
 def _by_scoring(cells: Cells, pair: _Pair, n_fixed: float, today: float, t: float) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -26,12 +26,13 @@ from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import Selection, number_of
-from qrowd.model.objects import AnyJudgments, AnyRuns
+from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
+from qrowd.reports.fragility import ComparisonFragility, comparison_fragility, fragility_notes, fragility_table
 from qrowd.reports.kinship import kinship_notes, kinship_rows, kinship_sentence, kinship_table
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.paper_table import WithPaperTable
@@ -101,6 +102,7 @@ class MeasureComparison:
     n_ranking : number of assessors with a ranking, the reference left out.
     pair, intervals : of the two systems asked about; the recommended interval first.
     kinship : what related assessors change, by all assessors; None where none were declared.
+    fragility : how many changes of judgments would reverse the differences; None where that was not asked for.
     """
 
     measure: str
@@ -116,6 +118,7 @@ class MeasureComparison:
     pair: HeadToHead | None
     intervals: tuple[Difference, ...]
     kinship: Kinship | None = None
+    fragility: ComparisonFragility | None = None
 
     def assessor_rows(self) -> list[dict[str, Any]]:
         """One row per assessor, the reference left out."""
@@ -165,7 +168,8 @@ class Comparison(WithPaperTable, Reported):
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval.
 
-        kinship : one row per system, where related assessors were declared.
+        kinship : one row per system, where related assessors were declared. fragility : one row per difference, the
+        pair first, where it was asked for.
         """
         records: dict[str, Callable[[MeasureComparison], list[dict[str, Any]]]] = {
             "assessors": MeasureComparison.assessor_rows,
@@ -173,6 +177,7 @@ class Comparison(WithPaperTable, Reported):
             "pair": MeasureComparison.pair_rows,
             "intervals": lambda part: [vars(one) for one in part.intervals],
             "kinship": lambda part: [] if part.kinship is None else kinship_rows(part.kinship),
+            "fragility": lambda part: [] if part.fragility is None else part.fragility.rows(),
         }
         return {name: partial(self._columns_of, rows) for name, rows in records.items()}
 
@@ -206,6 +211,7 @@ def compare(
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
     related: Mapping[str, Selection] | None = None,
+    fragility: bool = False,
     cutoff: int = TOP,
     zeros: Zeros = "wilcox",
     correction: Correction = "none",
@@ -226,6 +232,8 @@ def compare(
     systems : two systems to compare in detail.
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what the
         scores by a system's relatives change in the ranking by all assessors.
+    fragility : whether to count how many judgments would have to change by one grade to reverse each difference to the
+        baseline, and that of `systems`; see `qrowd.fragility`.
     cutoff, zeros, correction, sign_ties, confidence, n_resamples, rng : as in `Choices`.
     progress : called with (topics done, topics in all) of the scoring.
 
@@ -240,9 +248,26 @@ def compare(
     """
     choices = Choices(confidence, cutoff, zeros, correction, sign_ties, n_resamples, seed_of(rng))
     scores = evaluate(runs, judgments, measures, conventions=conventions, progress=progress)
-    return compare_scores(
+    comparison = compare_scores(
         scores, baseline=baseline, reference=reference, systems=systems, related=related, choices=choices
     )
+    if not fragility:
+        return comparison
+    counted = [
+        comparison_fragility(
+            as_runs(runs),
+            judgments if isinstance(judgments, Preferences) else as_judgments(judgments),
+            part.measure,
+            baseline=part.baseline,
+            reference=reference,
+            pair=systems,
+            conventions=conventions,
+            confidence=confidence,
+        )
+        for part in comparison.measures
+    ]
+    parts = tuple(replace(part, fragility=one) for part, one in zip(comparison.measures, counted, strict=True))
+    return replace(comparison, measures=parts, notes=(*comparison.notes, *fragility_notes(counted)))
 
 
 def compare_scores(
@@ -426,6 +451,8 @@ def _tables(part: MeasureComparison) -> list[Table]:
         if part.intervals:
             tables.append(interval_table(f"{title}, with intervals by several methods", part.intervals))
         tables.append(_pair_table(f"{title}, by assessor", part.pair_rows()))
+    if part.fragility is not None and part.fragility.to_baseline is not None:
+        tables.append(fragility_table(part.fragility, [row.system for row in part.rows]))
     return tables
 
 
