@@ -42,6 +42,7 @@ _HOME = {
     "read_runs": "qrowd.files",
     "read_scores": "qrowd.files",
     "compare": "qrowd.reports.comparison",
+    "explore": "qrowd.reports.explorer",
     "paper_table": "qrowd.reports.paper_table",
     "plan": "qrowd.reports.planning",
     "plan_question": "qrowd.sequential.planning",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from qrowd.model.scores import Scores as Scores
     from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise
+    from qrowd.reports.explorer import explore as explore
     from qrowd.reports.paper_table import paper_table as paper_table
     from qrowd.reports.planning import plan as plan
     from qrowd.reports.report import report as report

@@ -88,6 +88,7 @@ def explore(
     combine_scales: CombineScales = "auto",
     confidence: float = 0.95,
     rng: Rng = None,
+    short_names: bool = False,
     title: str = "",
     command: str = "",
     progress: Callable[[int, int], None] | None = None,
@@ -108,13 +109,13 @@ def explore(
     depth : documents in a top `depth` of any system can be looked at, with their grades; 0: none.
     conventions, combine_scales : the conventions of scoring, and of methods that merge judgments.
     confidence : of intervals of differences, over topics.
-    rng : of methods that draw.
+    rng : of methods that draw. short_names : whether words that all systems begin or end with are left out.
     title, command : shown on the page. progress : called with (steps done, steps in all) of each part.
 
     Raises
     ------
     ArgumentError
-        One system only; thresholds that no measure takes; methods for preferences.
+        One system only; thresholds that no measure takes; methods for preferences; texts of other topics or documents.
     NoOverlapError
         Runs and judgments share no topic.
 
@@ -133,6 +134,7 @@ def explore(
         combine_scales=combine_scales,
         confidence=confidence,
         rng=rng,
+        short_names=short_names,
         title=title,
         command=command,
         progress=progress,

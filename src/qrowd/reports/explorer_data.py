@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-import numpy as np
-
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES, evaluate, measure
@@ -27,7 +25,7 @@ from qrowd.reports.explorer_documents import LETTERS, ListedDocuments, Texts, li
 from qrowd.reports.explorer_methods import MethodOfPage, methods_of_page, panel_mean, usual_methods
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count
-from qrowd.reports.short_names import short_names
+from qrowd.reports.short_names import short_names as without_common_words
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
 DEPTH = 10
@@ -91,6 +89,7 @@ def explorer_data(
     combine_scales: CombineScales = "auto",
     confidence: float = 0.95,
     rng: Rng = None,
+    short_names: bool = False,
     title: str = "",
     command: str = "",
     progress: Callable[[int, int], None] | None = None,
@@ -136,8 +135,8 @@ def explorer_data(
         command,
         "preferences" if isinstance(judgments, Preferences) else "judgments",
         scores,
-        short_names(scores.systems),
-        tuple(_topic_text((topics or {}).get(topic, {})) for topic in scores.topics),
+        without_common_words(scores.systems) if short_names else scores.systems,
+        _topic_texts(topics, scores.topics),
         tuple(map(MeasureOfPage.of, parsed)),
         offered,
         listed,
@@ -188,9 +187,15 @@ def _with_rel(one: Measure, rel: object) -> Measure:
         raise ArgumentError(f"rel={rel}: {one} takes {error}") from None
 
 
-def _topic_text(row: Mapping[str, str]) -> str | None:
-    """The title of a topic, or its description."""
-    return row.get("title", "").strip() or row.get("description", "").strip() or None
+def _topic_texts(texts: Texts | None, topics: Sequence[str]) -> tuple[str | None, ...]:
+    """The title of each topic, or its description."""
+    if texts is None:
+        return (None,) * len(topics)
+    rows = [texts.get(topic, {}) for topic in topics]
+    titles = [row.get("title", "").strip() or row.get("description", "").strip() or None for row in rows]
+    if not any(titles):
+        raise ArgumentError(f"topics: none of the {len(topics)} topics has a text, {topics[0]} among them; compare ids")
+    return tuple(titles)
 
 
 def _notes(scores: Scores, listed: ListedDocuments | None) -> list[str]:
@@ -200,7 +205,11 @@ def _notes(scores: Scores, listed: ListedDocuments | None) -> list[str]:
         notes.append("scales: inferred from the judgments of all assessors, and the same whatever assessors are chosen")
     if scores.attributes["conventions"]["missing"] == "interpolate":
         notes.append("missing: interpolated from all topics, whatever topics are chosen")
-    if listed is not None and listed.n_shortened:
-        shortened = count(listed.n_shortened, "text is", "texts are")
-        notes.append(f"texts: {shortened} cut after {LETTERS:,} letters")
+    if listed is not None and listed.texts is not None:
+        n = listed.texts.count("")
+        if n:
+            notes.append(f"texts: {count(n, 'document has', 'documents have')} none")
+        if listed.n_shortened:
+            shortened = count(listed.n_shortened, "text is", "texts are")
+            notes.append(f"texts: {shortened} cut after {LETTERS:,} letters")
     return notes

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import ScoreDtype
 from qrowd.model.judgments import Judgments, Repeats
@@ -69,6 +70,11 @@ def listed_documents(
         judged = pairs[row] == numbers
         grades[judged] = values[row[judged]]
     shown = None if texts is None else [_text(texts.get(label, {})) for label in labels]
+    if shown and not any(shown):
+        raise ArgumentError(
+            f"documents: none of the {len(labels):,} documents of the top {depth} has a text, {labels[0]} among them; "
+            "compare ids"
+        )
     return ListedDocuments(
         labels,
         starts,
