@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import Cells, cells_of, check_panel, normalisers
+from qrowd.influence.cells import Cells, cells_of, check_panel
 from qrowd.influence.fragility import ROUNDING
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.arguments import converting
@@ -196,24 +196,37 @@ def disagreements(
 
 def _means(cells: Cells, items: Ints, level: Ints) -> Floats:
     """(items, systems) means if the judgments of each of these documents alone had these levels."""
-    n_systems, n_levels = len(cells.systems), cells.values.size
+    n_systems = len(cells.systems)
     today = (cells.numerator * cells.scale).sum(axis=1)
     means = np.empty((items.size, n_systems))
-    block = max(AT_ONCE // (cells.n_assessors * max(n_systems, n_levels)), 1)
+    raised, lowered = (None, None) if cells.ideal is None else _one_more_and_one_fewer(cells, cells.ideal)
+    block = max(AT_ONCE // (cells.n_assessors * n_systems), 1)
     for start in range(0, items.size, block):
         rows = items[start : start + block]
         cell = cells.topic[rows, None] * cells.n_assessors + np.arange(cells.n_assessors)
         gains = cells.gains_at(level[rows]) - cells.own_gains[rows]
         normaliser = cells.normaliser[cell]
-        if cells.ideal is not None:
-            at_least = np.arange(n_levels)
-            after = level[rows][..., None] >= at_least
-            before = cells.level[rows][..., None] >= at_least
-            normaliser = normalisers(cells.ideal, cells.gains, cells.counts[cell] + after - before)
+        if raised is not None and lowered is not None:
+            before, after = np.maximum(cells.level[rows], 0), np.maximum(level[rows], 0)
+            up, down = (table[cell, after] - table[cell, before] for table in (raised, lowered))
+            normaliser = normaliser + np.where(after > before, up, down)
         scale = np.where(normaliser > 0, cells.share[cell] / np.where(normaliser > 0, normaliser, 1.0), 0.0)
         was = np.einsum("sra,ra->rs", cells.numerator[:, cell], scale - cells.scale[cell])
         means[start : start + block] = today + was + cells.weight[:, rows].T * (gains * scale).sum(axis=1)[:, None]
     return means
+
+
+def _one_more_and_one_fewer(cells: Cells, ideal: Floats) -> tuple[Floats, Floats]:
+    """(cells, levels) sums over this level and those below it of what the level adds to the normaliser.
+
+    First: what one document more of the level or higher adds, as where a document rises to it; second: what the last
+    one adds now, as where a document falls below it.
+    """
+    steps = np.tile(cells.gain_steps, (len(cells.topics), 1))
+    counts = cells.counts
+    more = ideal[np.minimum(counts + 1, ideal.size - 1)] - ideal[counts]
+    fewer = ideal[counts] - ideal[np.maximum(counts - 1, 0)]
+    return (steps * more).cumsum(axis=1), (steps * fewer).cumsum(axis=1)
 
 
 def _reversed_pairs(lowest: Floats, highest: Floats) -> Ints:
@@ -221,10 +234,12 @@ def _reversed_pairs(lowest: Floats, highest: Floats) -> Ints:
     n_systems = lowest.shape[1]
     first, second = np.triu_indices(n_systems, 1)
     counts = np.zeros(len(lowest), np.int64)
-    for row, (low, high) in enumerate(zip(lowest, highest, strict=True)):
-        before, after = low[first] - low[second], high[first] - high[second]
+    block = max(AT_ONCE // max(first.size, 1), 1)
+    for start in range(0, len(lowest), block):
+        rows = slice(start, start + block)
+        before, after = (means[rows, first] - means[rows, second] for means in (lowest, highest))
         apart = (np.abs(before) > ROUNDING) & (np.abs(after) > ROUNDING)
-        counts[row] = (apart & ((before > 0) != (after > 0))).sum()
+        counts[rows] = (apart & ((before > 0) != (after > 0))).sum(axis=1)
     return counts
 
 
