@@ -5,158 +5,29 @@ A `plot_` function draws a result that exists already; here the result is comput
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numpy import bincount
 
-from qrowd.comparison.mean_ranks import PairTest
 from qrowd.comparison.system_ranking import rank_changes, rank_systems
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.evaluation import bounds_of, evaluate
-from qrowd.kernels.disagreement import Level
-from qrowd.magnitude.units import By
+from qrowd.evaluation import bounds_of
 from qrowd.methods import evaluate_methods
-from qrowd.model.chance import Rng
-from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
-from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-from qrowd.reports.magnitude_data import Checks, MagnitudeData, magnitude_data
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.plots import assessors as assessor_plots
 from qrowd.reports.plots import critical_difference, ranking, systems, topics
 from qrowd.reports.plots.magnitude_figures import MAGNITUDE_PLOTS, TOPICS, MagnitudePlot
 from qrowd.reports.plots.marks import list_size, table_size
+from qrowd.reports.plots.plot import Options as Options
+from qrowd.reports.plots.plot import Plot, PlotData
 from qrowd.reports.plots.style import Figure
-from qrowd.reports.short_names import short_names
 
 if TYPE_CHECKING:
     import pandas
-
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Options:
-    """The options of plots; each plot has its own defaults for measures, top and methods.
-
-    measures : as in `evaluate`; a plot of one measure takes the first. conventions : of the scores.
-    top : number of systems, topics, documents or, in `kappa` and `correlation`, assessors shown. cutoff : number of
-        documents of each ranking that `coverage` looks at.
-    test : of pairs of systems, for `critical-difference`: "nemenyi" or "max-t", as in `mean_ranks`.
-    methods : that combine the assessors, for `bump`. level : of measurement, for alpha. confidence : of intervals.
-    gold, checks, scheme, by : of plots of magnitudes: the name of the gold assessor; the check documents; what
-        normalises; what a unit is. See `MagnitudeData`.
-    short_names : whether words that all systems begin or end with are left out.
-    n_resamples, rng : where intervals are computed by resampling. progress : called with (topics done, topics in all)
-        of the scoring.
-    """
-
-    measures: tuple[str, ...] = ()
-    conventions: Conventions = field(default_factory=Conventions)
-    top: int | None = None
-    cutoff: int = 10
-    test: PairTest = "nemenyi"
-    methods: tuple[str, ...] = ()
-    level: Level | None = None
-    gold: str | None = None
-    checks: Checks | None = None
-    scheme: str = "geometric_mean"
-    by: By | None = None
-    confidence: float = 0.95
-    short_names: bool = False
-    n_resamples: int = 2000
-    rng: Rng = 1
-    progress: Progress | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in (("top", 1), ("cutoff", 1), ("n_resamples", 2)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ArgumentError(f"{name}={value}: at least {least} was expected")
-        if not 0 < self.confidence < 1:
-            raise ArgumentError(f"confidence={self.confidence!r}: a number between 0 and 1 was expected")
-
-
-@dataclass(frozen=True, eq=False)
-class Plot:
-    """A plot of `qrowd plot`.
-
-    sentence : the question it answers. needs : of "runs", "judgments" and "gold". measures : the default ones; empty
-        where it shows no scores. make : computes it.
-    """
-
-    name: str
-    sentence: str
-    needs: tuple[str, ...]
-    measures: tuple[str, ...]
-    make: Callable[[_Data], Figure]
-
-    def __call__(self, runs: Runs | None, judgments: Judgments, options: Options | None = None) -> Figure:
-        """Compute what the plot shows; it is drawn when it is rendered.
-
-        Raises
-        ------
-        ArgumentError
-            No runs where the plot needs them, or fewer measures than it shows.
-        """
-        options = options or Options()
-        measures = options.measures or self.measures
-        if "runs" in self.needs and runs is None:
-            raise ArgumentError(f"plot {self.name}: it needs runs; give --runs FILES")
-        if "gold" in self.needs and options.gold is None:
-            raise ArgumentError(f"plot {self.name}: it needs gold grades; give --gold NAME or FILE")
-        if self.name == "scores" and len(measures) < 2:
-            raise ArgumentError(f"plot {self.name}: name two measures, as in -m nDCG@10 -m AP")
-        if runs is not None and options.short_names:
-            runs = replace(runs, systems=short_names(runs.systems))
-        return self.make(_Data(self.name, runs, judgments, measures, options))
-
-
-@dataclass(frozen=True, eq=False)
-class _Data:
-    """What a plot is made from."""
-
-    name: str
-    runs: Runs | None
-    judgments: Judgments
-    measures: tuple[str, ...]
-    options: Options
-
-    @property
-    def measure(self) -> str:
-        return self.measures[0]
-
-    @property
-    def magnitudes(self) -> MagnitudeData:
-        options = self.options
-        named = {"checks": options.checks, "scheme": options.scheme, "by": options.by}
-        draws = {"n_resamples": options.n_resamples, "rng": options.rng}
-        return magnitude_data(self.judgments, options.gold, self.runs, **named, **draws)
-
-    @property
-    def graded(self) -> Judgments:
-        return self.options.conventions.graded(self.judgments)
-
-    def scores(self, measures: tuple[str, ...] | None = None) -> Scores:
-        assert self.runs is not None
-        names = list(self.measures[:1] if measures is None else measures)
-        return evaluate(
-            self.runs, self.judgments, names, conventions=self.options.conventions, progress=self.options.progress
-        )
-
-    def figure(
-        self,
-        caption: str,
-        draw: Callable[[Any], object],
-        frame: Callable[[], pandas.DataFrame],
-        size: tuple[float, float] | None = None,
-    ) -> Figure:
-        return Figure(self.name, caption, draw, frame, size=size)
 
 
 def _best(scores: Scores, top: int) -> Scores:
@@ -165,7 +36,7 @@ def _best(scores: Scores, top: int) -> Scores:
     return scores.sel(measure=scores.measures[0], system=[scores.systems[s] for s in sorted(order.tolist())])
 
 
-def _systems(data: _Data) -> Figure:
+def _systems(data: PlotData) -> Figure:
     from qrowd.comparison.system_intervals import system_intervals
 
     intervals = system_intervals(data.scores(), confidence=data.options.confidence, bounds=bounds_of(data.measure))
@@ -182,7 +53,7 @@ def _systems(data: _Data) -> Figure:
     )
 
 
-def _differences(data: _Data) -> Figure:
+def _differences(data: PlotData) -> Figure:
     from qrowd.comparison.differences import all_differences
 
     best = _best(data.scores(), data.options.top or 12)
@@ -198,7 +69,31 @@ def _differences(data: _Data) -> Figure:
     )
 
 
-def _ranks(data: _Data) -> Figure:
+def _fragility(data: PlotData) -> Figure:
+    from qrowd.influence.fragility import fragility
+    from qrowd.reports.plots import influence
+
+    best = _best(data.scores(), data.options.top or 24)
+    conventions, confidence = data.options.conventions, data.options.confidence
+    whole = data.graded.shared_scale().kind in ("binary", "graded")
+    counted = fragility(
+        data.runs,
+        data.judgments,
+        data.measure,
+        systems=best.systems,
+        change="grade" if whole else "panel",
+        confidence=confidence,
+        conventions=conventions,
+    )
+    order = [best.systems[s] for s in (-rank_systems(best).mean).argsort(kind="stable")]
+    return data.figure(
+        influence.fragility_caption(counted, order, data.measure),
+        lambda ax: influence.plot_fragility(counted, order, ax=ax),
+        counted.to_frame,
+    )
+
+
+def _ranks(data: PlotData) -> Figure:
     from qrowd.comparison.rank_intervals import rank_intervals
 
     scores, options = data.scores(), data.options
@@ -216,7 +111,7 @@ def _ranks(data: _Data) -> Figure:
     )
 
 
-def _critical_difference(data: _Data) -> Figure:
+def _critical_difference(data: PlotData) -> Figure:
     from qrowd.comparison.mean_ranks import mean_ranks
 
     options = data.options
@@ -243,7 +138,7 @@ def default_methods(judgments: Judgments) -> tuple[str, ...]:
     return "uniform", "majority", "dawid-skene", aware, f"predicted-relevance(rel={ceil(scale.maximum / 2)})"
 
 
-def _bump(data: _Data) -> Figure:
+def _bump(data: PlotData) -> Figure:
     options = data.options
     methods = list(options.methods or default_methods(data.graded))
     assert data.runs is not None
@@ -265,7 +160,7 @@ def _bump(data: _Data) -> Figure:
     )
 
 
-def _assessors(data: _Data) -> Figure:
+def _assessors(data: PlotData) -> Figure:
     from qrowd.agreement.assessors import assessor_profiles
 
     profiles = assessor_profiles(data.graded, level=data.options.level, repeats=data.options.conventions.repeats)
@@ -286,7 +181,7 @@ def _outlying(names: list[str]) -> str:
     return f"{listed(names, 6)} {'stands' if len(names) == 1 else 'stand'} out."
 
 
-def _alpha(data: _Data) -> Figure:
+def _alpha(data: PlotData) -> Figure:
     from qrowd.agreement.alpha import krippendorff_alpha
 
     options = data.options
@@ -321,7 +216,7 @@ def busiest(judgments: Judgments, n: int) -> tuple[str, ...]:
     return tuple(judgments.assessors[a] for a in sorted(most.tolist()))
 
 
-def _kappa(data: _Data) -> Figure:
+def _kappa(data: PlotData) -> Figure:
     from qrowd.agreement.pairwise import pairwise_agreement
 
     names = busiest(data.judgments, data.options.top or ASSESSORS)
@@ -340,7 +235,7 @@ def _kappa(data: _Data) -> Figure:
     )
 
 
-def _topics(data: _Data) -> Figure:
+def _topics(data: PlotData) -> Figure:
     from qrowd.agreement.alpha import krippendorff_alpha
     from qrowd.agreement.by_topic import ease_correlation
 
@@ -357,7 +252,7 @@ def _topics(data: _Data) -> Figure:
     )
 
 
-def _split(data: _Data) -> Figure:
+def _split(data: PlotData) -> Figure:
     from qrowd.agreement.split_documents import split_documents
 
     split = split_documents(data.judgments, top=data.options.top or 15, repeats=data.options.conventions.repeats)
@@ -370,7 +265,7 @@ def _split(data: _Data) -> Figure:
     )
 
 
-def _scores(data: _Data) -> Figure:
+def _scores(data: PlotData) -> Figure:
     scores = data.scores(data.measures[:2])
     first, second = (rank_systems(scores.sel(measure=name)).mean for name in scores.measures)
 
@@ -389,7 +284,7 @@ def _scores(data: _Data) -> Figure:
     )
 
 
-def _correlation(data: _Data) -> Figure:
+def _correlation(data: PlotData) -> Figure:
     scores = data.scores()
     names = busiest(data.judgments, data.options.top or ASSESSORS)
     from qrowd.comparison.rankings import ranking_agreement
@@ -404,7 +299,7 @@ def _correlation(data: _Data) -> Figure:
     )
 
 
-def _components(data: _Data) -> Figure:
+def _components(data: PlotData) -> Figure:
     from qrowd.comparison.generalizability import variance_components
 
     scores = data.scores(data.measures)
@@ -426,7 +321,7 @@ def _components(data: _Data) -> Figure:
     )
 
 
-def _coverage(data: _Data) -> Figure:
+def _coverage(data: PlotData) -> Figure:
     assert data.runs is not None
     from qrowd.comparison.judged_share import judged_share
 
@@ -445,7 +340,7 @@ def _coverage(data: _Data) -> Figure:
 def _of_magnitudes(plot: MagnitudePlot) -> Plot:
     """The plot of magnitudes as one of `qrowd plot`."""
 
-    def make(data: _Data) -> Figure:
+    def make(data: PlotData) -> Figure:
         return plot.make(data.magnitudes, data.options.top or TOPICS)
 
     return Plot(plot.name, plot.sentence, plot.needs, (), make)
@@ -463,6 +358,7 @@ PLOTS: dict[str, Plot] = {
         Plot("ranks", "Which ranks may each system hold, also by each assessor?", _BOTH, _ONE, _ranks),
         Plot("bump", "How does the ranking change with the method that combines the assessors?", _BOTH, _ONE, _bump),
         Plot("critical-difference", "Which systems have different mean ranks?", _BOTH, _ONE, _critical_difference),
+        Plot("fragility", "How few changes of judgments would reverse each difference?", _BOTH, _ONE, _fragility),
         Plot("scores", "Do two measures rank the systems alike?", _BOTH, ("nDCG@10", "AP"), _scores),
         Plot("correlation", "Which assessors rank the systems alike?", _BOTH, _ONE, _correlation),
         Plot(
