@@ -29,7 +29,10 @@ def check_page(output: str | None) -> str | None:
     if output is not None and output != "-":
         from qrowd.reports.explorer import check_page_name
 
-        check_page_name(output)
+        try:
+            check_page_name(output)
+        except ArgumentError as error:
+            raise ArgumentError(f"--{error}") from None
     return output
 
 
@@ -126,7 +129,7 @@ def explore(
             rankings,
             judgments,
             measure or None,
-            rel=rel or (),
+            rel=rel or None,
             methods=method or None,
             topics=of_topics,
             documents=of_documents,
@@ -178,9 +181,9 @@ def _serve(page: str, port: int) -> None:
     from qrowd.cli.page_server import page_server
 
     with page_server(page.encode("utf-8", "surrogateescape"), port) as server:
-        typer.echo(f"http://{server.server_name}:{server.server_port}/ shows the page; Ctrl-C stops.")
-        sys.stdout.flush()
         try:
+            typer.echo(f"http://{server.server_name}:{server.server_port}/ shows the page; Ctrl-C stops.")
+            sys.stdout.flush()
             server.serve_forever()
         except KeyboardInterrupt:  # the usual end
             typer.echo("Stopped.")

@@ -17,6 +17,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.reports.explorer_data import DEPTH, ExplorerData, explorer_data
 from qrowd.reports.explorer_documents import Texts
 from qrowd.reports.explorer_page import explorer_page
+from qrowd.reports.phrases import count, listed
 
 ENDINGS = (".html", ".htm")
 
@@ -50,9 +51,11 @@ class Explorer(Displayed):
     def sentence(self) -> str:
         """What the page holds."""
         scores = self.data.scores
-        names = ", ".join(scores.measures)
-        sizes = f"{len(scores.systems)} systems, {len(scores.assessors)} assessors and {len(scores.topics)} topics"
-        return f"{sizes} by {names}."
+        sizes = [
+            count(len(names), noun)
+            for names, noun in ((scores.systems, "system"), (scores.assessors, "assessor"), (scores.topics, "topic"))
+        ]
+        return f"{listed(sizes)} by {', '.join(scores.measures)}."
 
     def __repr__(self) -> str:
         return f"Explorer({self.sentence.removesuffix('.')})"
@@ -79,7 +82,7 @@ def explore(
     judgments: AnyJudgments | Preferences,
     measures: object | Sequence[object] | None = None,
     *,
-    rel: Sequence[float] = (),
+    rel: Sequence[float] | None = None,
     methods: Sequence[str] | None = None,
     topics: Texts | None = None,
     documents: Texts | None = None,

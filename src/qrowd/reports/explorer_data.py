@@ -80,7 +80,7 @@ def explorer_data(
     judgments: Judgments | Preferences,
     measures: object | Sequence[object] | None = None,
     *,
-    rel: Sequence[float] = (),
+    rel: Sequence[float] | None = None,
     methods: Sequence[str] | None = None,
     topics: Texts | None = None,
     documents: Texts | None = None,
@@ -100,7 +100,7 @@ def explorer_data(
         raise ArgumentError(f"runs: one system only ({', '.join(runs.systems)}); give two or more to compare")
     if depth < 0:
         raise ArgumentError(f"depth={depth}: 0 (no documents) or more was expected")
-    parsed = measures_of_page(measures, rel, judgments)
+    parsed = measures_of_page(measures, rel or (), judgments)
     scores = evaluate(runs, judgments, parsed, conventions=conventions, progress=progress)
     if isinstance(judgments, Preferences):
         if methods:

@@ -25,7 +25,18 @@ from qrowd.reports.explorer_data import ExplorerData
 from qrowd.reports.explorer_documents import ListedDocuments
 
 FORMAT = 1
-SCRIPTS = ("payload.js", "statistics.js", "state.js", "charts.js", "views.js", "main.js")
+SCRIPTS = (
+    "payload.js",
+    "statistics.js",
+    "state.js",
+    "elements.js",
+    "charts.js",
+    "controls.js",
+    "systems.js",
+    "pair.js",
+    "topic.js",
+    "main.js",
+)
 """The script of the page, in this order."""
 _SHORT = {"float64": "f8", "float32": "f4", "int32": "i4"}
 
@@ -35,7 +46,7 @@ def explorer_page(data: ExplorerData) -> str:
     folder = resources.files("qrowd.reports") / "templates" / "explorer"
     header, payload = encoded(data)
     parts = {
-        "title": escape(data.title),
+        "title": escape(data.title).encode("utf-8", "replace").decode(),
         "style": (folder / "explorer.css").read_text("utf-8"),
         "script": "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS),
         "header": header,
