@@ -365,7 +365,7 @@ def test_documents_hold_all_numbers(report):
     assert content["answer"]["low"] == report.answer.low
     assert content["systems"][0]["difference"] is None
     latex = RENDERERS[".tex"](document).decode()
-    assert latex.count(r"\begin{table}") == 5 + latex.count("(2 of 2)}")
+    assert latex.count(r"\begin{table}") == 7 + latex.count("(2 of 2)}")
 
 
 def test_input_files_are_named_with_their_hash(tmp_path):

@@ -31,13 +31,15 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
-from qrowd.reports.document import Note
+from qrowd.reports.document import Document, Note
 from qrowd.reports.kinship import related_assessors
 from qrowd.reports.report_assessors import Topics, assessors_of, topics_of
 from qrowd.reports.report_content import InputFile, Provenance, ReportContent
+from qrowd.reports.report_influence import influence_of
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
 from qrowd.reports.report_page import report_page
 from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows
+from qrowd.reports.report_tables import grids_of
 from qrowd.reports.unanswered import unanswered
 
 if TYPE_CHECKING:
@@ -69,6 +71,12 @@ class Report(ReportContent):
         if str(path).lower().endswith((".html", ".htm")):
             return self.to_html().encode()
         return super().content(path)
+
+    def to_document(self) -> Document:
+        """The tables for papers and programs: .csv holds one row per system, .json everything."""
+        notes = (*self.assessors.weight_notes, *self.notes)
+        tables = (grid.to_table() for grid in grids_of(self).values())
+        return Document(self.sentence, tuple(tables), notes, self.to_frame, self.to_dict)
 
 
 @converting
@@ -128,13 +136,14 @@ def report(
     once = panel.single(repeats=conventions.repeats)  # for what does not count repeats: they are left out once
     similarities, aware = similarities_of(runs, once, name, conventions, random_assessors, choices.seed, progress)
     topics = topics_of(runs, once, scores, conventions)
+    answer = answer_of(part, scores, confidence, gold_scores)
     return Report(
         title=title or "Which search system is better?",
         measure=name,
         compared_with=part.baseline,
         baseline=baseline,
         reference=reference,
-        answer=answer_of(part, scores, confidence, gold_scores),
+        answer=answer,
         systems=part.rows,
         pairs=pair_rows(part, scores, confidence, baseline),
         assessors=assessors_of(
@@ -161,6 +170,7 @@ def report(
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),
         provenance=provenance,
+        influence=influence_of(runs, panel, name, answer.first, answer.second, conventions=conventions),
         related=related_assessors(part.kinship),
         unanswered=None if statuses is None else unanswered(replace(statuses, runs=runs), rng=choices.seed),
     )

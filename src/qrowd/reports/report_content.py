@@ -1,24 +1,20 @@
-"""What the report holds: plain data, and tables that are described once, for the page, documents and CSV files."""
+"""What the report holds, as plain data. `report_tables` describes its tables, `report_page` draws it."""
 
 from __future__ import annotations
 
-import csv
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from io import StringIO
-from math import isnan
 from typing import Any
 
-from qrowd.reports.document import Document, Note, Reported, Table, columns_of
-from qrowd.reports.kinship import CELLS, RelatedAssessors
-from qrowd.reports.phrases import interval, number, percent, probability, signed
+from qrowd.reports.document import Note, Reported, columns_of
+from qrowd.reports.kinship import RelatedAssessors
 from qrowd.reports.report_assessors import Assessors, Topics
+from qrowd.reports.report_influence import Influence, influence_records
 from qrowd.reports.report_methods import Methods
 from qrowd.reports.report_systems import Answer, PairRow
-from qrowd.reports.systems import COLUMNS, SystemRow, system_columns, system_records
-from qrowd.reports.unanswered import Row, Unanswered, cells_of, title_of
+from qrowd.reports.systems import SystemRow, system_columns
+from qrowd.reports.unanswered import Unanswered
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,7 @@ class ReportContent(Reported):
     compared_with : the system that all others are compared with, the baseline or the leader. reference : an assessor
     who is not part of the panel and with whom all assessors are compared.
     notes : one for each convention that mattered. facts : sizes of the data.
+    influence : what the difference of the leader and the next system rests on.
     related : what related assessors change; None where none were declared. unanswered : questions to models without an
     answer; None where no record was given.
     """
@@ -68,24 +65,27 @@ class ReportContent(Reported):
     choices: Mapping[str, Any]
     versions: Mapping[str, str]
     provenance: Provenance
+    influence: Influence | None = None
     related: RelatedAssessors | None = None
     unanswered: Unanswered | None = None
 
     @property
     def sentence(self) -> str:
         """The answer in short."""
+        influence = f" {self.influence.short}" if self.influence and self.influence.short else ""
         kinship = "" if self.related is None else f" {self.related.sentence}"
         failures = f" {self.unanswered.sentence}" if self.unanswered and self.unanswered.differs else ""
-        return f"{self.answer.verdict}. {self.answer.sentence}{kinship}{failures}"
+        return f"{self.answer.verdict}. {self.answer.sentence}{influence}{kinship}{failures}"
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per system, leading pair, assessor, topic, system and method, or system (kinship, unanswered)."""
+        """One row per system, leading pair, assessor, topic, system and method, document, judgment or system."""
         return {
             "systems": self._system_columns,
             "pairs": lambda: columns_of([vars(row) for row in self.pairs]),
             "assessors": lambda: columns_of([vars(row) for row in self.assessors.rows]),
             "topics": lambda: columns_of([vars(row) for row in self.topics.rows]),
             "methods": lambda: columns_of(self.methods.records()),
+            **({name: partial(columns_of, rows) for name, rows in influence_records(self.influence).items()}),
             **({"kinship": partial(columns_of, list(self.related.rows))} if self.related else {}),
             **({"unanswered": partial(columns_of, self.unanswered.systems)} if self.unanswered else {}),
         }
@@ -102,241 +102,3 @@ class ReportContent(Reported):
     def to_dict(self) -> dict[str, Any]:
         """All of it as dictionaries, tuples and numbers."""
         return asdict(self) | {"notes": list(map(str, self.notes))}
-
-    def to_document(self) -> Document:
-        """The tables for papers and programs: .csv holds one row per system, .json everything."""
-        notes = (*self.assessors.weight_notes, *self.notes)
-        tables = (grid.to_table() for grid in grids_of(self).values())
-        return Document(self.sentence, tuple(tables), notes, self.to_frame, self.to_dict)
-
-
-# ---------------------------------------------------------------------- tables
-
-
-@dataclass(frozen=True)
-class TableColumn:
-    """A column of a table: its name, what it means, the text of a row, and the number it is sorted by, if any."""
-
-    name: str
-    meaning: str
-    text: Callable[[Any], str]
-    key: Callable[[Any], float | None] = lambda row: None
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of rows, of which the first column is the name. file : its name as a file, which holds the records."""
-
-    caption: str
-    columns: Sequence[TableColumn]
-    rows: Sequence[Any]
-    file: str
-    records: Sequence[dict[str, Any]]
-
-    @property
-    def data(self) -> str:
-        """The address of a link to the file."""
-        return csv_link(self.records)
-
-    def to_table(self) -> Table:
-        """The same as text."""
-        return Table.of(self.caption, {column.name: map(column.text, self.rows) for column in self.columns})
-
-
-def grids_of(report: ReportContent) -> dict[str, Grid]:
-    """Systems, pairs, assessors, topics, ranks by method."""
-    systems, pairs, methods = report.systems, report.pairs, report.methods
-    assessors, topics = report.assessors.rows, report.topics.rows
-    compared = f"Systems by mean {report.measure}, compared with {report.compared_with}"
-    by_method = "Ranks by each method that combines the assessors"
-    return {
-        "systems": Grid(compared, _systems(report), systems, "systems.csv", system_records(systems)),
-        "pairs": Grid("Each pair of the leading systems", _pairs(report), pairs, "pairs.csv", _records(pairs)),
-        "assessors": Grid("Assessors", _assessors(report), assessors, "assessors.csv", _records(assessors)),
-        "topics": Grid("Topics", TOPICS, topics, "topics.csv", _records(topics)),
-        "methods": Grid(by_method, _methods(report), range(len(systems)), "rankings.csv", methods.records()),
-        **({} if report.related is None else {"kinship": _kinship(report.related)}),
-        **({} if report.unanswered is None else _unanswered(report.unanswered)),
-    }
-
-
-def _unanswered(unanswered: Unanswered) -> dict[str, Grid]:
-    """Questions without an answer by model, by system and by topic."""
-    n = len(unanswered.failed_topics)
-    worst = f"By topic, the {n} with the largest share" if n < len(unanswered.topics) else "By topic"
-    parts = {
-        "unanswered_models": ("Questions by model", unanswered.models, unanswered.models),
-        "unanswered_systems": (
-            "Questions on documents of each system, all models together",
-            unanswered.systems,
-            unanswered.systems,
-        ),
-        "unanswered_topics": (worst, unanswered.failed_topics, unanswered.topics),
-    }
-    return {name: _shares(caption, rows, records, name) for name, (caption, rows, records) in parts.items() if rows}
-
-
-SHARE = ("unanswered", "unanswered_systems")  # the column that is explained, once
-
-
-def _shares(caption: str, rows: Sequence[Row], records: Sequence[Row], name: str) -> Grid:
-    def column(field: str, text: Callable[[Any], str]) -> TableColumn:
-        meaning = "share of the questions; the other shares add up to it" if (field, name) == SHARE else ""
-        return TableColumn(
-            title_of(field), meaning, text, lambda row: None if isinstance(row[field], str) else row[field]
-        )
-
-    columns = [column(field, text) for field, text in cells_of(rows).items()]
-    return Grid(caption, columns, rows, f"{name}.csv", records)
-
-
-def _kinship(related: RelatedAssessors) -> Grid:
-    caption = "Systems with related assessors, and those whose rank they change"
-
-    def column(name: str) -> TableColumn:
-        meaning, field = KINSHIP.get(name, ("", name))
-        return TableColumn(name, meaning, CELLS[name], lambda row: None if name == "system" else row[field])
-
-    columns = [column(name) for name in CELLS]
-    return Grid(caption, columns, related.shown, "kinship.csv", related.rows)
-
-
-KINSHIP = {
-    "relatives": ("assessors declared to be related to the system", "n_relatives"),
-    "without relatives": (
-        "mean without them, with the severity of the other assessors taken into account",
-        "without_relatives",
-    ),
-    "difference": ("of the two means: above 0, relatives score the system higher than the others do", "difference"),
-    "interval of difference": ("over topics, for each system by itself", "low"),
-    "rank without relatives": ("", "rank_without"),
-}
-"""Meaning of each column, and the number that it is sorted by."""
-
-
-def _records(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    return [asdict(row) for row in rows]
-
-
-def _systems(report: ReportContent) -> list[TableColumn]:
-    level = percent(report.answer.confidence)
-    over = "over topics" if report.answer.method == "topics" else "over topics and assessors"
-
-    def column(name: str, meaning: str, field: str = "", title: str = "") -> TableColumn:
-        key: Callable[[Any], float | None] = (lambda row: getattr(row, field)) if field else (lambda row: None)
-        return TableColumn(title or name, meaning, COLUMNS[name], key)
-
-    return [
-        column("system", "best mean first"),
-        column("mean", "mean over topics of the panel's mean", "mean", report.measure),
-        column("interval", f"{level}, over topics and assessors; it ends where the measure does", "low"),
-        column("difference", f"mean minus that of {report.compared_with}", "difference"),
-        column("interval of difference", f"{level} for all pairs of systems together, {over}", "difference_low"),
-        column("p", "of the difference, adjusted for all pairs of systems", "p"),
-        column("rank interval", f"ranks that the system may hold, {level} for all systems together", "rank_low"),
-        column("may be the best", "no other system is significantly better"),
-        column("first for", "number of assessors by whose judgments the system is first", "first_for"),
-    ]
-
-
-def _pairs(report: ReportContent) -> list[TableColumn]:
-    return [
-        TableColumn("system", "", lambda row: row.first),
-        TableColumn("ahead of", "", lambda row: row.second),
-        _column("difference", f"of mean {report.measure}", "difference", signed),
-        TableColumn(
-            "interval",
-            "over topics and assessors, for all pairs of systems together",
-            lambda row: interval(row.low, row.high),
-            lambda row: row.low,
-        ),
-        _column("p", "adjusted for all pairs of systems", "p", probability),
-        TableColumn(
-            "significant",
-            f"p below {1 - report.answer.confidence:.3g}",
-            lambda row: "yes" if row.significant else "no",
-        ),
-        TableColumn(
-            "assessors who agree",
-            "who see the same system ahead",
-            lambda row: f"{row.ahead_for} of {row.n_ranking}",
-            lambda row: row.ahead_for,
-        ),
-        _column(
-            "another panel",
-            "probability that as many other assessors see the same system ahead on these topics",
-            "another_panel",
-            number,
-            2,
-        ),
-    ]
-
-
-def _assessors(report: ReportContent) -> list[TableColumn]:
-    rows = report.assessors.rows
-    others = report.reference or "the other assessors together"
-    columns = [
-        TableColumn("assessor", "", lambda row: row.assessor),
-        TableColumn("stands out", "why: below the table", lambda row: "yes" if row.outlying else ""),
-        _column("judgments", "repeats included", "n_judgments", "{:,}".format),
-        _column("topics", "with any judgment", "n_topics", str),
-        _column("coverage", "mean share of a topic's pool", "coverage", percent, 0),
-        _column("agreement", "with the others, beyond chance: 1 is perfect, 0 chance", "agreement", number, 3),
-        _column(
-            "severity",
-            "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)",
-            "severity",
-            signed,
-            3,
-        ),
-        _column("tau-b", f"of the ranking of systems with that of {others}", "tau_b", number, 3),
-        TableColumn("best system", "by this assessor alone", lambda row: row.best or "-"),
-        _column("AWARE", "mean share of the weight that AWARE gives, on the topics judged", "accuracy", percent, 1),
-        _column("same again", "share of repeated documents with the same value", "consistency", number, 2),
-        _column("seconds", "median of a judgment", "seconds", number, 1),
-    ]
-    optional: dict[str, Callable[[Any], bool]] = {
-        "AWARE": lambda row: not isnan(row.accuracy),
-        "same again": lambda row: row.n_repeated > 0,
-        "seconds": lambda row: not isnan(row.seconds),
-        "stands out": lambda row: bool(row.outlying),
-    }
-    return [column for column in columns if column.name not in optional or any(map(optional[column.name], rows))]
-
-
-def _column(name: str, meaning: str, field: str, text_of: Callable[..., str], *digits: int) -> TableColumn:
-    """A number of the row, written in this form and sorted by."""
-    return TableColumn(
-        name, meaning, lambda row: text_of(getattr(row, field), *digits), lambda row: getattr(row, field)
-    )
-
-
-TOPICS = [
-    TableColumn("topic", "", lambda row: row.topic),
-    _column("alpha", "Krippendorff's alpha of the topic's judgments", "alpha", number, 3),
-    _column("mean score", "of all systems", "ease", number, 3),
-    _column("documents", "in the pool", "n_documents", str),
-    _column("assessors", "", "n_assessors", str),
-]
-
-
-def _methods(report: ReportContent) -> list[TableColumn]:
-    """The ranks by each method; a row is the number of a system."""
-    systems = report.methods.systems
-
-    def column(name: str, method: str, ranks: tuple[int, ...]) -> TableColumn:
-        return TableColumn(name, method, lambda s: str(ranks[s] or "-"), lambda s: ranks[s] or len(systems) + 1)
-
-    rankings = [column(one.name, one.method, one.ranks) for one in report.methods.rankings]
-    return [TableColumn("system", "", lambda s: systems[s]), *rankings]
-
-
-def csv_link(records: Iterable[dict[str, Any]]) -> str:
-    """A CSV file as the address of a link; cells of numbers that are not known are empty."""
-    rows = [{k: "" if isinstance(v, float) and isnan(v) else v for k, v in row.items()} for row in records]
-    out = StringIO()
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return "data:text/csv;charset=utf-8;base64," + b64encode(out.getvalue().encode()).decode()

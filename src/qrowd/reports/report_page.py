@@ -16,7 +16,8 @@ from qrowd.reports import report_charts as charts
 from qrowd.reports import report_text as text
 from qrowd.reports.phrases import percent, with_minus_signs
 from qrowd.reports.report_assessors import Grade, SplitRow
-from qrowd.reports.report_content import ReportContent, csv_link, grids_of
+from qrowd.reports.report_content import ReportContent
+from qrowd.reports.report_tables import csv_link, grids_of
 
 LEADERS = 12  # systems on the first screen
 ASSESSORS_DRAWN = 24

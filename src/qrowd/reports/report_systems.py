@@ -21,6 +21,10 @@ from qrowd.reports.phrases import count, listed
 from qrowd.reports.systems import differences_to, may_be_best, system_order
 
 LEADING = 10  # systems of which each pair is compared
+ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,10 @@ class Answer:
     verdict : the answer as a headline; sentence : the same with its uncertainty; advice : what would make it more
         certain.
     first, second : the leader, and the system it is compared with: the baseline, else the best that is not its equal.
-    equals : systems whose every score is the leader's. may_be_best : the confidence set of the best systems, and
-        best_set the same in words; both empty where too little is shared.
+    equals : the other systems with the highest mean, as those whose every score is the leader's.
+    reference_ranks : of the leader and its equals by the reference, those it has a score of; empty without one.
+    may_be_best : the confidence set of the best systems, and best_set the same in words; both empty where too little
+        is shared.
     difference, low, high, p : first minus second, allowing for all pairs of systems; nan where too little is shared.
     another_panel : probability that as many other assessors see the same system ahead; nan where it is not known.
     ahead_for : of the n_ranking assessors with a ranking, those who see the first ahead of the second.
@@ -43,6 +49,7 @@ class Answer:
     first: str
     second: str
     equals: tuple[str, ...]
+    reference_ranks: tuple[int, ...]
     may_be_best: tuple[str, ...]
     best_set: str
     difference: float
@@ -101,16 +108,24 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
     assert pair is not None
     first, second = pair.first, pair.second
     ranking = rank_systems(scores)
-    equals = equals_of(scores, first)
+    equals = tuple(name for name, rank in zip(names, ranking.rank, strict=True) if rank == 1 and name != first)
+    by_reference = None if reference is None else _by_reference(reference, scores, (first, *equals))
     best = part.ranks.may_be_best if part.ranks else ()
     one = _of_all_pairs(part, scores, part.intervals[0]) if part.intervals else None
     return Answer(
-        verdict=_verdict(first, equals, best, len(names)),
-        sentence=_by_reference(reference, first) + _sentence(part, one, first, second) + coverage_warning(scores),
+        verdict=_verdict((first, *equals), best, len(names), by_reference),
+        sentence="".join(
+            [
+                by_reference.sentence if by_reference else "",
+                _sentence(part, one, first, second),
+                coverage_warning(scores),
+            ]
+        ),
         advice=advice(one) if one else "",
         first=first,
         second=second,
         equals=equals,
+        reference_ranks=by_reference.ranks if by_reference else (),
         may_be_best=best,
         best_set=may_be_best(part.ranks) if part.ranks else "",
         difference=one.difference if one else float(pair.difference[0]),
@@ -173,32 +188,74 @@ def _of_all_pairs(part: MeasureComparison, scores: Scores, one: Difference) -> D
 # ---------------------------------------------------------------------- in words
 
 
-def _verdict(first: str, equals: tuple[str, ...], best: tuple[str, ...], n: int) -> str:
-    leaders, verb = first, "leads"
-    if equals:
-        others = equals if len(equals) < 3 else [f"{len(equals)} systems equal to it"]
-        leaders, verb = listed([first, *others]), "lead"
-    if not best:
-        return f"{leaders} {verb}"
-    if set(best) == {first, *equals}:
-        rest = n - len(best)
-        ahead = f" and {'are' if equals else 'is'} significantly better than the other {count(rest, 'system')}"
-        return f"{leaders} {verb}{ahead if rest else ''}"
-    return f"{leaders} {verb}, but {len(best)} of {n} systems may be the best"
+@dataclass(frozen=True)
+class _ByReference:
+    """Where the reference has the leaders. n_joint : other systems with the same mean, where all leaders share a rank.
+
+    ranks : of the leaders it has a score of; empty where there is none.
+    """
+
+    name: str
+    ranks: tuple[int, ...]
+    n_joint: int
+    sentence: str
+
+    @property
+    def places(self) -> str:
+        """first, joint tenth, tenth to twelfth, at rank 13"""
+        low, high = min(self.ranks), max(self.ranks)
+        if high > len(ORDINALS):
+            return f"at rank {low}" if low == high else f"at ranks {low} to {high}"
+        if low < high:
+            return f"{ORDINALS[low - 1]} to {ORDINALS[high - 1]}"
+        return f"{'joint ' if self.n_joint else ''}{ORDINALS[low - 1]}"
 
 
-def _by_reference(reference: Scores | None, first: str) -> str:
-    """Which system the reference has first, and where it has the panel's first; empty without a reference."""
-    if reference is None:
-        return ""
-    ranks, name = rank_systems(reference).rank, reference.assessors[0]
-    if not reference.coverage.any() or first not in reference.systems:
-        return ""
-    rank = int(ranks[reference.systems.index(first)])
-    if rank == 1:
-        return f"{name}, the reference, has the same system first as the panel. "
-    best = listed([reference.systems[s] for s in np.flatnonzero(ranks == 1)], 3)
-    return f"By {name}, the reference, {first} has rank {rank} of {ranks.size}, and {best} is first. "
+def _verdict(leaders: tuple[str, ...], best: tuple[str, ...], n: int, by_reference: _ByReference | None) -> str:
+    """The leaders and how sure that is, and first of all where the reference has them."""
+    several = len(leaders) > 1
+    names = listed(leaders if len(leaders) < 4 else [leaders[0], f"{len(leaders) - 1} systems equal to it"])
+    lead = f"{names} {'lead' if several else 'leads'}"
+    others = count(n - len(best), "system")
+    if not best or (set(best) == set(leaders) and n == len(best)):
+        certain, doubt = "", ""
+    elif set(best) == set(leaders):
+        certain, doubt = f"{'are' if several else 'is'} significantly better than the other {others}", ""
+    else:
+        certain, doubt = "", f"{len(best)} of {n} systems may be the best"
+    lead += f" and {certain}" if certain else f", but {doubt}" if doubt else ""
+    if by_reference is None or not by_reference.ranks:
+        return lead
+    name = by_reference.name
+    if set(by_reference.ranks) != {1}:
+        return f"The panel puts first what {name} puts {by_reference.places}: {lead}"
+    joint = f" ({name} with {count(by_reference.n_joint, 'other')})" if by_reference.n_joint else ""
+    both = f"The panel and {name} put {names} first{joint}"
+    subject = "they" if several else "it"
+    return both + (f"; by the panel {subject} {certain}" if certain else f", but by the panel {doubt}" if doubt else "")
+
+
+def _by_reference(reference: Scores, scores: Scores, leaders: tuple[str, ...]) -> _ByReference:
+    """Where the reference has the leaders, and which system it has first."""
+    ranking, name = rank_systems(reference), reference.assessors[0]
+    rank_of = dict(zip(reference.systems, ranking.rank.tolist(), strict=True))
+    first, ranks = leaders[0], tuple(rank_of[system] for system in leaders if rank_of.get(system))
+    if not ranking.has_ranking[0]:
+        return _ByReference(name, (), 0, f"By {name}, the reference, no system is ahead of another. ")
+    if not rank_of.get(first):
+        return _ByReference(name, (), 0, f"{name}, the reference, has no score of {first}. ")
+    alike = sum(rank == ranks[0] for system, rank in rank_of.items() if system not in leaders)
+    n_joint = alike if len(set(ranks)) == 1 else 0
+    topics, of_panel = (int((~np.isnan(one.values[0])).any(axis=(0, 2)).sum()) for one in (reference, scores))
+    over = f" on {count(topics, 'topic')} (the panel: {of_panel})" if topics != of_panel else ""
+    joint = f", as {count(n_joint, 'other system has', 'other systems have')}" if n_joint else ""
+    if ranks[0] == 1 and len(set(ranks)) == 1:
+        same = f"{name}, the reference, has the same system{'s' if len(ranks) > 1 else ''} first as the panel"
+        return _ByReference(name, ranks, n_joint, f"{same}{over}{joint}. ")
+    best = listed([system for system, rank in rank_of.items() if rank == 1], 3)
+    n_ranked = sum(rank > 0 for rank in rank_of.values())
+    where = f"{first} has rank {rank_of[first]} of {n_ranked}{joint}"
+    return _ByReference(name, ranks, n_joint, f"By {name}, the reference{over}, {where}; {best} is first. ")
 
 
 def _sentence(part: MeasureComparison, one: Difference | None, first: str, second: str) -> str:

@@ -16,8 +16,17 @@ from qrowd.reports.phrases import (
     signed,
 )
 from qrowd.reports.report_content import ReportContent
+from qrowd.reports.report_influence import DocumentRow, Influence
 from qrowd.reports.report_methods import PANEL
 
+ABOUT_PARTS = (
+    "What the judgments of a document add to the difference of means, the largest first; all parts add up to the "
+    "difference. The grade of each assessor, on the assessor's own scale."
+)
+ABOUT_DISAGREEMENTS = (
+    "Documents to which assessors gave different grades, ordered by the standard deviation of their gains times the "
+    "change of the difference between all of them giving the lowest of these grades and all giving the highest."
+)
 LIKELY = 0.95  # probability from which on another panel is counted as agreeing
 
 
@@ -141,3 +150,17 @@ def key_numbers(report: ReportContent) -> list[tuple[str, str]]:
     verb = "assessor sees" if answer.n_ranking == 1 else "assessors see"
     numbers.append((f"{answer.ahead_for} of {answer.n_ranking}", f"{verb} {answer.first} ahead"))
     return numbers
+
+
+def ranks_of(row: DocumentRow, influence: Influence) -> str:
+    """Where both systems have a document."""
+    ranks = (row.rank_first, influence.first), (row.rank_second, influence.second)
+    return ", ".join(f"rank {rank} in {system}" if rank else f"not in {system}" for rank, system in ranks)
+
+
+def part_of(row: DocumentRow, disagreeing: bool) -> str:
+    """What a document adds to the difference, or how the difference moves with its grade."""
+    if not disagreeing:
+        return f"adds {signed(row.part)}"
+    ends = f"from {signed(row.difference_lowest)} with the lowest grade to {signed(row.difference_highest)}"
+    return f"moves the difference {ends} with the highest"
