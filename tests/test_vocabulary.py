@@ -78,6 +78,7 @@ STANDARD = {  # what every reader of the field, or of a command line, knows
         "port",
         "quick",
         "seed",
+        "serve",
         "title",
         "tuple",
         "value",

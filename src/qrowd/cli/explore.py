@@ -44,7 +44,7 @@ class Server:
         bool,
         option(
             "--serve",
-            help="Serve the page to browsers of this machine, until Ctrl-C; it is written only where --output says so.",
+            help="Serve the page to browsers of this machine until Ctrl-C; a file is written only with --output.",
             panel="Output",
         ),
     ] = False
@@ -75,7 +75,10 @@ def explore(
     ] = None,
     method: Annotated[
         list[str] | None,
-        methods("Methods that put the assessors together, beside the mean over assessors: majority, sgl_rmse_md ..."),
+        methods(
+            "Methods that put the assessors together, beside the mean over assessors: majority, sgl_rmse_md and "
+            "others; default: majority, where assessors grade on one scale."
+        ),
     ] = None,
     topics: Annotated[
         str | None,
