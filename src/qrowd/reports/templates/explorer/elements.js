@@ -1,0 +1,90 @@
+// Elements of the page and numbers as text. Names and texts of the data enter the page as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function element(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+function drawn(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "on") for (const [event, action] of Object.entries(value)) node.addEventListener(event, action);
+    else if (name === "style") Object.assign(node.style, value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter(child => child !== null && child !== undefined));
+  return node;
+}
+
+// Replaces what is in a part of the page; the focus stays on the element with the same key, and what was unfolded stays so.
+function rendered(part, ...children) {
+  const active = part.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const open = new Set([...part.querySelectorAll("details[open][data-key]")].map(one => one.dataset.key));
+  part.replaceChildren(...children.flat().filter(Boolean));
+  for (const one of part.querySelectorAll("details[data-key]")) if (open.has(one.dataset.key)) one.open = true;
+  if (active) byKey(part, active)?.focus({ preventScroll: true });
+}
+
+function byKey(part, key) {
+  return [...part.querySelectorAll("[data-key]")].find(one => one.dataset.key === key);
+}
+
+// A name that may be broken after the signs that separate its words.
+function breakable(text) {
+  return text.split(/(?<=[_\-.\/:])/).flatMap((word, i) => i ? [document.createElement("wbr"), word] : [word]);
+}
+
+function nameOf(data, system) {
+  const full = data.systems[system], label = data.labels[system];
+  return element("span", { class: "name", title: full === label ? null : full }, breakable(label));
+}
+
+// ---------------------------------------------------------------------- numbers as text
+
+// The minus sign in place of the hyphen before a number; hyphens within names and ranges stay.
+function withMinus(text) {
+  return text.replace(/(?<![\w.-])-(?=[\d.])/g, "\u2212");
+}
+
+function number(value, digits = 4) {
+  return isKnown(value) ? withMinus(value.toFixed(digits)) : "–";
+}
+
+function signed(value, digits = 3) {
+  if (!isKnown(value)) return "–";
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : withMinus(value > 0 ? `+${text}` : text);
+}
+
+function interval(low, high) {
+  return isKnown(low) ? `[${number(low, 3)}, ${number(high, 3)}]` : "no interval";
+}
+
+function span(low, high) {
+  if (!isKnown(low)) return "–";
+  return low === high ? String(low) : `${low}–${high}`;
+}
+
+// A grade without superfluous zeros.
+function grade(value) {
+  return withMinus(String(Number(value.toFixed(3))));
+}
+
+function counted(n, one, several = `${one}s`) {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : several}`;
+}
+
+function listed(names, most = 5) {
+  const parts = names.length <= most ? names.slice() : [...names.slice(0, most - 1), `${names.length - most + 1} more`];
+  const last = parts.pop();
+  return parts.length ? `${parts.join(", ")} and ${last}` : last;
+}
+
+function percent(share) {
+  return `${Number((100 * share).toPrecision(3))} %`;
+}
