@@ -141,7 +141,7 @@ def explorer_data(
         offered,
         listed,
         confidence,
-        conventions.as_dict(),
+        {name: "none" if value is None else value for name, value in conventions.as_dict().items()},
         (*_notes(scores, listed), *warnings),
     )
 
@@ -202,9 +202,9 @@ def _notes(scores: Scores, listed: ListedDocuments | None) -> list[str]:
     """Beside those of scoring, what a choice of assessors and topics does not change."""
     notes = [str(note) for note in scoring_notes(scores)]
     if any(not scale.declared for scale in scores.attributes["scales"].values()):
-        notes.append("scales: inferred from the judgments of all assessors, and the same whatever assessors are chosen")
+        notes.append("choice: inferred scales are those of all judgments, whatever assessors and topics are chosen")
     if scores.attributes["conventions"]["missing"] == "interpolate":
-        notes.append("missing: interpolated from all topics, whatever topics are chosen")
+        notes.append("choice: missing scores are interpolated from all topics, whatever topics are chosen")
     if listed is not None and listed.texts is not None:
         n = listed.texts.count("")
         if n:
