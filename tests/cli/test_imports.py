@@ -17,6 +17,8 @@ ALLOWED = {
     f"compare {FILES}": SCIPY,
     f"report {FILES} -o report.html": SCIPY
     | {"jinja2", "qrowd.agreement", "qrowd.aware", "qrowd.methods", "qrowd.simulation", "scipy.sparse"},
+    f"explore {FILES} -o explore.html": SCIPY
+    | {"qrowd.agreement", "qrowd.aware", "qrowd.methods", "qrowd.simulation", "scipy.sparse"},
     "check panel/runs panel/judges": {"numpy.ma"},
     "trec-eval panel/gold.qrels panel/runs/bm25.run": set(),
 }  # fmt: skip

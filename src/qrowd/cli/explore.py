@@ -111,7 +111,7 @@ def explore(
 ) -> None:
     """Write one page: choose assessors, topics and measure, and see which system is ahead, and by which documents."""
     from qrowd.cli.show import progress
-    from qrowd.judge import read_document_texts, read_topic_texts
+    from qrowd.judge.questions import read_document_texts, read_topic_texts
     from qrowd.reports.explorer import explore as explored
     from qrowd.reports.explorer_documents import top_documents
 
