@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.comparison.kinship import related_pairs
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence.cells import Cells, cells_of, normalisers
@@ -17,9 +18,10 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import number_of
+from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
+from qrowd.model.runs import Runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class DifferenceParts(Result):
 
     topics, documents, assessors, value : which topic, document, assessor or judgment; None where the part has none.
     n_judgments : judgments of the part; None for judgments. part : what it adds to the difference. difference_without :
-    the difference if its judgments are left out, as scoring again gives it; None for judgments.
+    the difference if its judgments are left out, as scoring again gives it.
     """
 
     topics: tuple[str, ...] | None
@@ -37,7 +39,7 @@ class DifferenceParts(Result):
     value: Floats | None
     n_judgments: Ints | None
     part: Floats
-    difference_without: Floats | None
+    difference_without: Floats
 
     def _columns(self) -> Mapping[str, Any]:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -46,12 +48,35 @@ class DifferenceParts(Result):
 
 
 @dataclass(frozen=True, eq=False)
+class RelativesParts(Result):
+    """What assessors who are related to the systems add to a difference; arrays are (groups,).
+
+    related_to : "first", "second", "both" or "neither" of the systems; groups without assessors are left out.
+    assessors : their names. n_assessors, n_judgments : how many. part : what they add to the difference.
+    difference_without : the difference if their judgments are left out, as scoring again gives it.
+    difference_without_relatives : the same without the assessors related to either system.
+    """
+
+    related_to: tuple[str, ...]
+    assessors: tuple[str, ...]
+    n_assessors: Ints
+    n_judgments: Ints
+    part: Floats
+    difference_without: Floats
+    difference_without_relatives: float
+
+    def _columns(self) -> Mapping[str, Any]:
+        names = ("related_to", "assessors", "n_assessors", "n_judgments", "part", "difference_without")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
 class DecomposedDifference(Result):
     """The difference of two systems as a sum.
 
     difference : first minus second, of the means over topics of the means over assessors. topics, documents,
     assessors, judgments : its parts; those of each sum to the difference. Of judgments only those with a part that is
-    not 0 are listed.
+    not 0 are listed. relatives : parts by the system that assessors are related to; None where none were declared.
     n_judgments : of the topics that are scored.
     """
 
@@ -65,16 +90,25 @@ class DecomposedDifference(Result):
     documents: DifferenceParts
     assessors: DifferenceParts
     judgments: DifferenceParts
+    relatives: RelativesParts | None = None
 
     def _tables(self) -> dict[str, Callable[[], Mapping[str, Any]]]:
-        names = ("topics", "documents", "assessors", "judgments")
-        return {name: partial(DifferenceParts._columns, getattr(self, name)) for name in names}
+        names = ("topics", "documents", "assessors", "judgments", "relatives")
+        parts = {name: getattr(self, name) for name in names}
+        return {name: part._columns for name, part in parts.items() if part is not None}
 
     def _sentence(self) -> str:
         return (
             f"{self.first} minus {self.second} is {self.difference:.4f} by {self.measure}, a sum over "
-            f"{self.judgments.part.size:,} of {self.n_judgments:,} judgments."
+            f"{self.judgments.part.size:,} of {self.n_judgments:,} judgments{self._without_relatives()}."
         )
+
+    def _without_relatives(self) -> str:
+        if self.relatives is None:
+            return ""
+        n = int(self.relatives.n_assessors[[name != "neither" for name in self.relatives.related_to]].sum())
+        related = "1 assessor who is" if n == 1 else f"{n} assessors who are"
+        return f"; {self.relatives.difference_without_relatives:.4f} without the {related} related to one of them"
 
 
 @converting
@@ -85,6 +119,7 @@ def decompose_difference(
     second: str,
     measure: object = "nDCG@10",
     *,
+    related: Mapping[str, Selection] | None = None,
     conventions: Conventions = Conventions(),
 ) -> DecomposedDifference:
     """The difference of two systems as a sum over topics, documents, assessors and judgments.
@@ -93,8 +128,8 @@ def decompose_difference(
     topic and assessor x assessors of the topic x topics). A topic, document or assessor adds what its judgments add.
     A document is one of a topic: in another topic it is another one.
 
-    `difference_without` is the difference if all judgments of a topic, document or assessor were missing, with the
-    normaliser, and the topics and assessors with a score, that are then left: what `qrowd.evaluate` gives for the
+    `difference_without` is the difference if the judgment, or all of a topic, document or assessor, were missing, with
+    the normaliser, and the topics and assessors with a score, that are then left: what `qrowd.evaluate` gives for the
     remaining judgments. nan where no score is left. Scales that were inferred stay those of all judgments.
 
     Parameters
@@ -103,6 +138,9 @@ def decompose_difference(
         Names of the systems.
     measure
         nDCG, DCG, P, R, RBP or another weighted sum of gains by rank.
+    related
+        {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what assessors
+        related to the first system, to the second, and to neither add is in the table `relatives`.
     conventions
         Those of scoring; ties, unjudged, missing, empty and duplicates must have their defaults.
 
@@ -111,7 +149,8 @@ def decompose_difference(
     MeasureError
         A measure that is not linear in gains, or whose normaliser is not known.
     ArgumentError
-        An unknown system, the same one twice, or a convention that is not supported.
+        An unknown system, the same one twice, a name or pattern in `related` that matches nothing, or a convention that
+        is not supported.
 
     >>> import qrowd
     >>> runs = {"a": {"t": {"d1": 2, "d2": 1}}, "b": {"t": {"d2": 2, "d1": 1}}}
@@ -136,9 +175,8 @@ def decompose_difference(
         unranked=True,
     )
     i, j = (cells.systems.index(name) for name in (first, second))
-    pair = _Pair(
-        cells, cells.weight[i] - cells.weight[j], cells.numerator[i] - cells.numerator[j], *_pools(rows), conventions
-    )
+    weight, numerator = cells.weight[i] - cells.weight[j], cells.numerator[i] - cells.numerator[j]
+    pair = _Pair(cells, weight, numerator, _Shown.of(rows, cells), conventions)
     return DecomposedDifference(
         first,
         second,
@@ -150,34 +188,77 @@ def decompose_difference(
         pair.by_document(),
         pair.by_assessor(),
         pair.by_judgment(),
+        None if related is None else pair.by_relatives(_relation(rankings, cells, (first, second), related)),
     )
 
 
-def _pools(judgments: Judgments) -> tuple[Ints, Ints]:
-    """(topics,) documents of each pool, and (topics, assessors) those of them that only this assessor was shown."""
-    shape = len(judgments.topics), len(judgments.assessors)
-    rows = np.unique(np.stack([judgments.pair_numbers, judgments.assessor]), axis=1)
-    _, heads, counts = np.unique(rows[0], return_index=True, return_counts=True)
-    topic = rows[0, heads] // max(len(judgments.documents), 1)
-    alone = np.zeros(shape, np.int64)
-    np.add.at(alone, (topic[counts == 1], rows[1, heads[counts == 1]]), 1)
-    return np.bincount(topic, minlength=shape[0]), alone
+def _relation(
+    runs: Runs, cells: Cells, systems: tuple[str, str], related: Mapping[str, Selection]
+) -> dict[str, NDArray[np.bool_]]:
+    """{what they are related to: (assessors,) whether they are}"""
+    pairs = related_pairs(cells.assessors, runs.systems, related)
+    first, second = (pairs[:, runs.systems.index(name)] for name in systems)
+    return {
+        "first": first & ~second,
+        "second": second & ~first,
+        "both": first & second,
+        "neither": ~first & ~second,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """Which documents the assessors were shown, whether they judged them or not.
+
+    topic, assessor, pair : (rows,) each document and assessor once; pair numbers topics and documents together, and
+    rises.
+    alone : (items, assessors) whether nobody but this assessor was shown the document.
+    """
+
+    topic: Ints
+    assessor: Ints
+    pair: Ints
+    alone: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, judgments: Judgments, cells: Cells) -> _Shown:
+        pair, assessor = np.unique(np.stack([judgments.pair_numbers, judgments.assessor]), axis=1)
+        n_documents = max(len(judgments.documents), 1)
+        _, heads, counts = np.unique(pair, return_index=True, return_counts=True)
+        lone = heads[counts == 1]
+        number = {label: n for n, label in enumerate(judgments.documents)}
+        items = cells.topic * n_documents + np.array([number[label] for label in cells.documents], np.int64)
+        alone = np.zeros(cells.level.shape, bool)
+        if lone.size and items.size:
+            place = np.minimum(np.searchsorted(pair[lone], items), lone.size - 1)
+            only = pair[lone][place] == items
+            alone[only, assessor[lone][place[only]]] = True
+        return cls(pair // n_documents, assessor, pair, alone)
+
+    def pool(self, n_topics: int, without: NDArray[np.bool_] | None = None) -> Ints:
+        """(topics,) documents of each pool, as it is without some assessors. without : (assessors,)."""
+        rows = slice(None) if without is None else ~without[self.assessor]
+        heads = np.diff(self.pair[rows], prepend=-1) > 0
+        return np.bincount(self.topic[rows][heads], minlength=n_topics)
 
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
     """Two systems.
 
-    weight : (items,) of a gain, first minus second. numerator : (cells,) the sums of both, likewise. pool : (topics,)
-    documents. alone : (topics, assessors) documents of the pool that only this assessor was shown.
+    weight : (items,) of a gain, first minus second. numerator : (cells,) the sums of both, likewise.
     """
 
     cells: Cells
     weight: Floats
     numerator: Floats
-    pool: Ints
-    alone: Ints
+    shown: _Shown
     conventions: Conventions
+
+    @cached_property
+    def pool(self) -> Ints:
+        """(topics,) documents."""
+        return self.shown.pool(len(self.cells.topics))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -227,15 +308,8 @@ class _Pair:
         )
 
     def by_assessor(self) -> DifferenceParts:
-        scores = self.scores
         assessors = np.flatnonzero((self.cells.level >= 0).any(axis=0))
-        without = np.full(assessors.size, np.nan)
-        n_judged = self.cells.counts[:, 0].reshape(self.shape)
-        for row, a in enumerate(assessors):
-            others = self.enough(n_judged, (self.pool - self.alone[:, a])[:, None])
-            others[:, a] = False
-            if others.any():
-                without[row] = np.nanmean(_means(scores, others))
+        without = np.array([self.without_assessors(np.arange(self.shape[1]) == a) for a in assessors])
         parts = (self.numerator * self.cells.scale).reshape(self.shape).sum(axis=0)[assessors]
         order = _largest_first(parts)
         return DifferenceParts(
@@ -248,20 +322,34 @@ class _Pair:
             without[order],
         )
 
+    def without_assessors(self, left_out: NDArray[np.bool_]) -> float:
+        """The difference without the judgments of these assessors; nan where no score is left."""
+        pool = self.shown.pool(len(self.cells.topics), left_out)
+        has_score = self.enough(self.cells.counts[:, 0].reshape(self.shape), pool[:, None]) & ~left_out
+        return float(np.nanmean(_means(self.scores, has_score))) if has_score.any() else np.nan
+
+    def by_relatives(self, groups: Mapping[str, NDArray[np.bool_]]) -> RelativesParts:
+        """By groups of assessors. groups : {name: (assessors,)}."""
+        groups = {name: members for name, members in groups.items() if members.any()}
+        parts = (self.numerator * self.cells.scale).reshape(self.shape).sum(axis=0)
+        names = [[self.cells.assessors[a] for a in np.flatnonzero(members)] for members in groups.values()]
+        neither = groups.get("neither", np.zeros(self.shape[1], bool))
+        return RelativesParts(
+            tuple(groups),
+            tuple(map(", ".join, names)),
+            np.array([len(one) for one in names], np.int64),
+            np.array([self.judged[:, members].sum() for members in groups.values()], np.int64),
+            np.array([parts[members].sum() for members in groups.values()]),
+            np.array([self.without_assessors(members) for members in groups.values()]),
+            self.without_assessors(~neither),
+        )
+
     def by_document(self) -> DifferenceParts:
         cells, judged = self.cells, self.judged
         items = np.flatnonzero(self.cells.level.max(axis=1, initial=-1) >= 0)
         parts, without = self.parts.sum(axis=1), np.full(judged.shape[0], np.nan)
-        means = _means(self.scores, self.has_score)
-        has_score = ~np.isnan(means)
-        total, n_topics = float(means[has_score].sum()), int(has_score.sum())
         for rows in np.split(items, np.flatnonzero(np.diff(cells.topic[items])) + 1) if items.size else ():
-            t = int(cells.topic[rows[0]])
-            after = self._topic_without(t, rows)
-            left = ~np.isnan(after)
-            n_left = n_topics - has_score[t] + left
-            sums = total - np.where(has_score[t], means[t], 0.0) + np.where(left, after, 0.0)
-            without[rows] = np.where(n_left > 0, sums / np.maximum(n_left, 1), np.nan)
+            without[rows] = self._with_topic(cells.topic[rows], self._topic_without(int(cells.topic[rows[0]]), rows))
         order = items[_largest_first(parts[items])]
         return DifferenceParts(
             _labels(cells.topics, cells.topic[order]),
@@ -272,6 +360,18 @@ class _Pair:
             parts[order],
             without[order],
         )
+
+    @cached_property
+    def _by_topic(self) -> Floats:
+        """(topics,) means over assessors; nan where nobody has a score."""
+        return _means(self.scores, self.has_score)
+
+    def _with_topic(self, topics: Ints, after: Floats) -> Floats:
+        """The differences if each of these topics alone had this mean over assessors; nan where no score is left."""
+        before = self._by_topic[topics]
+        n_left = int((~np.isnan(self._by_topic)).sum()) - ~np.isnan(before) + ~np.isnan(after)
+        sums = np.nansum(self._by_topic) - np.nan_to_num(before) + np.nan_to_num(after)
+        return np.where(n_left > 0, sums / np.maximum(n_left, 1), np.nan)
 
     def _topic_without(self, topic: int, items: Ints) -> Floats:
         """(items,) the difference in their topic without each of these documents; nan where no score is left."""
@@ -297,8 +397,25 @@ class _Pair:
             cells.values[cells.level[items, assessors]],
             None,
             parts[items, assessors],
-            None,
+            self._with_topic(cells.topic[items], self._without_judgments(items, assessors)),
         )
+
+    def _without_judgments(self, items: Ints, assessors: Ints) -> Floats:
+        """(judgments,) the difference in their topic without each of these; nan where no score is left."""
+        cells, rows = self.cells, np.arange(items.size)
+        topic, level = cells.topic[items], cells.level[items, assessors]
+        cell = topic * cells.n_assessors + assessors
+        numerator = self.numerator[cell] - self.weight[items] * cells.gains[assessors, level]
+        normaliser = cells.normaliser[cell]
+        if cells.ideal is not None:
+            counts = cells.counts[cell] - (level[:, None] >= np.arange(cells.values.size))
+            normaliser = normalisers(cells.ideal, cells.gains[assessors], counts)
+        scores = self.scores[topic]
+        scores[rows, assessors] = _quotient(numerator, normaliser)
+        n_judged = cells.counts[:, 0].reshape(self.shape)[topic]
+        n_judged[rows, assessors] -= 1
+        pool = self.pool[topic] - self.shown.alone[items, assessors]
+        return _means(scores, self.enough(n_judged, pool[:, None]))
 
 
 def _means(scores: Floats, has_score: NDArray[np.bool_]) -> Floats:
