@@ -145,3 +145,23 @@ def test_what_was_noticed_while_files_were_read_stands_in_the_report(qrowd, fold
     assert "1 row" in section.partition("</ul>")[0]
     assert qrowd("report", *options, "-o", "report.txt").status == 0
     assert "\nfiles: " in (tmp_path / "report.txt").read_text()
+
+
+def test_texts_and_measures_reach_the_page(qrowd, panel, folder, tmp_path):
+    texts = ("--topics", folder / "topics.tsv", "--documents", folder / "documents.jsonl")
+    outcome = qrowd("report", *panel, "-m", "nDCG@10", "AP(rel=2)", *texts)
+    assert outcome.status == 0, outcome.err
+    page = unescape((tmp_path / "report.html").read_text("utf-8"))
+    assert "By other measures" in page
+    assert "AP(rel=2)" in page
+    assert re.search(r"The simulated document q\d+-\d+\.", page)
+    assert sha256((folder / "documents.jsonl").read_bytes()).hexdigest() in page
+
+
+@pytest.mark.parametrize("option", ["--topics", "--documents"])
+def test_texts_that_cannot_be_read_are_one_line_and_no_page(qrowd, panel, tmp_path, option):
+    outcome = qrowd("report", *panel, option, "nowhere.tsv")
+    assert outcome.status == 2
+    assert outcome.err.count("\n") == 1
+    assert "nowhere.tsv" in outcome.err
+    assert not (tmp_path / "report.html").exists()

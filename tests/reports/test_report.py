@@ -313,7 +313,7 @@ def test_names_cannot_break_the_page():
     [
         ({"baseline": "bm52"}, "did you mean"),
         ({"reference": "anne"}, "did you mean"),
-        ({"measure": "nDGC@10"}, "did you mean"),
+        ({"measures": "nDGC@10"}, "did you mean"),
     ],
 )
 def test_a_wrong_name_is_refused_with_the_nearest(panel, options, said):

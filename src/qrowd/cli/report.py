@@ -9,7 +9,7 @@ import typer
 
 from qrowd.cli import options, reading
 from qrowd.cli.commands import as_options
-from qrowd.cli.options import option
+from qrowd.cli.options import measures, option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.cli.reading import OPTIONS
 from qrowd.cli.values import related_of, renamed_systems
@@ -33,7 +33,7 @@ def report(
     runs: options.MaybeRuns,
     data: options.Data,
     files: options.Files = None,
-    measure: options.Measure = "nDCG@10",
+    measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
     baseline: options.Baseline = None,
     reference: Annotated[
         str | None,
@@ -43,6 +43,18 @@ def report(
     ] = None,
     related: reading.Related = None,
     judge_record: reading.JudgeRecord = None,
+    topics: Annotated[
+        str | None,
+        option(help="Texts of the topics, to show: a table, TREC topics, or irds:ID.", panel="Data", metavar="FILE"),
+    ] = None,
+    documents: Annotated[
+        list[str] | None,
+        option(
+            help="Texts of the documents, to show those that matter: tables, TREC documents, or irds:ID.",
+            panel="Data",
+            metavar="FILES",
+        ),
+    ] = None,
     conventions: options.Scoring = Conventions(),
     sampling: options.Sampling = options.Sampling(10_000),
     random_assessors: Annotated[
@@ -65,11 +77,12 @@ def report(
     from datetime import UTC, datetime
 
     from qrowd.cli.show import progress
-    from qrowd.judge import Statuses
+    from qrowd.judge import Statuses, read_document_texts, read_topic_texts
     from qrowd.judge.asked import outcomes_in
     from qrowd.reports.report import input_files
     from qrowd.reports.report import report as report_on
     from qrowd.reports.report_content import Provenance
+    from qrowd.reports.report_texts import texts_of
     from qrowd.reports.short_names import short_names as without_common_words
 
     relatives = related_of(related)
@@ -79,6 +92,7 @@ def report(
         *input_files("runs", run_files.runs),
         *input_files("judgments", data.judgments or []),
         *input_files("recoding", [data.recode] if data.recode else []),
+        *input_files("texts", [path for path in (topics, *(documents or [])) if path and not path.startswith("irds:")]),
         *input_files("record of questions to models", [judge_record] if judge_record else []),
     )
     rankings = run_files.read(data)
@@ -91,18 +105,23 @@ def report(
         page = report_on(
             rankings,
             judgments,
-            measure,
+            measure or "nDCG@10",
             conventions=conventions,
             baseline=baseline,
             reference=reference,
             related=relatives,
             statuses=statuses,
+            topics=read_topic_texts(topics) if topics else None,
             random_assessors=random_assessors,
             **sampling.arguments,
             title=title,
             provenance=Provenance(shlex.join(["qrowd", *sys.argv[1:]]), inputs, f"{datetime.now(UTC):%Y-%m-%d}"),
             progress=advance,
         )
+    if documents:
+        wanted = {document for _, document in page.documents_shown}
+        shown = texts_of(None, read_document_texts(documents, labels=wanted), None, page.documents_shown)
+        page = replace(page, texts=replace(page.texts, documents=shown.documents))
     page = replace(page, notes=tuple(replace(note, text=as_options(note.text, OPTIONS)) for note in page.notes))
     write_output(output, page.content(name_with_ending(output, ".html")))
     typer.echo(page.sentence, err=is_standard_output(output))

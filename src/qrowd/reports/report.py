@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from glob import glob
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +20,6 @@ import numpy as np
 from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError, FileError
 from qrowd.evaluation import evaluate
-from qrowd.evaluation import measure as parse
 from qrowd.files import find_files
 from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, seed_of
@@ -36,10 +35,12 @@ from qrowd.reports.kinship import related_assessors
 from qrowd.reports.report_assessors import Topics, assessors_of, topics_of
 from qrowd.reports.report_content import InputFile, Provenance, ReportContent
 from qrowd.reports.report_influence import influence_of
+from qrowd.reports.report_measures import by_measure, several_measures
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
 from qrowd.reports.report_page import report_page
 from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows
 from qrowd.reports.report_tables import grids_of
+from qrowd.reports.report_texts import AnyTexts, texts_of
 from qrowd.reports.unanswered import unanswered
 
 if TYPE_CHECKING:
@@ -83,13 +84,15 @@ class Report(ReportContent):
 def report(
     runs: AnyRuns,
     judgments: AnyJudgments,
-    measure: object = "nDCG@10",
+    measures: object | Sequence[object] = "nDCG@10",
     *,
     conventions: Conventions = Conventions(),
     baseline: str | None = None,
     reference: str | None = None,
     related: Mapping[str, Selection] | None = None,
     statuses: Statuses | None = None,
+    topics: AnyTexts | None = None,
+    documents: AnyTexts | None = None,
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     random_assessors: int = RANDOM_ASSESSORS,
@@ -102,12 +105,13 @@ def report(
 
     Parameters
     ----------
-    measure : the measure that the verdict is based on.
+    measures : texts, ir_measures objects, or one of them; the verdict is based on the first.
     conventions : the conventions of scoring.
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : an assessor left out of the panel, with whom every assessor and every method is compared.
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}.
     statuses : what became of the questions to models whose answers the judgments are.
+    topics, documents : {label: text}, or {label: {"title": ..., "text": ...}}: shown with the documents that matter.
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
     n_resamples, rng : of the test of all pairs of systems; rng also of methods that draw.
     random_assessors : number of random assessors of each level, for AWARE.
@@ -124,7 +128,7 @@ def report(
     """
     runs, judgments = as_runs(runs), as_judgments(judgments)
     choices = Choices(confidence=confidence, n_resamples=n_resamples, seed=seed_of(rng))
-    name = str(parse(measure))
+    name, *others = several_measures(measures)
     panel, gold = _panel_and_reference(judgments, reference)
     if baseline is not None:
         number_of(baseline, runs.systems, "system")
@@ -135,9 +139,10 @@ def report(
     gold_scores = None if gold is None else evaluate(runs, gold, [name], conventions=conventions)
     once = panel.single(repeats=conventions.repeats)  # for what does not count repeats: they are left out once
     similarities, aware = similarities_of(runs, once, name, conventions, random_assessors, choices.seed, progress)
-    topics = topics_of(runs, once, scores, conventions)
+    by_topic = topics_of(runs, once, scores, conventions)
     answer = answer_of(part, scores, confidence, gold_scores)
-    return Report(
+    influence = influence_of(runs, panel, name, answer.first, answer.second, conventions=conventions)
+    page = Report(
         title=title or "Which search system is better?",
         measure=name,
         compared_with=part.baseline,
@@ -157,11 +162,11 @@ def report(
             n_resamples=min(n_resamples, 1000),
             seed=choices.seed,
         ),
-        topics=topics,
+        topics=by_topic,
         methods=methods_of(
             runs, panel, scores, conventions, similarities, aware, reference=gold_scores, seed=choices.seed
         ),
-        facts=_facts(runs, panel, scores, topics),
+        facts=_facts(runs, panel, scores, by_topic),
         notes=(
             *(note for note in comparison.notes if note.kind not in OF_OTHER_TABLES),
             *(Note(READING, text) for text in dict.fromkeys((*runs.notes, *judgments.notes))),
@@ -170,10 +175,12 @@ def report(
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),
         provenance=provenance,
-        influence=influence_of(runs, panel, name, answer.first, answer.second, conventions=conventions),
+        influence=influence,
+        by_measure=by_measure(runs, panel, scores, others, conventions=conventions),
         related=related_assessors(part.kinship),
         unanswered=None if statuses is None else unanswered(replace(statuses, runs=runs), rng=choices.seed),
     )
+    return replace(page, texts=texts_of(topics, documents, panel, page.documents_shown))
 
 
 def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,10 @@ from qrowd.reports.document import Note, Reported, columns_of
 from qrowd.reports.kinship import RelatedAssessors
 from qrowd.reports.report_assessors import Assessors, Topics
 from qrowd.reports.report_influence import Influence, influence_records
+from qrowd.reports.report_measures import ByMeasure
 from qrowd.reports.report_methods import Methods
 from qrowd.reports.report_systems import Answer, PairRow
+from qrowd.reports.report_texts import Texts
 from qrowd.reports.systems import SystemRow, system_columns
 from qrowd.reports.unanswered import Unanswered
 
@@ -44,6 +46,7 @@ class ReportContent(Reported):
     who is not part of the panel and with whom all assessors are compared.
     notes : one for each convention that mattered. facts : sizes of the data.
     influence : what the difference of the leader and the next system rests on.
+    by_measure : rankings by several measures; None for one. texts : of topics and of the documents that are shown.
     related : what related assessors change; None where none were declared. unanswered : questions to models without an
     answer; None where no record was given.
     """
@@ -66,8 +69,17 @@ class ReportContent(Reported):
     versions: Mapping[str, str]
     provenance: Provenance
     influence: Influence | None = None
+    by_measure: ByMeasure | None = None
     related: RelatedAssessors | None = None
     unanswered: Unanswered | None = None
+    texts: Texts = field(default_factory=Texts)
+
+    @property
+    def documents_shown(self) -> set[tuple[str, str]]:
+        """(topic, document) of the documents that are shown with their grades."""
+        one = self.influence
+        shown = {(row.topic, row.document) for row in self.topics.splits}
+        return shown | {(row.topic, row.document) for row in (*one.documents, *one.disagreements)} if one else shown
 
     @property
     def sentence(self) -> str:
@@ -85,6 +97,7 @@ class ReportContent(Reported):
             "assessors": lambda: columns_of([vars(row) for row in self.assessors.rows]),
             "topics": lambda: columns_of([vars(row) for row in self.topics.rows]),
             "methods": lambda: columns_of(self.methods.records()),
+            **({"measures": partial(columns_of, self.by_measure.records())} if self.by_measure else {}),
             **({name: partial(columns_of, rows) for name, rows in influence_records(self.influence).items()}),
             **({"kinship": partial(columns_of, list(self.related.rows))} if self.related else {}),
             **({"unanswered": partial(columns_of, self.unanswered.systems)} if self.unanswered else {}),

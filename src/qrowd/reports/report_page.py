@@ -18,6 +18,7 @@ from qrowd.reports.phrases import percent, with_minus_signs
 from qrowd.reports.report_assessors import Grade, SplitRow
 from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_tables import csv_link, grids_of
+from qrowd.reports.report_texts import start_of
 
 LEADERS = 12  # systems on the first screen
 ASSESSORS_DRAWN = 24
@@ -72,6 +73,7 @@ def report_page(report: ReportContent) -> str:
         key_numbers=text.key_numbers(report),
         n_extremes=ASSESSORS_DRAWN if len(report.assessors.rows) > ASSESSORS_DRAWN else 0,
         grades=_grades,
+        start_of=start_of,
         splits=_splits(report),
     )
 

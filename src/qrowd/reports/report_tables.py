@@ -14,6 +14,8 @@ from qrowd.reports.document import Table
 from qrowd.reports.kinship import CELLS, RelatedAssessors
 from qrowd.reports.phrases import interval, number, percent, probability, signed
 from qrowd.reports.report_influence import DocumentRow, Influence, grades_text, influence_records
+from qrowd.reports.report_measures import ByMeasure, MeasureRanking
+from qrowd.reports.report_texts import Texts
 from qrowd.reports.systems import COLUMNS, system_records
 from qrowd.reports.unanswered import Row, Unanswered, cells_of, title_of
 
@@ -61,12 +63,30 @@ def grids_of(report: ReportContent) -> dict[str, Grid]:
         "systems": Grid(compared, _systems(report), systems, "systems.csv", system_records(systems)),
         "pairs": Grid("Each pair of the leading systems", _pairs(report), pairs, "pairs.csv", _records(pairs)),
         "assessors": Grid("Assessors", _assessors(report), assessors, "assessors.csv", _records(assessors)),
-        "topics": Grid("Topics", TOPICS, topics, "topics.csv", _records(topics)),
+        "topics": Grid("Topics", _topics(report.texts), topics, "topics.csv", _records(topics)),
         "methods": Grid(by_method, _methods(report), range(len(systems)), "rankings.csv", methods.records()),
+        **({} if report.by_measure is None else {"measures": _by_measure(report.by_measure)}),
         **_influence(report.influence),
         **({} if report.related is None else {"kinship": _kinship(report.related)}),
         **({} if report.unanswered is None else _unanswered(report.unanswered)),
     }
+
+
+def _by_measure(one: ByMeasure) -> Grid:
+    """Means and ranks by each measure; a row is the number of a system."""
+
+    def column(ranking: MeasureRanking, meaning: str) -> TableColumn:
+        def text(s: int) -> str:
+            return f"{number(ranking.means[s])} ({ranking.ranks[s] or '-'})"
+
+        return TableColumn(ranking.measure, meaning, text, lambda s: ranking.means[s])
+
+    meanings = ["mean over topics of the panel's mean, and the rank by it in parentheses"]
+    meanings += [
+        f"tau-b of the ranking with that by {one.rankings[0].measure}: {number(r.tau_b, 3)}" for r in one.rankings[1:]
+    ]
+    columns = [TableColumn("system", "", lambda s: one.systems[s]), *map(column, one.rankings, meanings)]
+    return Grid("Means and ranks by each measure", columns, range(len(one.systems)), "measures.csv", one.records())
 
 
 def _influence(one: Influence | None) -> dict[str, Grid]:
@@ -261,6 +281,12 @@ def _column(name: str, meaning: str, field: str, text_of: Callable[..., str], *d
     return TableColumn(
         name, meaning, lambda row: text_of(getattr(row, field), *digits), lambda row: getattr(row, field)
     )
+
+
+def _topics(texts: Texts) -> list[TableColumn]:
+    """With their texts, where there are any."""
+    text = TableColumn("text", "", lambda row: texts.topics.get(row.topic, ""))
+    return [TOPICS[0], *([text] if texts.topics else []), *TOPICS[1:]]
 
 
 CHANGES = [
