@@ -287,6 +287,37 @@ def test_a_scale_is_that_of_all_the_data_and_the_page_says_so():
     )
 
 
+def test_the_page_says_where_little_coverage_leaves_no_score():
+    runs = {name: {"t": {f"d{i}": i for i in range(20)}} for name in "ab"}
+    judgments = {"ann": {"t": {f"d{i}": i % 2 for i in range(20)}}, "bob": {"t": {"d3": 1}}}
+    header, arrays = decoded(explore(runs, judgments, "AP").to_html())
+    assert np.isnan(arrays["scores"][0, 1]).all()
+    assert any(note.startswith("choice: 1 (assessor, topic) cell has no score") for note in header["notes"])
+    header, arrays = decoded(explore(runs, judgments, "AP", conventions=qrowd.Conventions(min_coverage=0)).to_html())
+    assert not np.isnan(arrays["scores"]).any()
+    assert not any("coverage of the documents that anyone" in note for note in header["notes"])
+
+
+@settings(max_examples=10)
+@given(st.data())
+def test_of_preferences_the_mean_over_any_assessors_is_that_of_evaluate_on_theirs(demo, data):
+    runs = demo[0]
+    topics = runs.topics[:4]
+    documents = sorted(top_documents(runs.select(topics=topics), 5))
+    pairs = st.tuples(st.sampled_from(topics), st.permutations(documents[:6]), st.sampled_from(["ann", "bob", "cyd"]))
+    said = data.draw(st.lists(pairs, min_size=1, max_size=30))
+    preferences = qrowd.Preferences.from_rows([(topic, pair[0], pair[1], who) for topic, pair, who in said])
+    chosen = data.draw(st.lists(st.sampled_from(preferences.assessors), min_size=1, unique=True))
+    conventions = qrowd.Conventions(min_coverage=0)
+    header, arrays = decoded(explore(runs, preferences, conventions=conventions, depth=0).to_html())
+    a = [i for i, name in enumerate(header["assessors"]) if name in chosen]
+    names = [one["name"] for one in header["measures"]]
+    scores = qrowd.evaluate(runs, preferences.select(assessors=chosen), names, conventions=conventions)
+    t = [[topic["id"] for topic in header["topics"]].index(topic) for topic in scores.topics]
+    values = known_mean(arrays["scores"][:, a], axis=1)[:, t]
+    np.testing.assert_allclose(values, scores.panel_mean().values[:, 0], rtol=0, atol=1e-12)
+
+
 def test_names_can_not_end_the_script_or_fill_a_placeholder(demo):
     runs, judgments = demo
     runs = replace(runs, systems=(HOSTILE, *runs.systems[1:]))

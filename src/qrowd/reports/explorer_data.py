@@ -203,6 +203,13 @@ def _notes(scores: Scores, listed: ListedDocuments | None) -> list[str]:
     notes = [str(note) for note in scoring_notes(scores)]
     if any(not scale.declared for scale in scores.attributes["scales"].values()):
         notes.append("choice: inferred scales are those of all judgments, whatever assessors and topics are chosen")
+    little = (scores.coverage > 0) & (scores.coverage < scores.attributes["conventions"]["min_coverage"])
+    if little.any():
+        cells = count(int(little.sum()), "(assessor, topic) cell has", "(assessor, topic) cells have")
+        notes.append(
+            f"choice: {cells} no score, for little coverage of the documents that anyone judged; the choice of "
+            "assessors does not change that (--min-coverage 0 scores all)"
+        )
     if scores.attributes["conventions"]["missing"] == "interpolate":
         notes.append("choice: missing scores are interpolated from all topics, whatever topics are chosen")
     if listed is not None and listed.texts is not None:
