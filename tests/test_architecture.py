@@ -18,11 +18,11 @@ LAYERS = {
     9: "qrowd | __main__",  # __init__.py: it may offer every package, but no package imports it
     8: "cli | pyterrier",
     7: "web | reports | ir_measures",
-    6: "methods | campaigns | scale | influence",
-    5: "aware | uncertainty | protocols | judge | sequential",
+    6: "methods | campaigns | influence",
+    5: "aware | uncertainty | protocols | judge | sequential | partitioning",
     4: "evaluation | files | store | texts",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
-    " | comparison | simulation | trec | tables | paths | leaderboards",
+    " | comparison | simulation | trec | tables | paths | leaderboards | partitions",
     2: "model | collect | readers",
     1: "kernels | threads | plugins | display",
     0: "errors",  # kernels raise them too

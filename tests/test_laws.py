@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from oracles import measures as oracle
 from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, ON_SINGLE_LISTS, judged, texts_of
-from qrowd import evaluation
-from qrowd.evaluation import evaluate, evaluate_blocks, measure
+from qrowd.evaluation import evaluate, evaluate_blocks, measure, plan
 from qrowd.measures import DEFINITIONS
 from qrowd.model.conventions import Conventions
 from strategies import ANY, BOUNDED, PROBABILITIES, World, scores_of, worlds
@@ -284,7 +283,7 @@ def test_scoring_a_few_assessors_at_a_time_in_however_many_threads_makes_no_diff
     options = options | {"ties": ties}
     expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "ASSESSORS_AT_ONCE", few)
+        patch.setattr(plan, "ASSESSORS_AT_ONCE", few)
         assert_same(
             evaluate(
                 world.runs, world.judgments, texts, conventions=Conventions(**options), threads=threads

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -138,7 +138,8 @@ class Alignment:
             later = np.zeros(rows.shape, bool)
             mine = self._later[0] // n_systems == topic
             later[self._later[0][mine] % n_systems, self._later[1][mine]] = True
-        return RankedTopic(rows, inside & self._rankings.tied[at], lengths, later)
+        tied = inside & self._rankings.tied[at] if inside.any() else inside
+        return RankedTopic(rows, tied, lengths, later)
 
     @cached_property
     def tied_lists(self) -> PooledLists:
@@ -163,6 +164,10 @@ class Alignment:
         """
         ordered = sorted(set(cuts), key=lambda cutoff: (cutoff is None, cutoff or 0))
         return {cutoff: self._retrieved_and_judged(cutoff) for cutoff in ordered}
+
+    def unjudged_shares(self, cuts: Iterable[int | None]) -> dict[int | None, float]:
+        """{cutoff: share} of the first `cutoff` retrieved documents that nobody judged, in the same order."""
+        return {cutoff: unjudged_share(*counts) for cutoff, counts in self.retrieved_and_judged(cuts).items()}
 
     def unjudged_share(self, cutoff: int | None) -> float:
         """Share of the first `cutoff` retrieved documents of each list that nobody judged; of all of them for None."""
@@ -192,11 +197,7 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
     topic_number = {label: i for i, label in enumerate(runs.topics)}
     number = np.array([topic_number.get(label, -1) for label in pool.topics], np.int64)
     if (number < 0).all():
-        raise NoOverlapError(
-            f"runs and judgments share no topic: runs have {first_of(runs.topics, 3)}, "
-            f"judgments {first_of(pool.topics, 3)}; "
-            "check that both are of the same collection"
-        )
+        raise NoOverlapError(no_shared_topic(runs.topics, pool.topics))
     rankings = runs.ranked(score_dtype=score_dtype)
     n_systems = len(runs.systems)
     in_both = (number >= 0)[:, None]
@@ -230,6 +231,14 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         _rankings=rankings,
         _number=number,
         _later=later,
+    )
+
+
+def no_shared_topic(of_runs: Sequence[str], of_judgments: Sequence[str]) -> str:
+    """The message where runs and judgments have no topic in common."""
+    return (
+        f"runs and judgments share no topic: runs have {first_of(of_runs, 3)}, judgments {first_of(of_judgments, 3)}; "
+        "check that both are of the same collection"
     )
 
 

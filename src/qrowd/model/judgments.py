@@ -413,10 +413,10 @@ class Judgments(Displayed):
         firsts = np.flatnonzero(np.append(True, group[1:] > group[:-1]))
         stays[rows[firsts if repeats != "last" else np.append(firsts[1:], rows.size) - 1]] = True
         if repeats != "mean":
-            return self._take(np.flatnonzero(stays))
+            return self._take(np.flatnonzero(stays), keep_assessors=True)
         value = self.value.copy()
         value[rows[firsts]] = np.add.reduceat(value[rows], firsts) / np.diff(np.append(firsts, rows.size))
-        return replace(self, value=value)._take(np.flatnonzero(stays))
+        return replace(self, value=value)._take(np.flatnonzero(stays), keep_assessors=True)
 
     def slots(self, n: int) -> Judgments:
         """The first n judgments of every (topic, document) as n virtual assessors `slot 1` ... `slot n`.

@@ -1,0 +1,77 @@
+"""Runs and judgments of any size as a collection on disk, partitioned by topic: read in pieces, in bounded memory.
+
+The collection and what reads it: `qrowd.partitions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from qrowd.files import NameFrom, PathLike, Paths
+from qrowd.model.arguments import converting
+from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
+from qrowd.model.frames import TableOptions
+from qrowd.model.headers import Names
+from qrowd.model.scales import Scale
+from qrowd.partitioning.pieces import judgments_in_pieces, n_bytes_of, runs_in_pieces
+from qrowd.partitions import Collection, CollectionWriter
+
+BYTES_OF_A_PART = 64 << 20  # of the files that are read
+FEWEST_PARTS, MOST_PARTS = 8, 1024
+
+
+@converting
+def partition(
+    runs: Paths,
+    judgments: Paths,
+    folder: PathLike,
+    *,
+    n_parts: int | None = None,
+    system: NameFrom = "file",
+    assessor: NameFrom = "file",
+    scales: Mapping[str, Scale | str] | None = None,
+    columns: Names | None = None,
+    labels: WordLabels | None = None,
+    incomplete_rows: IncompleteRows = "refuse",
+    identical_rows: IdenticalRows = "keep",
+    progress: Callable[[int, int], object] | None = None,
+) -> Collection:
+    """Turn files of runs and judgments into a collection that `evaluate` scores part after part.
+
+    Text files (TREC, CSV, TSV, JSON Lines), plain or packed, and Parquet files are read in pieces, others whole.
+
+    Parameters
+    ----------
+    runs, judgments : as `read_runs` and `read_judgments` take them.
+    folder : of the collection; it must not exist, and appears when it is complete.
+    n_parts : topics are spread over so many parts, by their names; default: one for each 64 MB of the files, from 8 to
+        1,024. A worker holds one part in memory.
+    system, assessor, scales, columns, labels, incomplete_rows, identical_rows : as in `read_runs` and
+        `read_judgments`; identical rows are looked for within a piece.
+    progress : called with the bytes of files read, and of all files.
+
+    Raises
+    ------
+    FileError
+        A file that is missing, truncated, empty or malformed, with the line; a folder that exists.
+
+    >>> collection = partition("runs/*.gz", "judges/*.qrels", "collection")  # doctest: +SKIP
+    >>> qrowd.evaluate(collection.runs, collection.judgments, "nDCG@10")  # doctest: +SKIP
+    """
+    total = n_bytes_of(judgments) + n_bytes_of(runs)
+    chosen = min(max(total // BYTES_OF_A_PART, FEWEST_PARTS), MOST_PARTS) if n_parts is None else n_parts
+    done = 0
+
+    def advance(n_bytes: int) -> None:
+        nonlocal done
+        done += n_bytes
+        if progress is not None:
+            progress(min(done, total), total)
+
+    options = TableOptions(columns, labels, incomplete_rows, identical_rows)
+    with CollectionWriter(folder, n_parts=chosen) as writer:
+        for table, piece in judgments_in_pieces(judgments, assessor, options, advance):
+            writer.add_judgments(piece.with_scales(scales) if scales else piece, table=table)
+        for run_piece in runs_in_pieces(runs, system, options, advance):
+            writer.add_runs(run_piece)
+        return writer.finish()

@@ -1,0 +1,328 @@
+"""A collection: runs and judgments in Parquet files, one part for some of the topics, and a survey of all of them.
+
+The folder holds `survey.json` and, for each part, `runs/NAME.parquet` and `judgments/NAME.parquet` with labels as text,
+which any tool reads. Names, scales and topics stand in the survey, so that a part is read as what it is of the whole:
+its systems are numbered as those of the whole are, and a grade that occurs in another part counts for the scale.
+
+`Collection.runs` and `Collection.judgments` are like any others, but read when something asks for their rows.
+`qrowd.evaluate` never does: it scores part after part. Whatever else takes runs or judgments reads all parts first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qrowd.errors import FileError, RowError
+from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.labels import Codes
+from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.model.scales import Scale
+from qrowd.partitions.parquet import read_columns
+
+SURVEY = "survey.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the topics. name : of its files. digest : of what is in them."""
+
+    name: str
+    n_run_rows: int
+    n_judgments: int
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """A partitioned collection: what is known without reading its parts.
+
+    systems, assessors : names. scales, own_scales : of the assessors, and what their own values alone would say.
+    judged : whether an assessor judged anything. sources : (assessors,) number of the table each comes from.
+    judged_topics, run_topics : labels, in the order in which they were read; part_of : {topic: number of its part}.
+    columns : columns of judgments that were recorded; has_ranks : whether runs state ranks.
+    n_repeats : judgments that repeat an earlier one. notes : what was noticed while files were read.
+    """
+
+    folder: Path
+    systems: tuple[str, ...]
+    assessors: tuple[str, ...]
+    scales: tuple[Scale, ...]
+    own_scales: tuple[Scale, ...]
+    judged: tuple[bool, ...]
+    sources: tuple[int, ...]
+    judged_topics: tuple[str, ...]
+    run_topics: tuple[str, ...]
+    part_of: Mapping[str, int] = field(repr=False)
+    parts: tuple[Part, ...] = field(repr=False)
+    columns: tuple[str, ...]
+    has_ranks: bool
+    run_notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        rows, judgments = (sum(getattr(part, name) for part in self.parts) for name in ("n_run_rows", "n_judgments"))
+        return (
+            f"Collection({len(self.parts):,} parts: {len(self.systems):,} systems, {len(self.judged_topics):,} judged "
+            f"topics, {len(self.assessors):,} assessors, {rows:,} retrieved documents, {judgments:,} judgments)"
+        )
+
+    @cached_property
+    def runs(self) -> PartitionedRuns:
+        """All runs; their rows are read when something asks for them."""
+        return PartitionedRuns(collection=self)
+
+    @cached_property
+    def judgments(self) -> PartitionedJudgments:
+        """All judgments; their rows are read when something asks for them."""
+        return PartitionedJudgments(collection=self)
+
+    @cached_property
+    def topics_by_part(self) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+        """Of each part the judged topics, and those that are only in runs."""
+        lists: list[tuple[list[str], list[str]]] = [([], []) for _ in self.parts]
+        for topic in self.judged_topics:
+            lists[self.part_of[topic]][0].append(topic)
+        judged = set(self.judged_topics)
+        for topic in self.run_topics:
+            if topic not in judged:
+                lists[self.part_of[topic]][1].append(topic)
+        return tuple((tuple(own), tuple(others)) for own, others in lists)
+
+    def read(self, number: int) -> tuple[Runs, Judgments]:
+        """The runs and the judgments of a part, with the systems, assessors and scales of the whole.
+
+        Raises
+        ------
+        FileError
+            A file that is missing or damaged.
+        """
+        return self.read_runs(number), self.read_judgments(number)
+
+    def read_runs(self, number: int) -> Runs:
+        """The runs of a part. Their topics are all of the part, judged ones first."""
+        judged, others = self.topics_by_part[number]
+        path = self.path("runs", number)
+        columns = read_columns(path, labels=("system", "topic", "document"), numbers=("score", "rank"))
+        system, topic = columns.numbered("system", self.systems), columns.numbered("topic", (*judged, *others))
+        documents, document = columns.own("document")
+        rank = columns.numbers["rank"] if self.has_ranks else None
+        try:
+            return Runs(
+                self.systems, (*judged, *others), documents, system, topic, document, columns.numbers["score"], rank,
+                self.run_notes,
+            )  # fmt: skip
+        except RowError as error:  # a document twice in a list, which pieces of a file do not show
+            raise FileError(path, error.problem) from None
+
+    def read_judgments(self, number: int) -> Judgments:
+        """The judgments of a part."""
+        judged, _ = self.topics_by_part[number]
+        numbers = ("value", *(name for name in ("order", "seconds") if name in self.columns))
+        texts = tuple(name for name in ("unit", "time", "comment") if name in self.columns)
+        columns = read_columns(
+            self.path("judgments", number), labels=("topic", "document", "assessor"), numbers=numbers, texts=texts
+        )
+        topic, assessor = columns.numbered("topic", judged), columns.numbered("assessor", self.assessors)
+        documents, document = columns.own("document")
+        optional: dict[str, Any] = {name: columns.numbers[name] for name in numbers[1:]}
+        optional |= {name: columns.texts[name] for name in texts}
+        return Judgments(
+            judged, documents, self.assessors, topic, document, assessor, columns.numbers["value"], self.scales,
+            self.sources, **optional, notes=self.notes,
+        )  # fmt: skip
+
+    def path(self, kind: str, number: int) -> Path:
+        """The file of a part. kind : "runs" or "judgments"."""
+        return self.folder / kind / f"{self.parts[number].name}.parquet"
+
+    def stopping_short(self) -> dict[str, Scale]:
+        """As `Judgments.stopping_short`."""
+        return {
+            name: own
+            for name, own, scale, judged in zip(self.assessors, self.own_scales, self.scales, self.judged, strict=True)
+            if judged and own.maximum < scale.maximum and scale.kind != "magnitude"
+        }
+
+    def to_json(self) -> str:
+        """What `survey.json` holds."""
+        numbers = {topic: self.part_of[topic] for topic in dict.fromkeys((*self.judged_topics, *self.run_topics))}
+        content = {
+            "format": FORMAT,
+            "systems": self.systems,
+            "assessors": [
+                {"name": name, "scale": _written(scale), "own_scale": _written(own), "judged": judged, "source": source}
+                for name, scale, own, judged, source in zip(
+                    self.assessors, self.scales, self.own_scales, self.judged, self.sources, strict=True
+                )
+            ],
+            "judged_topics": self.judged_topics,
+            "run_topics": self.run_topics,
+            "part_of": list(numbers.values()),
+            "parts": [vars(part) for part in self.parts],
+            "columns": self.columns,
+            "has_ranks": self.has_ranks,
+            "run_notes": self.run_notes,
+            "notes": self.notes,
+        }
+        return json.dumps(content, ensure_ascii=False)
+
+
+def open_collection(folder: str | Path) -> Collection:
+    """Open the collection that `qrowd partition` or `write_collection` wrote; no part of it is read.
+
+    Raises
+    ------
+    FileError
+        A folder without a survey, or one of another version.
+    """
+    path = Path(folder) / SURVEY
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        problem = f"holds no {SURVEY}, so it is no partitioned collection; qrowd partition writes one"
+        raise FileError(folder, problem) from None
+    except (OSError, ValueError) as error:
+        raise FileError(path, f"cannot be read: {error}; write the collection again") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FileError(path, f"is not of format {FORMAT}, which this version reads; write the collection again")
+    assessors = content["assessors"]
+    topics = dict.fromkeys((*content["judged_topics"], *content["run_topics"]))
+    return Collection(
+        Path(folder),
+        tuple(content["systems"]),
+        tuple(one["name"] for one in assessors),
+        tuple(_scale(one["scale"]) for one in assessors),
+        tuple(_scale(one["own_scale"]) for one in assessors),
+        tuple(one["judged"] for one in assessors),
+        tuple(one["source"] for one in assessors),
+        tuple(content["judged_topics"]),
+        tuple(content["run_topics"]),
+        dict(zip(topics, content["part_of"], strict=True)),
+        tuple(Part(**part) for part in content["parts"]),
+        tuple(content["columns"]),
+        content["has_ranks"],
+        tuple(content["run_notes"]),
+        tuple(content["notes"]),
+    )
+
+
+def _written(scale: Scale) -> dict[str, Any]:
+    return {**vars(scale), "maximum": None if scale.maximum == inf else scale.maximum}
+
+
+def _scale(content: dict[str, Any]) -> Scale:
+    return Scale(**{**content, "maximum": inf if content["maximum"] is None else content["maximum"]})
+
+
+# ---------------------------------------------------------------------- runs and judgments that are read when needed
+
+
+class _Unread:
+    """A column of which nothing is read before somebody asks for it; then all columns are."""
+
+    def __init__(self, name: str, read: Callable[[Collection], Runs | Judgments]) -> None:
+        self.name, self.read = name, read
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return None
+        whole = self.read(instance.collection)
+        vars(instance).update({one.name: getattr(whole, one.name) for one in fields(whole)})
+        return vars(instance)[self.name]
+
+
+def read_all_runs(collection: Collection) -> Runs:
+    """The runs of all parts, with the topics in the order of the survey."""
+    runs = concatenate_runs([collection.read_runs(number) for number in range(len(collection.parts))])
+    topic = _in_order(runs.topics, runs.topic, collection.run_topics)
+    rank = runs.rank if collection.has_ranks else None
+    columns = (runs.documents, runs.system, topic, runs.document, runs.score, rank)
+    return Runs(collection.systems, collection.run_topics, *columns, collection.run_notes)
+
+
+def read_all_judgments(collection: Collection) -> Judgments:
+    """The judgments of all parts, with the topics in the order of the survey."""
+    whole = concatenate_judgments([collection.read_judgments(number) for number in range(len(collection.parts))])
+    topic = _in_order(whole.topics, whole.topic, collection.judged_topics)
+    labels = (collection.judged_topics, whole.documents, collection.assessors)
+    optional = {name: getattr(whole, name) for name in Judgments.OPTIONAL}
+    codes = (topic, whole.document, whole.assessor)
+    scales, sources = collection.scales, collection.sources
+    return Judgments(*labels, *codes, whole.value, scales, sources, **optional, notes=collection.notes)
+
+
+def _in_order(labels: Sequence[str], codes: Codes, ordered: Sequence[str]) -> Codes:
+    """The codes as numbers into other labels, which hold all that are used."""
+    place = {label: i for i, label in enumerate(ordered)}
+    own: Codes = np.array([place.get(label, -1) for label in labels], np.int32)[codes]
+    return own
+
+
+class PartitionedRuns(Runs):
+    """All runs of a collection. With columns instead of a collection it makes plain `Runs`, as `replace` does."""
+
+    collection: Collection
+
+    def __new__(cls, *columns: Any, **named: Any) -> Any:
+        return object.__new__(cls) if "collection" in named else Runs(*columns, **named)
+
+    def __init__(self, *, collection: Collection) -> None:
+        notes = collection.run_notes
+        vars(self).update(collection=collection, systems=collection.systems, topics=collection.run_topics, notes=notes)
+
+    def __len__(self) -> int:
+        return sum(part.n_run_rows for part in self.collection.parts)
+
+    def __reduce__(self) -> Any:
+        return _opened_runs, (self.collection.folder,)
+
+
+class PartitionedJudgments(Judgments):
+    """All judgments of a collection. With columns instead of a collection it makes plain `Judgments`."""
+
+    collection: Collection
+
+    def __new__(cls, *columns: Any, **named: Any) -> Any:
+        return object.__new__(cls) if "collection" in named else Judgments(*columns, **named)
+
+    def __init__(self, *, collection: Collection) -> None:
+        vars(self).update(
+            collection=collection,
+            topics=collection.judged_topics,
+            assessors=collection.assessors,
+            scales=collection.scales,
+            sources=collection.sources,
+            notes=collection.notes,
+        )
+
+    def __len__(self) -> int:
+        return sum(part.n_judgments for part in self.collection.parts)
+
+    def __reduce__(self) -> Any:
+        return _opened_judgments, (self.collection.folder,)
+
+    def stopping_short(self) -> Any:
+        return self.collection.stopping_short()
+
+
+for _name in ("documents", "system", "topic", "document", "score", "rank"):
+    setattr(PartitionedRuns, _name, _Unread(_name, read_all_runs))
+for _name in ("documents", "topic", "document", "assessor", "value", *Judgments.OPTIONAL):
+    setattr(PartitionedJudgments, _name, _Unread(_name, read_all_judgments))
+
+
+def _opened_runs(folder: Any) -> Runs:
+    return open_collection(folder).runs
+
+
+def _opened_judgments(folder: Any) -> Judgments:
+    return open_collection(folder).judgments

@@ -1,0 +1,88 @@
+"""What a scale is inferred from, kept for each assessor while judgments pass in a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from qrowd.kernels.arrays import Codes, Floats
+from qrowd.model.inferred_scales import inferred_scales, joined_sources
+from qrowd.model.labels import by_code
+from qrowd.model.scales import Scale, infer_scale
+
+
+def summary_of(values: Floats) -> Floats:
+    """At most three of the values, from which the same scale is inferred: lowest, highest, one that is not whole.
+
+    A scale depends on whether there is any value of 0 or more, on the lowest and highest of them, and on whether all
+    are whole. Negative values, which mean "not judged", leave nothing.
+
+    >>> summary_of(np.array([3.0, -1.0, 0.0, 2.0]))
+    array([0., 3.])
+    """
+    own = values[values >= 0]
+    if not own.size:
+        return np.zeros(0)
+    fraction = own[own % 1 != 0][:1]
+    return np.unique(np.concatenate([[own.min(), own.max()], fraction]))
+
+
+class AssessorSurvey:
+    """Assessors in the order in which they appear, with what their scales are inferred from.
+
+    Filled by `add`, one table or part of a table at a time.
+    """
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {}
+        self._summaries: list[Floats] = []
+        self._declared: list[Scale | None] = []
+        self._tables: dict[object, set[int]] = {}
+
+    def add(
+        self,
+        names: Sequence[str],
+        values: Floats,
+        assessor: Codes,
+        scales: Sequence[Scale],
+        tables: Sequence[object],
+    ) -> None:
+        """Take in judgments.
+
+        values, assessor : of each row. scales : (names,) of which declared ones are kept. tables : (names,) the table
+        each comes from, by any key; the assessors of one table share an inferred scale.
+        """
+        for i, own in enumerate(by_code(values, assessor, len(names))):
+            a = self._number.setdefault(names[i], len(self._number))
+            if a == len(self._summaries):
+                self._summaries.append(np.zeros(0))
+                self._declared.append(None)
+            self._summaries[a] = summary_of(np.concatenate([self._summaries[a], own]))
+            if scales[i].declared:
+                self._declared[a] = scales[i]
+            self._tables.setdefault(tables[i], set()).add(a)
+
+    @property
+    def assessors(self) -> tuple[str, ...]:
+        return tuple(self._number)
+
+    def sources(self) -> tuple[int, ...]:
+        """(assessors,) number of the table each comes from; tables that share an assessor are one."""
+        tables = [np.array(sorted(members), np.int64) for members in self._tables.values()]
+        return joined_sources(tables, len(self._number))
+
+    def scales(self) -> tuple[Scale, ...]:
+        """(assessors,) the declared scale, or the one inferred for the assessor's table."""
+        return inferred_scales(self._summaries, self._declared, self.sources())
+
+    def own_scales(self) -> tuple[Scale, ...]:
+        """(assessors,) the declared scale, or the one of the assessor's own values."""
+        return tuple(
+            infer_scale(summary) if scale is None else scale
+            for summary, scale in zip(self._summaries, self._declared, strict=True)
+        )
+
+    def judged(self) -> tuple[bool, ...]:
+        """(assessors,) whether there is any value of 0 or more."""
+        return tuple(summary.size > 0 for summary in self._summaries)

@@ -1,0 +1,155 @@
+"""Scores of a partitioned collection are those of the whole: bit by bit, with the same conventions and facts."""
+
+import random
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import qrowd
+from equal_scores import equal
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.model.conventions import Conventions
+from qrowd.model.duplicates import Duplicates
+from qrowd.model.preferences import Preferences
+from qrowd.partitions import open_collection, write_collection
+from qrowd.simulation import simulate_demo
+from strategies import ANY, BOUNDED, DOCUMENTS, worlds
+
+MEASURES = (
+    "nDCG@3",
+    "AP",
+    "P@2",
+    "RR",
+    "RBP(p=0.8)",
+    "ERR@5",
+    "AP(rel=2)",
+    "R(recall_base=union)@2",
+    "bpref",
+    "infAP",
+)
+BY_GRADE = ("nDCG@3", "ERR@5", "DCG@5")
+
+
+class Shuffled(Executor):
+    """Runs the tasks in any order, once the last has been handed in."""
+
+    def __init__(self, seed, n):
+        self.random, self.n, self.waiting = random.Random(seed), n, []
+
+    def submit(self, work, /, *args, **kwargs):
+        future = Future()
+        self.waiting.append((future, work, args, kwargs))
+        if len(self.waiting) == self.n:
+            self.random.shuffle(self.waiting)
+            for each, function, values, named in self.waiting:
+                try:
+                    each.set_result(function(*values, **named))
+                except BaseException as error:
+                    each.set_exception(error)
+        return future
+
+
+@st.composite
+def conventions(draw, measures):
+    linear = all(name in ("nDCG@3", "P@2", "RBP(p=0.8)", "DCG@5") for name in measures)
+    groups = draw(st.lists(st.tuples(st.sampled_from(["t1", "t2", "t9"]), st.sampled_from(DOCUMENTS)), max_size=4))
+    return Conventions(
+        ties=draw(st.sampled_from(["document", "expected"] if linear else ["document"])),
+        score_dtype=draw(st.sampled_from(["float64", "float32"])),
+        unjudged=draw(st.sampled_from(["nonrelevant", "condensed"])),
+        missing=draw(st.sampled_from(["zero", "skip", "interpolate"])),
+        empty=draw(st.sampled_from(["zero", "nan"])),
+        min_coverage=draw(st.sampled_from([0.0, 0.1, 0.6])),
+        repeats=draw(st.sampled_from(["first", "last", "mean"])),
+        duplicates=draw(st.sampled_from([None, Duplicates.from_groups([(t, d, t) for t, d in groups])])),
+    )
+
+
+@given(data=st.data(), seed=st.integers(0, 99))
+def test_any_partition_in_any_order_gives_the_scores_of_the_whole(data, seed):
+    world = data.draw(worlds(scales=BOUNDED, n_topics=5, n_systems=3, repeats=True))
+    measures = data.draw(st.lists(st.sampled_from(MEASURES), min_size=1, max_size=3, unique=True))
+    options = data.draw(conventions(measures))
+    topics = sorted({*world.judgments.topics, *world.runs.topics})
+    part_of = {topic: data.draw(st.integers(0, 3)) for topic in topics}
+    whole = qrowd.evaluate(world.runs, world.judgments, measures, conventions=options)
+    with TemporaryDirectory() as folder:
+        collection = write_collection(f"{folder}/c", world.runs, world.judgments, part_of=part_of)
+        here = qrowd.evaluate(collection.runs, collection.judgments, measures, conventions=options)
+        workers = Shuffled(seed, len(collection.parts))
+        there = qrowd.evaluate(collection.runs, collection.judgments, measures, conventions=options, executor=workers)
+    assert equal(here, whole)
+    assert equal(there, whole)
+
+
+@given(world=worlds(scales=ANY, n_topics=4, repeats=True), inferred=st.booleans())
+def test_an_assessor_has_the_scale_of_the_whole_in_each_part(world, inferred):
+    judgments = world.judgments
+    if inferred:
+        judgments = type(judgments).from_rows(world.rows)
+    if any(scale.kind == "magnitude" for scale in judgments.scales):
+        measures, options = ["AP(rel=1)", "P(rel=1)@3"], Conventions()
+    else:
+        measures, options = ["ERR@5", "nDCG@3"], Conventions(grades="rescaled")
+    whole = qrowd.evaluate(world.runs, judgments, measures, conventions=options)
+    topics = sorted({*judgments.topics, *world.runs.topics})
+    with TemporaryDirectory() as folder:
+        collection = write_collection(
+            f"{folder}/c", world.runs, judgments, part_of={topic: i for i, topic in enumerate(topics)}
+        )
+        assert collection.scales == judgments.scales
+        assert equal(qrowd.evaluate(collection.runs, collection.judgments, measures, conventions=options), whole)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    runs, judgments, _ = simulate_demo()
+    return runs, judgments
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_workers_give_the_scores_of_one_process(demo, kind):
+    runs, judgments = demo
+    whole = qrowd.evaluate(runs, judgments, ["nDCG@10", "AP"])
+    pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    done = []
+    with pool:
+        scores = qrowd.evaluate(
+            runs, judgments, ["nDCG@10", "AP"], executor=pool, progress=lambda *counts: done.append(counts)
+        )
+    assert equal(scores, whole)
+    assert done[-1] == (len(judgments.topics), len(judgments.topics))
+
+
+def test_runs_and_judgments_over_a_collection_are_read_when_something_asks_for_rows(demo, tmp_path):
+    runs, judgments = demo
+    collection = write_collection(tmp_path / "c", runs, judgments, n_parts=3)
+    opened = open_collection(tmp_path / "c")
+    assert repr(opened) == repr(collection)
+    assert len(opened.runs) == len(runs)
+    assert opened.judgments.topics == judgments.topics
+    assert "score" not in vars(opened.runs)
+    assert sorted(map(tuple, opened.runs.to_frame().values.tolist())) == sorted(
+        map(tuple, runs.to_frame().values.tolist())
+    )
+    assert "score" in vars(opened.runs)
+    assert opened.judgments.select(assessors=["ann"]).to_dict() == judgments.select(assessors=["ann"]).to_dict()
+
+
+def test_what_has_no_topic_in_common_is_refused_as_for_one_process(tmp_path):
+    runs, judgments = {"a": {"t": {"d": 1.0}}}, {"u": {"d": 1}}
+    with pytest.raises(NoOverlapError) as whole:
+        qrowd.evaluate(runs, judgments, "AP")
+    with ThreadPoolExecutor(1) as pool, pytest.raises(NoOverlapError) as parts:
+        qrowd.evaluate(runs, judgments, "AP", executor=pool)
+    assert str(parts.value) == str(whole.value)
+
+
+def test_an_executor_is_refused_for_preferences():
+    preferences = Preferences.from_rows([("t", "a", "b", "ann")])
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ArgumentError, match="executor: is for Judgments"):
+        qrowd.evaluate({"s": {"t": {"a": 1.0}}}, preferences, "compatibility", executor=pool)
