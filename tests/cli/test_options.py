@@ -15,7 +15,6 @@ from qrowd.model.conventions import Conventions
 
 # (option, command): why it differs from the option of that name in other commands.
 EXCEPTIONS = {
-    ("--measure", "report"): "one measure decides",
     ("--measure", "plan"): "one measure is planned for",
     ("--measure", "replace"): "one measure is tested",
     ("--method", "aggregate"): "one method, with its own options",
@@ -39,6 +38,8 @@ EXCEPTIONS = {
     ("--output", "disagreements"): "it also writes the folder of a campaign",
     ("--rel", "explore"): "several thresholds, for one page",
     ("--method", "explore"): "beside the mean over assessors",
+    ("--topics", "report"): "texts that are only shown",
+    ("--documents", "report"): "texts that are only shown",
     ("--topics", "explore"): "texts that are only shown",
     ("--documents", "explore"): "texts that are only shown",
     ("--depth", "explore"): "documents that are shown",

@@ -50,7 +50,7 @@ def report(
     documents: Annotated[
         list[str] | None,
         option(
-            help="Texts of the documents, to show those that matter: tables, TREC documents, or irds:ID.",
+            help="Texts of the documents, to show: tables, TREC documents, or irds:ID.",
             panel="Data",
             metavar="FILES",
         ),
