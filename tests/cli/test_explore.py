@@ -86,6 +86,13 @@ def test_notes_name_options_as_they_are_typed(qrowd, folder):
     assert any("--scale" in note for note in notes)
 
 
+def test_a_note_says_how_to_make_a_large_page_smaller(qrowd, folder, monkeypatch):
+    monkeypatch.setattr("qrowd.cli.explore.LARGE", 100_000)
+    outcome = qrowd("explore", *PANEL, "-m", "AP", "-o", "page.html")
+    assert outcome.status == 0
+    assert re.search(r"^note: the page has \d+ MB; .* --depth 0, make it smaller$", outcome.err, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qrowd.model.preferences import Preferences
 
 OUTPUT = "explore.html"
+LARGE = 20_000_000  # letters of a page, from which on a note says how to make it smaller
 
 
 def check_page(output: str | None) -> str | None:
@@ -148,6 +149,9 @@ def explore(
         )
     page = replace(page, data=replace(page.data, notes=tuple(as_options(note, OPTIONS) for note in page.data.notes)))
     content = page.to_html()
+    if len(content) > LARGE:
+        size = f"{len(content) / 1e6:,.0f} MB"
+        typer.echo(f"note: the page has {size}; fewer measures or thresholds, or --depth 0, make it smaller", err=True)
     if output is not None or not server.serve:
         write_output(output or OUTPUT, content)
         typer.echo(page.sentence, err=is_standard_output(output or OUTPUT))
