@@ -50,7 +50,7 @@ function choiceList(app, key, title, names, texts) {
   const count = element("span", { class: "count" });
   const set = flags => app.change({ [key]: names.filter((_, i) => flags(i)) });
   const rows = names.map((name, i) => {
-    const id = `${noun}-${i}`;
+    const id = `${key}-${i}`;
     const box = element("input", { type: "checkbox", id, on: { change: () => set(k => k === i ? box.checked : app.state[key][k]) } });
     const label = element("label", { for: id, title: texts[i] || null }, breakable(name), texts[i] ? element("small", {}, ` ${texts[i]}`) : null);
     const only = element("button", { type: "button", class: "only", "aria-label": `only ${name}`, on: { click: () => set(k => k === i) } }, "only");
@@ -72,7 +72,7 @@ function choiceList(app, key, title, names, texts) {
   const part = element("details", { class: "list", open: key === "assessors" },
     element("summary", {}, title, " ", count),
     element("fieldset", {}, element("legend", { class: "unseen" }, title), buttons,
-      element("ul", {}, rows.map(one => one.row)), none));
+      element("ul", { id: `${key}-list` }, rows.map(one => one.row)), none));
   return {
     part,
     follow() {

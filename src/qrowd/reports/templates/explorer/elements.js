@@ -14,6 +14,7 @@ function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") for (const [event, action] of Object.entries(value)) node.addEventListener(event, action);
     else if (name === "style") Object.assign(node.style, value);
+    else if (name.startsWith("aria-") && typeof value === "boolean") node.setAttribute(name, String(value));
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
   }

@@ -176,7 +176,7 @@ async function main() {
     window.qrowd.state = () => stateNames(app);
     window.qrowd.set = part => { app.change(part); };
     window.qrowd.results = () => resultsOf(app);
-    window.qrowd.link = app.link;
+    window.qrowd.all = { assessors: app.data.assessors, topics: app.data.topics };
   } catch (error) {
     tell(`The page could not be shown: ${error.message}`);
     throw error;

@@ -92,7 +92,7 @@ function certaintyText(app) {
   const ranking = result.ownRanks.filter(row => row.some(isKnown));
   if (ranking.length > 1 && alone) {
     const n = ranking.filter(row => row[first] === 1).length;
-    parts.push(`${data.labels[first]} is first for ${n} of ${counted(ranking.length, "assessor")}${n < ranking.length ? `, and the others rank it as low as ${result.worstRank[first]}` : ""}.`);
+    parts.push(`${data.labels[first]} is first for ${n || "none"} of ${counted(ranking.length, "assessor")}${n < ranking.length ? `, and the others rank it as low as ${result.worstRank[first]}` : ""}.`);
   }
   const partial = view.order.filter(s => result.ranks[s] && result.byTopic.filter(row => isKnown(row[s])).length < result.nTopics).length;
   if (partial) parts.push(`${counted(partial, "system has", "systems have")} scores on fewer of these topics; the mean is then over those.`);
@@ -175,7 +175,7 @@ function systemTable(app, shown, scale, comparedMean) {
             letter ? element("b", { class: `badge of-${letter.toLowerCase()}` }, letter) : null));
       }
       if (key === "picture") return element("td", { role: "cell", class: key }, systemPicture(scale, row, comparedMean));
-      const content = row.compared && key === "difference" ? element("span", { class: "soft" }, "compared with") : text(row);
+      const content = row.compared && key === "interval" ? element("span", { class: "soft" }, "compared with") : text(row);
       return element("td", { role: "cell", class: key, "data-head": brief }, content);
     });
     return element("tr", { role: "row", class: letter ? "chosen" : null, on: { click: () => app.pick(row.number) } }, cells);

@@ -1,6 +1,6 @@
 // One topic: the documents of both lists, with the grades of the chosen assessors, texts and comments.
 
-const NAMED = 8; // of so many assessors each is named beside the grade
+const NAMED = 8, GRADES = 6; // of so many assessors each is named beside the grade; of more grades only the sign is shown
 
 function renderTopic(app) {
   const { data, view } = app, part = document.getElementById("topic");
@@ -34,7 +34,7 @@ function topicSentence({ data, view }, scores) {
   const { measure, assessors } = view.selection;
   const own = assessors.map(a => scoreOf(data, measure, a, view.topic, view.first) - scoreOf(data, measure, a, view.topic, view.second)).filter(isKnown);
   const [a, b] = [own.filter(d => d > ROUNDING).length, own.filter(d => d < -ROUNDING).length];
-  const people = own.length > 1 ? ` Of ${own.length} assessors ${a} have A ahead, ${b} B.` : "";
+  const people = own.length > 1 ? ` Of ${own.length} assessors ${a || "none"} ${a === 1 ? "has" : "have"} A ahead, ${b || "none"} B.` : "";
   return `${view.measure.name} on this topic: A ${number(scores.first, 3)}, B ${number(scores.second, 3)}, difference ${signed(scores.difference)}.${people}`;
 }
 
@@ -64,13 +64,14 @@ function documentItem(app, d, rankInA, rankInB) {
   const { data, view } = app, { documents } = data;
   const assessors = view.selection.assessors;
   const judged = assessors.map(a => [a, documents.grades[d * data.assessors.length + a]]).filter(([, value]) => isKnown(value));
-  const groups = gradeGroups(judged), text = documents.texts ? documents.texts[d] : "";
+  const groups = gradeGroups(judged), named = judged.length <= NAMED;
+  const outside = !named && groups.length > GRADES ? signGroups(judged) : groups;
+  const text = documents.texts ? documents.texts[d] : "";
   const comments = documents.comments ? judged.map(([a]) => [a, documents.comments[`${d},${a}`]]).filter(([, said]) => said) : [];
-  const named = judged.length <= NAMED;
   const contents = [!named && judged.length ? "grades by assessor" : "", text ? "text" : "", comments.length ? counted(comments.length, "comment") : ""].filter(Boolean);
   return element("li", {},
     element("p", { class: "places" }, rankBadge("A", rankInA, documents.depth), rankBadge("B", rankInB, documents.depth), element("b", {}, breakable(documents.names[d]))),
-    element("p", { class: "grades" }, groups.length ? groups.map(([value, who]) => gradeGroup(app, value, who, named)) : element("span", { class: "soft" }, "not judged by the chosen assessors")),
+    element("p", { class: "grades" }, outside.length ? outside.map(([value, who]) => gradeGroup(app, value, who, named)) : element("span", { class: "soft" }, "not judged by the chosen assessors")),
     contents.length ? element("details", { "data-key": `document ${d}` }, element("summary", {}, sentence(listed(contents)).slice(0, -1), element("span", { class: "unseen" }, ` of ${documents.names[d]}`)),
       named ? null : groups.map(([value, who]) => element("p", { class: "grades" }, gradeGroup(app, value, who, true))),
       text ? element("p", { class: "text" }, text) : null,
@@ -90,7 +91,13 @@ function gradeGroups(judged) {
   return [...groups].sort(([a], [b]) => b - a);
 }
 
+// [["above 0", assessors], ...]: where assessors have scales of their own, most grades are those of one of them.
+function signGroups(judged) {
+  const signs = [["above 0", value => value > 0], ["0", value => value === 0], ["below 0", value => value < 0]];
+  return signs.map(([name, test]) => [name, judged.filter(([, value]) => test(value)).map(([a]) => a)]).filter(([, who]) => who.length);
+}
+
 function gradeGroup({ data }, value, who, named) {
-  const text = data.header.kind === "preferences" && value > 0 ? `+${grade(value)}` : grade(value);
+  const text = typeof value === "string" ? value : data.header.kind === "preferences" && value > 0 ? `+${grade(value)}` : grade(value);
   return element("span", { class: "group" }, element("b", {}, text), named ? ` ${who.map(a => data.assessors[a]).join(", ")}` : ` × ${who.length}`);
 }
