@@ -132,6 +132,23 @@ def test_weighted_means_of_the_scores_are_those_of_evaluate_methods(demo, page):
         np.testing.assert_allclose(weighted_average(values, weights), scores.values[:, w], rtol=0, atol=1e-15)
 
 
+def test_where_weights_can_not_give_the_scores_of_a_method_the_scores_are_on_the_page():
+    runs = {
+        "a": {t: {"d1": 2, "d2": 1} for t in "tuv"}, "b": {t: {"d2": 2, "d1": 1} for t in "tu"},
+        "c": {t: {"d3": 2, "d1": 1} for t in "tuv"},
+    }  # fmt: skip
+    judgments = {
+        "ann": {t: {"d1": 1, "d2": 0} for t in "tuv"},
+        "bob": {t: {"d1": 0, "d2": int(t != "t")} for t in "tuv"},
+    }
+    conventions = qrowd.Conventions(missing="interpolate")
+    header, arrays = decoded(explore(runs, judgments, "AP", methods=["uniform"], conventions=conventions).to_html())
+    assert header["methods"][1]["kind"] == "merged"
+    scores = qrowd.evaluate_methods(runs, judgments, "AP", methods="uniform", conventions=conventions)
+    assert equal(arrays["merged"][0], scores.values[:, 0])
+    assert any("interpolated from all topics" in note for note in header["notes"])
+
+
 @settings(max_examples=25)
 @given(st.data())
 def test_the_mean_over_any_assessors_and_topics_is_that_of_evaluate_on_their_judgments(demo, page, data):

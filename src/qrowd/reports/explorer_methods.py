@@ -122,7 +122,7 @@ def _merged(method: Measure, merged: Scores, scores: Scores) -> MethodOfPage:
             values[:, t] = merged.values[:, 0, place[topic]]
     name = str(method)
     n = len(scores.assessors)
-    note = f"scores of the judgments merged from all {n} assessors; the choice of assessors does not change them"
+    note = f"scores by this method from all {n} assessors; the choice of assessors does not change them"
     return MethodOfPage(NAMED_OTHERWISE.get(name, name), _label(name), "merged", note, merged=values)
 
 
