@@ -242,6 +242,7 @@ def test_the_keyboard_alone_goes_from_the_measure_to_the_text_of_a_document(brow
     topic = tab.evaluate("window.qrowd.state().topic")
     assert chosen.startswith(f"topic {topic}:")
     assert tab.locator("#topic h2").inner_text() == f"Topic {topic}: what is {topic}"
+    expect(tab.locator("#announcement")).to_contain_text(f"Topic {topic}: what is {topic}. AP(rel=2) on this topic: A ")
     go_to(tab, "#topic summary")
     tab.keyboard.press("Enter")
     text = tab.locator("#topic details[open] .text")

@@ -7,7 +7,7 @@ function startedApp(data) {
   let timer = null, saving = null;
   app.change = part => {
     [app.state] = changedState(data, app.state, part);
-    update();
+    update("topic" in part ? "topic" : "first" in part || "second" in part ? "pair" : "answer");
   };
   app.show = part => {
     Object.assign(app, part);
@@ -30,7 +30,7 @@ function startedApp(data) {
   };
   app.link = () => `${location.href.split("#")[0]}#${fragmentOf(data, app.state)}`;
   const followControls = buildControls(app);
-  function update() {
+  function update(changed = "answer") {
     compute(app);
     followControls();
     renderAnswer(app);
@@ -38,7 +38,7 @@ function startedApp(data) {
     renderPair(app);
     renderTopic(app);
     clearTimeout(timer);
-    timer = setTimeout(() => { document.getElementById("announcement").textContent = announcement(app); }, WAIT);
+    timer = setTimeout(() => { document.getElementById("announcement").textContent = announcement(app, changed); }, WAIT);
     clearTimeout(saving);
     saving = setTimeout(() => history.replaceState(null, "", app.link()), 100);
   }
@@ -81,8 +81,11 @@ function shownTopic(pair, wanted) {
   return largest ? largest.topic : null;
 }
 
-function announcement(app) {
-  return document.getElementById("headline").textContent || emptiness(app);
+// One sentence on the part that has changed.
+function announcement({ view }, changed) {
+  const part = view.empty ? "answer" : changed;
+  const heading = part === "topic" ? `${document.getElementById("topic-title").textContent}. ` : "";
+  return heading + document.querySelector(part === "answer" ? "#headline" : `#${part} .say`).textContent;
 }
 
 function tell(problem) {

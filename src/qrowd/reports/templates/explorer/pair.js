@@ -53,7 +53,7 @@ function topicChart(app) {
   if (chosen) show(chosen.text);
   const largest = Math.max(...bars.map(bar => Math.abs(bar.difference)), 0);
   return element("div", { class: "by-topic" }, element("h3", {}, "By topic"),
-    element("p", { class: "small" }, `Each bar is a topic: up, A is ahead; down, B. The largest difference is ${number(largest, 3)}. Press a bar to see the documents.`),
+    element("p", { class: "small" }, `Each bar is a topic: up, A is ahead; down, B. The largest difference is ${number(largest, 3)}. `, element("span", { class: "hint" }, "Press a bar to see the documents.")),
     topicBars(bars, app.view.topic, topic => app.change({ topic: app.data.topics[topic] }), show), readout);
 }
 

@@ -1,5 +1,6 @@
 // The headline and the table of systems.
 
+const LONG = 24; // letters of a name that needs a wider column
 const SHOWN = 15, FEW = 8; // systems in the table before all are asked for; on narrow windows
 
 const COLUMNS = [
@@ -133,8 +134,8 @@ function renderSystems(app) {
   rendered(part, title, pairHint(app),
     element("div", { class: "wide" }, systemTable(app, shown, scale, comparedMean)), more,
     element("p", { class: "key" },
-      element("span", {}, keyMark("dot"), "mean: differs from ", nameOf(data, compared), " by an interval that excludes 0 "),
-      element("span", {}, keyMark("dot open"), "interval includes 0 "),
+      element("span", {}, keyMark("dot"), "mean; the interval of its difference to ", nameOf(data, compared), " excludes 0 "),
+      element("span", {}, keyMark("dot open"), "includes 0 "),
       element("span", {}, keyMark("line"), "interval of the difference, drawn from the mean of ", nameOf(data, compared), " (dashed line) "),
       element("span", {}, keyMark("band"), "lowest to highest assessor, cut at the edge")),
     element("p", { class: "small" }, `Intervals: ${percent(data.header.confidence)}, each difference by itself, t over topics; not corrected for several comparisons; the assessors are taken as fixed.`));
@@ -180,7 +181,8 @@ function systemTable(app, shown, scale, comparedMean) {
     });
     return element("tr", { role: "row", class: letter ? "chosen" : null, on: { click: () => app.pick(row.number) } }, cells);
   });
-  return element("table", { role: "table", class: "systems" },
+  const long = shown.some(row => row.label.length > LONG);
+  return element("table", { role: "table", class: long ? "systems long" : "systems" },
     element("caption", {}, `Systems by ${app.view.measure.name}`),
     element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, heads)),
     element("tbody", { role: "rowgroup" }, body));
