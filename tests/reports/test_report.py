@@ -396,7 +396,11 @@ def test_systems_with_long_names_have_different_labels_in_every_chart(panel):
         labels = re.findall(rf'text-anchor="end" class="label">([^<]*?){end}', chart)
         assert len(labels) == len(set(labels)) > 1
         assert all(len(label) <= 30 for label in labels)
-    assert "colbert_<wbr>rankgpt4o_<wbr>" in re.search("<h1.*?</h1>", report_page(report))[0]
+    page = report_page(report)
+    titled = dict(re.findall(r'<th scope="row" title="([^"]*)">([^<]*)</th>', page.partition('id="pairs"')[0]))
+    assert set(titled) == set(names)
+    assert len(set(titled.values())) == len(names)
+    assert titled[report.answer.first] in unescape(re.search("<h1.*?</h1>", page)[0]).replace("<wbr>", "")
 
 
 def test_the_bars_of_a_chart_end_where_the_measure_does():

@@ -224,7 +224,7 @@ def test_long_names_are_whole_on_both_sides_of_the_chart_of_methods(browser: Bro
         ".map(t => t.textContent); }"
     )
     assert cut == []
-    assert page.locator("#methods svg text", has_text="bm25_").count() > 0
+    assert page.locator("#methods svg text", has_text="msmarco").count() > 0
     page.close()
 
 

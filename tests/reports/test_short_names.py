@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.reports.short_names import fitted_names, short_names
+from qrowd.reports.short_names import fitted_names, labels_of, short_names
 
 WORDS = st.lists(st.sampled_from(["bm25", "rm3", "a", "llama", "3", "x" * 30]), min_size=1, max_size=6)
 NAMES = st.builds(
@@ -50,6 +50,23 @@ def test_fitted_names_stay_different_and_in_order(names, longest):
     assert all(labels)
     for name, label in zip(names, labels, strict=True):
         assert label == name or "…" in label or "…" in name or label in name
+
+
+@given(SEVERAL, st.integers(1, 60))
+def test_labels_of_different_names_are_different_and_none_is_empty(names, longest):
+    labels = labels_of(names, longest)
+    assert len(set(labels)) == len(names)
+    assert all(labels)
+
+
+TREC = st.builds("_".join, st.lists(st.sampled_from(["dense", "bm25", "duoT5", "2021", "run", "p"]), min_size=8))
+
+
+@given(st.lists(TREC, unique=True, min_size=2, max_size=8), st.sampled_from(["", "h2oloo_msmarco-passage-"]))
+def test_labels_of_names_as_those_of_trec_are_different_and_have_a_letter(names, shared):
+    labels = labels_of([shared + name for name in names], 30)
+    assert len(set(labels)) == len(names)
+    assert all(any(letter.isalpha() for letter in label) for label in labels)
 
 
 @given(SEVERAL)

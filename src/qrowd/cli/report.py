@@ -15,7 +15,7 @@ from qrowd.cli.reading import OPTIONS
 from qrowd.cli.values import related_of, renamed_systems
 from qrowd.model.conventions import Conventions
 
-DATA = (".csv", ".parquet", ".xlsx", ".json")  # endings of files that keep the full names
+FULL_NAMES = (".csv", ".parquet", ".xlsx", ".json", ".html", ".htm")  # data; a page shortens names by itself
 
 
 def check_page(output: str) -> str:
@@ -96,7 +96,7 @@ def report(
         *input_files("record of questions to models", [judge_record] if judge_record else []),
     )
     rankings = run_files.read(data)
-    if short_names and not output.lower().endswith(DATA):
+    if short_names and not name_with_ending(output, ".html").lower().endswith(FULL_NAMES):
         labels = dict(zip(rankings.systems, without_common_words(rankings.systems), strict=True))
         relatives = renamed_systems(relatives, labels)
         rankings, baseline = replace(rankings, systems=tuple(labels.values())), labels.get(baseline or "", baseline)

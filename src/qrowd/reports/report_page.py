@@ -6,7 +6,7 @@ Style and script are part of the page; a content security policy forbids it to l
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import resources
 from importlib.util import find_spec
 from math import isnan
@@ -17,6 +17,7 @@ from qrowd.reports import report_text as text
 from qrowd.reports.phrases import percent, with_minus_signs
 from qrowd.reports.report_assessors import Grade, SplitRow
 from qrowd.reports.report_content import ReportContent
+from qrowd.reports.report_names import Labels, with_labels
 from qrowd.reports.report_tables import csv_link, grids_of
 from qrowd.reports.report_texts import start_of
 
@@ -32,7 +33,7 @@ def pieces_of_names(text: str) -> list[str]:
     >>> pieces_of_names("colbert_rankgpt4o_msmarco is ahead of bm_25.")
     ['colbert_', 'rankgpt4o_', 'msmarco is ahead of bm_25.']
     """
-    parts = (re.sub(r"(?<=[_./-])(?=\w)", "\0", word) if len(word) > LONG_NAME else word for word in text.split(" "))
+    parts = (re.sub(r"(?<=[_./…-])(?=\w)", "\0", word) if len(word) > LONG_NAME else word for word in text.split(" "))
     return " ".join(parts).split("\0")
 
 
@@ -45,9 +46,12 @@ def report_page(report: ReportContent) -> str:
         Jinja2 is not installed.
     """
     check_jinja()
+    labels = Labels([row.system for row in report.systems])
+    report, full = with_labels(report, labels), report
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
+    full_grids = grids_of(full)
     environment = Environment(
         loader=PackageLoader("qrowd.reports"),
         autoescape=True,
@@ -68,7 +72,9 @@ def report_page(report: ReportContent) -> str:
         style=style,
         script=script,
         charts={name: Markup(svg) for name, svg in _charts(report).items()},
-        grids=grids_of(report),
+        grids={name: replace(grid, records=full_grids[name].records) for name, grid in grids_of(report).items()},
+        labels=labels,
+        full_names={label: name for name, label in labels.names.items()},
         text=text,
         key_numbers=text.key_numbers(report),
         n_extremes=ASSESSORS_DRAWN if len(report.assessors.rows) > ASSESSORS_DRAWN else 0,

@@ -84,6 +84,19 @@ def _is_word(part: str) -> bool:
     return part[0] not in "_-."
 
 
+def labels_of(names: Sequence[str], longest: int) -> tuple[str, ...]:
+    """The names without what they share, with at most so many letters where they stay different with so many.
+
+    >>> labels_of(["my_bm25_2020", "my_" + "dense_" * 9 + "2020", "my_splade_2020"], 20)
+    ('bm25', 'dense_dense_…_dense', 'splade')
+    >>> labels_of(["monot5_3b_run_1", "monot5_3b_run_2"], 20)  # a number alone is no name
+    ('monot5_3b_run_1', 'monot5_3b_run_2')
+    """
+    shorter = short_names(names)
+    has_letters = all(any(letter.isalpha() for letter in name) for name in shorter)
+    return fitted_names(shorter if has_letters else names, longest)
+
+
 def fitted_names(names: Sequence[str], longest: int) -> tuple[str, ...]:
     """The names with at most so many letters: the middle of a long one is left out, or what it shares with others.
 
