@@ -15,6 +15,7 @@ from qrowd.comparison.differences import difference
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import NoOverlapError
 from qrowd.reports.explorer import explore
+from qrowd.reports.explorer_page import explorer_page
 from qrowd.simulation import simulate_demo
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
@@ -104,6 +105,37 @@ def panel(runs, judgments, name, method, assessors, topics):
     return scores.sel(topic=[topic for topic in scores.topics if topic in topics])
 
 
+def check_means(shown, scores, own):
+    """Means and ranks by the panel, and those of its assessors, are those of the scores."""
+    by_name = {row["system"]: row for row in shown["systems"]}
+    panel_ranking, own_ranking = rank_systems(scores), rank_systems(own)
+    assert shown["n_topics"] == np.isfinite(scores.values).any(axis=(0, 1, 3)).sum()
+    for s, system in enumerate(scores.systems):
+        row, ranks = by_name[system], own_ranking.rank_by_assessor[:, s]
+        assert close(row["mean"], panel_ranking.mean[s])
+        assert row["rank"] == panel_ranking.rank[s]
+        assert close(row["lowest"], np.fmin.reduce(own_ranking.by_assessor[:, s]))
+        assert close(row["highest"], np.fmax.reduce(own_ranking.by_assessor[:, s]))
+        assert close(row["best_rank"], min(ranks[ranks > 0], default=np.nan))
+        assert close(row["worst_rank"], max(ranks[ranks > 0], default=np.nan))
+
+
+def check_differences(shown, scores, compared, systems):
+    """Differences to one system, with their intervals, are those of the scores; returns how many have an interval."""
+    by_name, n = {row["system"]: row for row in shown["systems"]}, 0
+    for system in systems:
+        row = by_name[system]
+        try:
+            expected = difference(scores, system, compared, method="topics")
+        except NoOverlapError:  # fewer than two topics: no interval
+            assert close(row["low"], np.nan)
+            continue
+        n += 1
+        for name, of in (("difference", expected.difference), ("low", expected.low), ("high", expected.high)):
+            assert close(row[name], of), (name, system, compared)
+    return n
+
+
 @pytest.mark.parametrize("collection", [demo, deep_learning])
 def test_means_differences_intervals_and_ranks_of_50_random_choices_are_those_of_qrowd(browser, tmp_path, collection):
     runs, judgments = collection()
@@ -112,43 +144,44 @@ def test_means_differences_intervals_and_ranks_of_50_random_choices_are_those_of
     explore(runs, judgments, MEASURES, rel=[1, 2], methods=methods, depth=0, rng=3).write(file)
     tab = opened(browser, file.as_uri())
     rng = np.random.default_rng(20)
-    measures = [("nDCG@10", None, "nDCG@10"), *((f, r, f"{f[:2].rstrip('@')}(rel={r}){f[1:] if '@' in f else ''}")
-                for f in ("AP", "P@10") for r in (1, 2))]  # fmt: skip
+    measures = [("nDCG@10", None, "nDCG@10"), ("AP", 1, "AP(rel=1)"), ("AP", 2, "AP(rel=2)"),
+                ("P@10", 1, "P(rel=1)@10"), ("P@10", 2, "P(rel=2)@10")]  # fmt: skip
     n_intervals = 0
     for _ in range(50):
         assessors, topics = some(judgments.assessors, rng), some(judgments.topics, rng)
         family, rel, name = measures[rng.integers(len(measures))]
         method = str(rng.choice(["mean", "mean", *methods]))
-        compared = str(rng.choice(runs.systems))
+        compared, *systems = map(str, rng.choice(runs.systems, 6, replace=False))
         choice = {"family": family, "rel": rel, "method": method, "assessors": assessors, "topics": topics}
         tab.evaluate("part => window.qrowd.set(part)", {**choice, "compared": compared})
         shown = tab.evaluate("window.qrowd.results()")
-        by_name = {row["system"]: row for row in shown["systems"]}
-        scores = panel(runs, judgments, name, method, assessors, topics)
-        ranking = rank_systems(scores)
-        own = rank_systems(panel(runs, judgments, name, "mean", assessors, topics))
         assert shown["measure"] == name
-        assert shown["n_topics"] == int(ranking.n_topics.max())
-        for s, system in enumerate(scores.systems):
-            row, ranks = by_name[system], own.rank_by_assessor[:, s]
-            assert close(row["mean"], ranking.mean[s])
-            assert row["rank"] == ranking.rank[s]
-            assert close(row["lowest"], np.fmin.reduce(own.by_assessor[:, s]))
-            assert close(row["highest"], np.fmax.reduce(own.by_assessor[:, s]))
-            assert close(row["best_rank"], min(ranks[ranks > 0], default=np.nan))
-            assert close(row["worst_rank"], max(ranks[ranks > 0], default=np.nan))
-        for system in rng.choice([name for name in runs.systems if name != compared], 5, replace=False):
-            row = by_name[str(system)]
-            try:
-                expected = difference(scores, str(system), compared, method="topics")
-            except NoOverlapError:  # fewer than two topics: no interval
-                assert close(row["low"], np.nan)
-                continue
-            n_intervals += 1
-            for value, of in zip((row["difference"], row["low"], row["high"]),
-                                 (expected.difference, expected.low, expected.high), strict=True):  # fmt: skip
-                assert close(value, of), (system, compared, choice)
+        scores = panel(runs, judgments, name, method, assessors, topics)
+        check_means(shown, scores, panel(runs, judgments, name, "mean", assessors, topics))
+        n_intervals += check_differences(shown, scores, compared, systems)
     assert n_intervals > 150
+    tab.close()
+
+
+def test_where_systems_lack_scores_of_some_assessors_a_difference_is_that_of_the_shared_ones(browser, tmp_path):
+    page = explore(*demo(), "nDCG@10", methods=[], depth=0).data
+    rng = np.random.default_rng(8)
+    values = np.where(rng.random(page.scores.values.shape) < 0.3, np.nan, page.scores.values)
+    values[:, :, :3, 5] = np.nan
+    scores = replace(page.scores, values=values)
+    file = tmp_path / "explore.html"
+    file.write_text(explorer_page(replace(page, scores=scores)), "utf-8")
+    tab = opened(browser, file.as_uri())
+    for _ in range(20):
+        assessors, topics = some(scores.assessors, rng), some(scores.topics, rng)
+        compared, *systems = map(str, rng.choice(scores.systems, 6, replace=False))
+        choice = {"assessors": assessors, "topics": topics, "compared": compared}
+        tab.evaluate("part => window.qrowd.set(part)", choice)
+        shown = tab.evaluate("window.qrowd.results()")
+        part = scores.sel(assessor=assessors, topic=topics)
+        check_means(shown, part, part)
+        check_differences(shown, part, compared, systems)
+        assert "NaN" not in tab.locator("main").inner_text()
     tab.close()
 
 
