@@ -8,8 +8,11 @@ function scaleOf(values, nTicks = 5, beside = []) {
   const known = values.filter(isKnown);
   let low = Math.min(...known), high = Math.max(...known);
   // What is beside the values is shown as far as it widens the picture by half to each side at most.
-  const reach = (high - low) / 2, others = beside.filter(isKnown);
-  [low, high] = [Math.min(low, Math.max(low - reach, ...extreme(others, Math.min))), Math.max(high, Math.min(high + reach, ...extreme(others, Math.max)))];
+  const others = beside.filter(isKnown), reach = (high - low) / 2;
+  if (others.length) {
+    low = Math.min(low, Math.max(low - reach, Math.min(...others)));
+    high = Math.max(high, Math.min(high + reach, Math.max(...others)));
+  }
   if (!(high - low > 1e-9)) [low, high] = [low - 0.05, high + 0.05];
   const margin = 0.03 * (high - low);
   low -= margin;
@@ -19,10 +22,6 @@ function scaleOf(values, nTicks = 5, beside = []) {
   const ticks = [];
   for (let k = Math.ceil(low / step); k <= Math.floor(high / step); k++) ticks.push(Number((k * step).toPrecision(10)));
   return { place: value => 100 * Math.min(Math.max((value - low) / (high - low), 0), 1), ticks };
-}
-
-function extreme(values, pick) {
-  return values.length ? [pick(...values)] : [];
 }
 
 function at(percentage) {

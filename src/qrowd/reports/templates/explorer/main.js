@@ -3,7 +3,7 @@
 const WAIT = 600; // milliseconds without a change before it is announced
 
 function startedApp(data) {
-  const app = { data, state: initialState(data), sort: { key: "rank", up: true }, allSystems: false, narrow: false, next: "first" };
+  const app = { data, state: initialState(data), sort: { key: "rank", up: true }, allSystems: false, allAssessors: false, narrow: false, next: "first" };
   let timer = null, saving = null;
   app.change = part => {
     [app.state] = changedState(data, app.state, part);
@@ -12,6 +12,7 @@ function startedApp(data) {
   app.show = part => {
     Object.assign(app, part);
     renderSystems(app);
+    renderPair(app);
   };
   // Systems are chosen in turn: A, then B.
   app.pick = system => {
@@ -160,7 +161,7 @@ function followWindow(app) {
   });
   addEventListener("hashchange", () => { if (location.hash.includes("=") || !location.hash) app.restore(); });
   addEventListener("beforeprint", () => {
-    app.show({ allSystems: true });
+    app.show({ allSystems: true, allAssessors: true });
     document.querySelectorAll("main details").forEach(one => { one.open = true; });
   });
   document.getElementById("skip").addEventListener("click", event => app.goTo(event, "answer"));

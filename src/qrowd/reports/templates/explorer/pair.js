@@ -1,5 +1,7 @@
 // Two systems, A and B: their difference over topics, by topic and by assessor.
 
+const ENDS = 15; // assessors shown at each end of many, before all are asked for
+
 function renderPair(app) {
   const { data, view } = app, part = document.getElementById("pair");
   part.hidden = Boolean(view.empty) || !view.pair;
@@ -68,7 +70,9 @@ function assessorChart(app) {
   const names = others.map(row => data.assessors[row.assessor]);
   const say = known.length < 2 ? "" : others.length ? `${others.length} of ${counted(known.length, "assessor")} ${others.length === 1 ? "sees" : "see"} it the other way (hollow): ${listed(names, 12)}.`
     : `None of ${known.length} assessors sees it the other way.`;
-  const body = rows.map(row => element("tr", {},
+  const many = rows.length > 2 * ENDS, all = !many || app.allAssessors;
+  const shown = all ? rows : [...rows.slice(0, ENDS), ...rows.slice(-ENDS)];
+  const body = shown.map(row => element("tr", {},
     element("th", { scope: "row" }, breakable(data.assessors[row.assessor])),
     element("td", { class: "picture" }, differencePicture(scale, row.difference, otherWay(row))),
     element("td", { class: "n" }, signed(row.difference))));
@@ -76,5 +80,8 @@ function assessorChart(app) {
     element("p", { class: "small" }, rows.length ? `Mean difference over the chosen topics. ${say}` : "No assessor is chosen."),
     rows.length ? element("table", {}, element("caption", {}, "Difference by assessor"),
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "assessor"), element("th", { scope: "col", class: "picture" }, element("span", { class: "unseen" }, "picture of the difference"), axisPicture(scale)), element("th", { scope: "col", class: "n" }, "difference"))),
-      element("tbody", {}, body)) : null);
+      element("tbody", {}, body)) : null,
+    many ? element("button", {
+      type: "button", class: "more", "data-key": "more assessors", "aria-expanded": all, on: { click: () => app.show({ allAssessors: !all }) },
+    }, all ? `Show the ${ENDS} at each end` : `Show all ${rows.length} assessors; now the ${ENDS} at each end`) : null);
 }
