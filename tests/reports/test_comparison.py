@@ -16,6 +16,7 @@ from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.differences import intervals
 from qrowd.reports.document import render
 from qrowd.reports.evaluation import summarise
+from qrowd.reports.fragility import changes
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_text import on_systems
 from qrowd.reports.systems import may_be_best
@@ -338,6 +339,17 @@ class TestFragility:
         )
         comparison = qrowd.compare(runs, magnitudes, "DCG@2", **self.OPTIONS)
         assert "on the scale magnitude; whole grades are needed" in comparison.notes[-1].text
+
+    def test_measures_that_are_no_weighted_sums_have_bounds_alone(self):
+        comparison = qrowd.compare(
+            self.RUNS, self.PANEL, "RR", baseline="bm25", systems=("bm25", "hybrid"), **self.OPTIONS
+        )
+        frame = comparison.to_frame(what="fragility")
+        assert frame["n_changes"].isna().all()
+        assert (frame["n_changes_low"] <= frame["n_changes_high"])[frame["difference"] != 0].all()
+        rows = tables_of(comparison)["RR: judgments that would have to change, by one grade each time"].rows
+        assert {row[3] for row in rows} == {"-"}
+        assert rows[0][4] == changes(frame["n_changes_low"][0], frame["n_changes_high"][0])
 
     def test_it_is_counted_only_where_that_is_asked_for(self):
         comparison = qrowd.compare(self.RUNS, self.PANEL, n_resamples=100, rng=1)

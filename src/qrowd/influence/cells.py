@@ -19,7 +19,7 @@ from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.measures.gain import NDCG
 from qrowd.measures.precision import R
-from qrowd.measures.scoring import Linear, TopicView
+from qrowd.measures.scoring import ByGain, Linear, TopicView
 from qrowd.model.alignment import align
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -28,6 +28,7 @@ from qrowd.model.measure import Measure
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
+from qrowd.model.scores import Scores
 
 Change = Literal["grade", "judgment", "panel"]
 FIXED = ("ties", "unjudged", "missing", "empty", "duplicates")  # conventions that must have their default
@@ -119,16 +120,14 @@ def cells_of(
     ArgumentError
         Judgments without grades, assessors on different scales for change="panel", fewer than two systems.
     """
-    chosen = _selected(runs, systems)
-    _check(measure, conventions)
+    chosen = selected(runs, systems)
+    _check(measure)
+    check_conventions(measure, conventions)
     graded = conventions.graded(judgments)
     panel = graded.panel(repeats=conventions.repeats)
-    scores = evaluate(chosen, judgments, measure, conventions=conventions)
-    has_score = ~np.isnan(scores.values[0]).all(axis=2).T  # (topics, assessors)
-    n_assessors = has_score.sum(axis=1, keepdims=True)
-    share = np.where(has_score, 1 / np.maximum(n_assessors, 1) / max(int((n_assessors > 0).sum()), 1), 0.0).ravel()
-    values, level, lowest, highest = _levels(panel, change, max_grades)
-    gains = _gains(measure, panel, values)
+    share = cell_shares(evaluate(chosen, judgments, measure, conventions=conventions))
+    values, level, lowest, highest = levels_of(panel, change, max_grades)
+    gains = gains_of_levels(measure, panel, values)
     if change is not None and (gains == gains[:, :1]).all():
         raise MeasureError(f"{measure}: gives every judgment the same gain, so that no change of one matters")
     weight = _weights(chosen, panel.pool, measure, conventions)
@@ -168,6 +167,14 @@ def cells_of(
     )
 
 
+def cell_shares(scores: Scores) -> Floats:
+    """(cells,) 1 / (topics x assessors of the topic); 0 where the assessor has no score."""
+    has_score = ~np.isnan(scores.values[0]).all(axis=2).T  # (topics, assessors)
+    n_assessors = has_score.sum(axis=1, keepdims=True)
+    n_topics = max(int((n_assessors > 0).sum()), 1)
+    return np.asarray(np.where(has_score, 1 / np.maximum(n_assessors, 1) / n_topics, 0.0).ravel())
+
+
 def normalisers(ideal: Floats, gains: Floats, counts: Ints) -> Floats:
     """(...,) sum over levels v of (gain v - gain v - 1) x (sum of the first n_v weights of the ideal ranking).
 
@@ -183,7 +190,8 @@ def _at(gains: Floats, level: Ints) -> Floats:
     return np.where(level >= 0, gains[np.arange(level.shape[1]), np.maximum(level, 0)], 0.0)
 
 
-def _selected(runs: Runs, systems: Sequence[str] | None) -> Runs:
+def selected(runs: Runs, systems: Sequence[str] | None) -> Runs:
+    """The runs of these systems, of which there must be two."""
     if systems is None:
         chosen = runs
     else:
@@ -195,13 +203,22 @@ def _selected(runs: Runs, systems: Sequence[str] | None) -> Runs:
     return chosen
 
 
-def _check(measure: Measure, conventions: Conventions) -> None:
+def is_weighted_sum(measure: Measure) -> bool:
+    """Whether a score is a weighted sum of gains over a normaliser that is known as a function of the judgments."""
     definition = measure.definition
     if not isinstance(definition, Linear) or measure.values.get("judged_only") or measure.values.get("residual"):
-        raise MeasureError(f"{measure}: is not a weighted sum of gains by rank; use one such as nDCG@10, P@10 or RBP")
+        return False
     own = type(definition).normaliser is not Linear.normaliser
-    if not definition.several_topics(measure) or (own and not isinstance(definition, NDCG | R)):
-        raise MeasureError(f"{measure}: how its normaliser depends on judgments is not known; use nDCG, R, P or RBP")
+    return definition.several_topics(measure) and (not own or isinstance(definition, NDCG | R))
+
+
+def _check(measure: Measure) -> None:
+    if not is_weighted_sum(measure):
+        raise MeasureError(f"{measure}: is not a weighted sum of gains by rank; use one such as nDCG@10, P@10 or RBP")
+
+
+def check_conventions(measure: Measure, conventions: Conventions) -> None:
+    """Refuse what joins assessors or topics, so that a judgment would not matter to its own topic alone."""
     if measure.values.get("recall_base") == "union":
         raise MeasureError(f"{measure}: recall_base='union' joins the assessors; write recall_base='own' or a number")
     for name in FIXED:
@@ -224,7 +241,7 @@ def check_panel(assessors: Sequence[str], scales: Sequence[Scale], argument: str
         )
 
 
-def _levels(panel: Panel, change: Change | None, max_grades: int | None) -> tuple[Floats, Ints, Ints, Ints]:
+def levels_of(panel: Panel, change: Change | None, max_grades: int | None) -> tuple[Floats, Ints, Ints, Ints]:
     """The possible values, and of each judgment its level and the lowest and highest it can change to."""
     given = panel.values[~np.isnan(panel.values)]
     if change is None:
@@ -257,14 +274,14 @@ def _levels(panel: Panel, change: Change | None, max_grades: int | None) -> tupl
     return values, level, np.where(judged, low, -1), np.where(judged, high, -1)
 
 
-def _gains(measure: Measure, panel: Panel, values: Floats) -> Floats:
+def gains_of_levels(measure: Measure, panel: Panel, values: Floats) -> Floats:
     """(assessors, levels) gains of the values."""
     n = values.size
     pool = Pool(("",), tuple(map(str, range(n))), np.array([0, n]), np.arange(n, dtype=np.int32))
     table = np.repeat(values[:, None], len(panel.assessors), axis=1)
     of_levels = Panel(pool, panel.assessors, panel.scales, table)
     definition = measure.definition
-    assert isinstance(definition, Linear)
+    assert isinstance(definition, ByGain)
     gains = np.asarray(definition.gains(measure, TopicView(np.zeros((1, 1), np.int32), table, of_levels)), np.float64)
     return np.ascontiguousarray(gains.T)
 

@@ -15,9 +15,11 @@ from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence import normaliser_bounds
-from qrowd.influence.cells import Cells, Change, cells_of
+from qrowd.influence.cells import Cells, Change, cells_of, is_weighted_sum
+from qrowd.influence.demonstrations import demonstration, single_changes
 from qrowd.influence.normaliser_bounds import NormaliserLimits, least_by_prices, normaliser_limits, reductions
 from qrowd.influence.rescored import Rescored, by_moving_effect, rescored
+from qrowd.influence.scored import ScoredCells, scored_cells
 from qrowd.influence.steps import Ordered, Steps, beyond, least_fixed, steps_of
 from qrowd.kernels.arrays import Floats
 from qrowd.model.arguments import converting
@@ -37,8 +39,8 @@ class FragilityChanges(Result):
     """Changes of judgments that reverse a difference, in the order in which they are applied; arrays are (changes,).
 
     topics, documents, assessors : of the judgment. before, after : its value. fixed_difference : first minus second
-    after this change and those above it, with today's normaliser. difference : the same with the normaliser that the
-    changes leave, as scoring again gives it.
+    after this change and those above it, with today's normaliser; nan where `n_changes` is. difference :
+    the same with the normaliser that the changes leave, as scoring again gives it.
     """
 
     first: str
@@ -55,6 +57,13 @@ class FragilityChanges(Result):
 
     _COLUMNS = ("topics", "documents", "assessors", "before", "after", "fixed_difference", "difference")
 
+    def seen_from(self, first: str) -> FragilityChanges:
+        """The same with this system, one of the two, as the first."""
+        if first == self.first:
+            return self
+        fixed, difference = -self.fixed_difference, -self.difference
+        return replace(self, first=self.second, second=self.first, fixed_difference=fixed, difference=difference)
+
 
 @dataclass(frozen=True, eq=False)
 class Fragility(Result):
@@ -66,7 +75,8 @@ class Fragility(Result):
     at today's: exact.
     n_changes_low, n_changes_high : bounds of the same number where the normaliser moves with the judgments: no fewer
     than the first can do it, and the second is shown by applying changes and scoring again. Equal to n_changes for
-    measures without such a normaliser.
+    measures without such a normaliser. Of measures that are no weighted sums of gains, as AP, there are only bounds,
+    and n_changes is nan.
     n_changes_interval : so many changes, applied in the same order with the normaliser moving, make the interval
     include 0: an upper bound of the least number. 0 where it includes 0 today.
     Numbers are inf where no changes of this kind suffice (upper bounds: where those tried do not), and nan where the
@@ -89,8 +99,11 @@ class Fragility(Result):
     confidence: float
     n_topics: int
     n_judgments: int
-    _steps: Steps = field(repr=False)
+    _steps: Steps | None = field(repr=False)
     _reordered: NDArray[np.bool_] = field(repr=False)  # (pairs,) whether the changes count what the normaliser does
+    _demonstrated: tuple[FragilityChanges, ...] = field(
+        default=(), repr=False
+    )  # of each pair, where there are no steps
 
     _COLUMNS = (
         "first",
@@ -107,6 +120,9 @@ class Fragility(Result):
     def _sentence(self) -> str:
         n = len(self.first)
         pairs = "1 pair" if n == 1 else f"{n} pairs"
+        if self._steps is None:
+            low, high = (np.nanmedian(one) for one in (self.n_changes_low, self.n_changes_high))
+            return f"{pairs} by {self.measure}, change={self.change!r}: medians of the bounds {low:g} and {high:g}."
         known = self.n_changes[np.isfinite(self.n_changes)]
         number = f"a median of {np.median(known):g} changes reverses a difference" if known.size else "nothing reverses"
         return f"{pairs} by {self.measure}, change={self.change!r}, normaliser fixed: {number}."
@@ -125,11 +141,15 @@ class Fragility(Result):
         where the gains of the grades rise ever more steeply, as 2^g - 1, they can be more than `n_changes`.
         """
         check_choice("normaliser", normaliser, Normaliser)
-        cells = self._steps.cells
         i, j = (number_of(name, self.systems, "system") for name in (first, second))
         if i == j:
             raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
         row = self._row(first, second)
+        if self._steps is None:
+            if normaliser == "fixed":
+                raise ArgumentError(f"normaliser='fixed': {self.measure} is not a weighted sum of gains")
+            return self._demonstrated[row].seen_from(first)
+        cells = self._steps.cells
         pair = _Pair.of(self._steps, i, j)
         if normaliser == "moving" and self._reordered[row]:
             pair = pair.reordered(cells)
@@ -198,7 +218,8 @@ def fragility(
     Parameters
     ----------
     measure
-        nDCG, DCG, P, R, RBP or another weighted sum of gains by rank.
+        nDCG, DCG, P, R, RBP or another weighted sum of gains by rank; of other measures, as AP, RR and ERR, there are
+        bounds alone.
     systems
         Those whose pairs are taken; default: all.
     baseline
@@ -234,10 +255,14 @@ def fragility(
     The lower bound holds for any changes of this kind to any judgments; the proof is in
     `qrowd.influence.normaliser_bounds`.
 
+    **Other measures.** Every change of a single judgment is scored. The upper bound is a demonstration, too: changes
+    in the order of their effects alone, scored again after each. The proof of the lower bound is in
+    `qrowd.influence.demonstrations`, and a sharper one for AP in `qrowd.influence.average_precision`.
+
     Raises
     ------
     MeasureError
-        A measure that is not linear in gains, or whose normaliser is not known.
+        A measure of preferences, or one that joins the assessors.
     ArgumentError
         Judgments without grades, one assessor or several scales with change="panel", fewer than two systems, a
         convention that is not supported.
@@ -254,15 +279,13 @@ def fragility(
     check_confidence(confidence)
     if max_grades is not None and (change != "grade" or max_grades < 1):
         raise ArgumentError(f"max_grades={max_grades}: 1 or more was expected, with change='grade'")
-    cells = cells_of(
-        as_runs(runs),
-        as_judgments(judgments),
-        parsed_measure(measure),
-        systems=systems,
-        change=change,
-        max_grades=max_grades,
-        conventions=conventions,
-    )
+    parsed = parsed_measure(measure)
+    rankings, rows = as_runs(runs), as_judgments(judgments)
+    options: dict[str, Any] = {"systems": systems, "change": change, "conventions": conventions}
+    if not is_weighted_sum(parsed):
+        scored = scored_cells(rankings, rows, parsed, max_grades=max_grades, **options)
+        return _demonstrated(scored, change, max_grades, _pairs(scored.systems, baseline), confidence, progress)
+    cells = cells_of(rankings, rows, parsed, max_grades=max_grades, **options)
     steps = steps_of(cells, change)
     pairs = _pairs(cells.systems, baseline)
     table = np.full((len(pairs), 7), nan)  # difference, half width, fixed, low, high, interval, sign
@@ -326,6 +349,72 @@ def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, in
         return list(combinations(range(len(systems)), 2))
     second = number_of(baseline, systems, "system")
     return [(first, second) for first in range(len(systems)) if first != second]
+
+
+def _demonstrated(
+    cells: ScoredCells,
+    change: Change,
+    max_grades: int | None,
+    pairs: list[tuple[int, int]],
+    confidence: float,
+    progress: Callable[[int, int], None] | None,
+) -> Fragility:
+    """Bounds by scoring again."""
+    singles = single_changes(cells, change)
+    t = _t_quantile(cells.n_topics, confidence)
+    table = np.full((len(pairs), 5), nan)  # difference, half width, low, high, interval
+    traces = []
+    for row, (i, j) in enumerate(pairs):
+        shown = demonstration(cells, singles, change, i, j)
+        difference = np.append(shown.difference, shown.differences)
+        half = _half_width(difference, np.append(shown.squares, shown.squares_after), cells.n_topics, t)
+        table[row, :2] = shown.sign * shown.difference, half[0]
+        n_high = _first(shown.differences < -ROUNDING)
+        if shown.difference > ROUNDING:
+            n_interval = _first(np.abs(difference) <= half) - 1 if np.isfinite(half).any() else nan
+            table[row, 2:] = shown.low, n_high, n_interval
+        elif np.isfinite(half[0]):
+            table[row, 4] = 0.0
+        n = int(min(n_high, shown.item.size)) if shown.difference > ROUNDING else 0
+        item, assessor = shown.item[:n], shown.assessor[:n]
+        traces.append(
+            FragilityChanges(
+                cells.systems[i],
+                cells.systems[j],
+                str(cells.measure),
+                change,
+                tuple(cells.topics[topic] for topic in cells.topic[item]),
+                tuple(cells.documents[d] for d in item),
+                tuple(cells.assessors[a] for a in assessor),
+                cells.values[shown.before[:n]],
+                cells.values[shown.after[:n]],
+                np.full(n, nan),
+                shown.sign * shown.differences[:n],
+            )
+        )
+        if progress:
+            progress(row + 1, len(pairs))
+    return Fragility(
+        cells.systems,
+        tuple(cells.systems[i] for i, _ in pairs),
+        tuple(cells.systems[j] for _, j in pairs),
+        table[:, 0],
+        table[:, 0] - table[:, 1],
+        table[:, 0] + table[:, 1],
+        np.full(len(pairs), nan),
+        table[:, 2],
+        table[:, 3],
+        table[:, 4],
+        str(cells.measure),
+        change,
+        max_grades,
+        confidence,
+        cells.n_topics,
+        cells.n_judgments,
+        None,
+        np.zeros(len(pairs), bool),
+        tuple(traces),
+    )
 
 
 def _by_scoring(cells: Cells, pair: _Pair, n_fixed: float, today: float, t: float) -> tuple[float, float]:

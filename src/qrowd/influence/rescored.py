@@ -32,7 +32,7 @@ def rescored(cells: Cells, ordered: Ordered, by_cell: Floats, n: int) -> Rescore
     steps = cell_steps(cells, ordered, by_cell, n)
     topic = ordered.cell[:n] // n_assessors
     by_topic = by_cell.reshape(-1, n_assessors).sum(axis=1)  # the mean over assessors, whose shares are in the values
-    groups = _Groups.of(topic)
+    groups = Groups.of(topic)
     today = by_topic[topic[groups.by]]
     after = today + groups.sums(steps[groups.by])
     squares = np.empty(n)
@@ -47,7 +47,7 @@ def cell_steps(cells: Cells, ordered: Ordered, by_cell: Floats, n: int) -> Float
     normaliser is the sum over levels of (step of the gain) x (first n_v weights of the ideal ranking).
     """
     assessor, cell, target = ordered.assessor[:n], ordered.cell[:n], ordered.target[:n]
-    groups = _Groups.of(cell)
+    groups = Groups.of(cell)
     of = cell[groups.by]
     today, normaliser = by_cell[of], cells.normaliser[of]
     numerator = today * normaliser - groups.sums(ordered.part[:n][groups.by] * cells.share[of])
@@ -79,7 +79,7 @@ def by_moving_effect(cells: Cells, ordered: Ordered, by_cell: Floats) -> Ordered
     score = np.minimum.accumulate(table, axis=1)[row, ordered.place % ordered.n_per]  # steps stay in their order
     within = ordered.taken(np.lexsort((ordered.place, -score, ordered.cell)))
     lost = -cell_steps(cells, within, by_cell, len(within))
-    number = _Groups.of(within.cell).number
+    number = Groups.of(within.cell).number
     apart = -4.0 * float(np.abs(lost).max()) * number  # cells stay apart
     slopes = isotonic_regression(lost + apart, increasing=False).x - apart
     useful = np.flatnonzero(slopes > 1e-9 * float(np.abs(lost).max()))
@@ -102,7 +102,7 @@ def _alone(cells: Cells, ordered: Ordered, by_cell: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Groups:
+class Groups:
     """Rows by a key, each group in the order in which its rows came.
 
     by : (rows,) the rows in this order. heads : (rows,) whether each of these is the first of its group. number :
@@ -115,7 +115,7 @@ class _Groups:
     starts: NDArray[np.intp]
 
     @classmethod
-    def of(cls, key: Ints) -> _Groups:
+    def of(cls, key: Ints) -> Groups:
         by = key.argsort(kind="stable")
         ordered = key[by]
         heads = np.ones(key.size, bool)
@@ -143,7 +143,7 @@ def _normaliser_changes(cells: Cells, cell: Ints, assessor: Ints, source: Ints, 
     up = (target > source)[change]
     threshold = np.where(up, source[change] + 1 + inside, source[change] - inside)
     n_levels = cells.values.size
-    groups = _Groups.of(cell[change] * n_levels + threshold)
+    groups = Groups.of(cell[change] * n_levels + threshold)
     by = groups.by
     direction = np.where(up[by], 1, -1)
     moved = groups.sums(direction.astype(np.float64)).astype(np.int64)

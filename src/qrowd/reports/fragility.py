@@ -97,7 +97,7 @@ def fragility_table(part: ComparisonFragility, order: list[str]) -> Table:
         "compared with": [row["second"] for row in rows],
         "difference": [signed(row["difference"]) for row in rows],
         "changes to reverse": [changes(row["n_changes"]) for row in rows],
-        "normaliser moving": [changes(row["n_changes_low"], row["n_changes_high"]) for row in rows],
+        "bounds": [changes(row["n_changes_low"], row["n_changes_high"]) for row in rows],
         "changes to include 0": [changes(row["n_changes_interval"]) for row in rows],
     }
     return Table.of(f"{part.measure}: judgments that would have to change, by one grade each time", columns)
@@ -129,8 +129,9 @@ def fragility_notes(parts: list[ComparisonFragility]) -> Iterator[Note]:
             "least number of changes after which the other system is ahead; a change moves one judgment by one grade, "
             f"and a judgment can be moved several times; the {count(n, 'judgment')} of {whose} on documents that a "
             "system ranks where the measure looks can change, and documents without a judgment gain nothing; exact "
-            "with the normaliser of each topic fixed at today's; normaliser moving: no fewer than the first number, "
-            "and the second is shown by scoring again; none: no changes suffice; this says how few could do it, not "
+            "with the normaliser of each topic fixed at today's; bounds: with the normaliser moving, and of measures "
+            "that are no weighted sums of gains (AP, RR, ERR), no fewer than the first number suffice, and the second "
+            "is shown by scoring again; none: no changes suffice; this says how few could do it, not "
             "how likely they are",
         )
         yield Note(

@@ -73,3 +73,11 @@ def test_without_whole_grades_a_change_is_what_another_assessor_gave():
 def test_assessors_on_several_scales_are_refused_with_what_to_do():
     with pytest.raises(ScaleError, match="judge on different scales; bring them together"):
         PLOTS["fragility"](RUNS, DEMO, Options())
+
+
+def test_of_average_precision_the_upper_bounds_are_drawn_and_called_so():
+    result = qrowd.fragility(RUNS, PANEL, "AP", systems=["rerank-large", "rerank-llm", "bm25"])
+    marks = groups(plot_fragility(result, ["rerank-large", "rerank-llm", "bm25"]))
+    assert sorted(y for points in marks.values() for y in points[:, 1]) == sorted(result.n_changes_high)
+    figure = PLOTS["fragility"](RUNS, PANEL, Options(measures=("AP",), top=3))
+    assert "the number is an upper bound" in figure.caption

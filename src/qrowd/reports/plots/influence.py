@@ -9,6 +9,7 @@ import numpy as np
 
 from qrowd.influence.cells import Change
 from qrowd.influence.fragility import Fragility
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.phrases import count, percent
 from qrowd.reports.plots.marks import above, labels_of, name_points, note
 from qrowd.reports.plots.style import PALETTE, axes_or_new
@@ -31,7 +32,7 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     at the top.
     """
     ax = axes_or_new(ax)
-    size, number = np.abs(fragility.difference), fragility.n_changes
+    size, number = np.abs(fragility.difference), _numbers(fragility)
     apart = (fragility.low > 0) | (fragility.high < 0)
     reversible = np.isfinite(number)
     never = np.isinf(number)
@@ -68,11 +69,19 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     return ax
 
 
+def _numbers(fragility: Fragility) -> Floats:
+    """(pairs,) the exact number, or the upper bound of a measure that has no exact one."""
+    return fragility.n_changes_high if np.isnan(fragility.n_changes).all() else fragility.n_changes
+
+
 def fragility_caption(fragility: Fragility, order: Sequence[str], measure: str) -> str:
     """What is counted, and the names of the systems whose ranks are shown."""
     leaders = ", ".join(f"{place} {name}" for place, name in enumerate(labels_of(order)[:LEADERS], start=1))
+    fixed = "; the normaliser of each topic is fixed"
+    if np.isnan(fragility.n_changes).all():
+        fixed = "; scored again after each, so that the number is an upper bound"
     return (
         f"Differences of {count(len(fragility.first), 'pair')} of systems by {measure}, and the least number of "
-        f"changes of judgments after which the other system is ahead. A change {CHANGES[fragility.change]}; the "
-        f"normaliser of each topic is fixed. Intervals are by t over topics, for each pair alone. Ranks: {leaders}."
+        f"changes of judgments after which the other system is ahead. A change {CHANGES[fragility.change]}{fixed}. "
+        f"Intervals are by t over topics, for each pair alone. Ranks: {leaders}."
     )

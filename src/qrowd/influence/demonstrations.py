@@ -1,0 +1,194 @@
+"""How many changes reverse a difference by a measure that is no weighted sum of gains, such as AP, RR or ERR.
+
+**Upper bound: a demonstration.** For each judgment the change with the largest effect per grade, scored alone, is
+taken. The changes of a topic are applied in the order of these effects, and scored again after each. Those of all
+topics are merged by the slopes of the least concave curves over what their topic has lost.
+
+**Lower bound.** A cell is a topic as one assessor judged it; D is the sum over cells of share x (score of the first
+system minus that of the second), in the direction of its sign.
+
+1. One change in a cell takes at most F(1), the largest effect of any single change: all of them are scored.
+2. However many there are, a cell is left with at least share x (lowest - highest score that the measure can give), so
+   that k changes take at most F(k) = share x (its difference + highest - lowest). For AP less can be proved: see
+   `qrowd.influence.average_precision`.
+3. To reverse the sign the changes must take more than D. For any price p > 0, k changes, however they are divided over
+   the cells, take at most p k + sum over cells of max_j (F(j) - p j). So k > (D - sum of max) / p; the largest of these
+   bounds is taken, as in `qrowd.influence.normaliser_bounds`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from qrowd.influence.average_precision import reductions_of_ap
+from qrowd.influence.cells import Change
+from qrowd.influence.normaliser_bounds import least_by_prices
+from qrowd.influence.rescored import Groups
+from qrowd.influence.scored import ScoredCells, places
+from qrowd.kernels.arrays import Floats, Ints
+
+MOST = 64  # changes of a cell that are told one from another
+
+
+@dataclass(frozen=True, eq=False)
+class SingleChanges:
+    """Changes of one judgment each; arrays are (changes,).
+
+    item, assessor : of the judgment. target : its level afterwards. cost : as how many changes it counts. cell : number
+    of the cell. moved : (systems, changes) what the score of the cell changes by.
+    """
+
+    item: Ints
+    assessor: Ints
+    target: Ints
+    cost: Ints
+    cell: Ints
+    moved: Floats
+
+
+def single_changes(cells: ScoredCells, change: Change) -> SingleChanges:
+    """All changes of a single judgment, each scored alone."""
+    parts = []
+    for a in range(cells.n_assessors):
+        level = cells.level[:, a, None]
+        target = np.arange(cells.values.size)
+        allowed = (level >= 0) & (target != level)
+        allowed &= (cells.lowest[:, a, None] <= target) & (target <= cells.highest[:, a, None])
+        if change == "panel":
+            allowed &= (cells.level[:, :, None] == target).any(axis=1)
+        item, target = np.nonzero(allowed)
+        cost = np.abs(target - level[item, 0]) if change == "grade" else np.ones(item.size, np.int64)
+        moved = cells.moved(a, item, target)
+        parts.append((item, np.full(item.size, a), target, cost, cells.cell(item, a), moved.T))
+    item, assessor, target, cost, cell, moved = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return SingleChanges(item, assessor, target, cost, cell, moved.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Demonstration:
+    """Changes of a pair, one after the other, with scores computed again; arrays are (changes,).
+
+    sign, difference : first minus second is sign x difference, which is 0 or more. squares : sum over topics of squared
+    differences. low : no fewer changes can reverse the sign. item, assessor, before, after : of which judgment, and its
+    levels. differences, squares_after : after each change.
+    """
+
+    sign: float
+    difference: float
+    squares: float
+    low: float
+    item: Ints
+    assessor: Ints
+    before: Ints
+    after: Ints
+    differences: Floats
+    squares_after: Floats
+
+
+def demonstration(cells: ScoredCells, singles: SingleChanges, change: Change, first: int, second: int) -> Demonstration:
+    """The changes that reduce the difference of two systems, and bounds of how many are needed."""
+    by_cell = (cells.score[first] - cells.score[second]) * cells.share
+    sign = -1.0 if by_cell.sum() < 0 else 1.0
+    by_cell = sign * by_cell
+    taken = -sign * (singles.moved[first] - singles.moved[second]) * cells.share[singles.cell]
+    item, assessor, before, after, lost = _merged(cells, singles, taken, change, (first, second), sign)
+    topic = cells.topic[item]
+    by_topic = by_cell.reshape(-1, cells.n_assessors).sum(axis=1)
+    groups = Groups.of(topic)
+    today = by_topic[topic[groups.by]]
+    left = today - groups.sums(lost[groups.by])
+    squares = np.empty(item.size)
+    squares[groups.by] = left**2 - groups.before(left, today) ** 2
+    difference, squares_today = float(by_cell.sum()), float((by_topic**2).sum())
+    return Demonstration(
+        sign,
+        difference,
+        squares_today,
+        _low(cells, singles, taken, change, (first, second), by_cell, sign),
+        item,
+        assessor,
+        before,
+        after,
+        difference - np.cumsum(lost),
+        squares_today + np.cumsum(squares),
+    )
+
+
+def _low(
+    cells: ScoredCells,
+    singles: SingleChanges,
+    taken: Floats,
+    change: Change,
+    pair: tuple[int, int],
+    by_cell: Floats,
+    sign: float,
+) -> float:
+    """No fewer changes can reverse the difference."""
+    difference = float(by_cell.sum())
+    if difference <= 0:
+        return np.nan
+    one = np.zeros(by_cell.size)
+    alone = singles.cost == 1
+    np.maximum.at(one, singles.cell[alone], taken[alone])
+    movable = np.bincount(singles.cell, minlength=by_cell.size) > 0
+    lowest, highest = cells.measure.bounds
+    most = np.where(movable, by_cell + cells.share * (highest - lowest), 0.0)
+    most = np.minimum(most, 2 * difference + np.abs(by_cell).sum() + 1)  # of measures without a highest score
+    reductions = np.stack([np.zeros(one.size), np.minimum(one, most), most], axis=1)
+    of_ap = reductions_of_ap(cells, change, pair, sign, MOST)
+    if of_ap is not None:
+        of_ap = np.minimum(of_ap, most[:, None])
+        of_ap[:, 1] = np.minimum(of_ap[:, 1], one)
+        reductions = np.concatenate([of_ap, most[:, None]], axis=1)
+    return float(least_by_prices(reductions[None], np.array([difference]))[0])
+
+
+def _merged(
+    cells: ScoredCells,
+    singles: SingleChanges,
+    taken: Floats,
+    change: Change,
+    pair: tuple[int, int],
+    sign: float,
+) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    """Items, assessors and levels before and after of each change, and what it takes from the difference."""
+    useful = np.flatnonzero(taken > 1e-15)
+    score = taken[useful] / singles.cost[useful]
+    key = singles.item[useful] * cells.n_assessors + singles.assessor[useful]
+    by = np.lexsort((-score, key))
+    best = by[np.diff(key[by], prepend=-1) > 0]
+    rows, score = useful[best], score[best]
+    rows = rows[np.lexsort((-score, singles.cell[rows]))]
+    n_steps = singles.cost[rows] if change == "grade" else np.ones(rows.size, np.int64)
+    rows = np.repeat(rows, n_steps)
+    item, assessor, after = singles.item[rows], singles.assessor[rows], singles.target[rows].copy()
+    before = cells.level[item, assessor]
+    if change == "grade":  # in steps of one grade
+        inside = np.arange(rows.size) - np.repeat(np.cumsum(n_steps) - n_steps, n_steps)
+        direction = np.sign(after - before)
+        before = before + direction * inside
+        after = before + direction
+    place = places(singles.cell[rows])
+    lost = np.empty(rows.size)
+    for a in np.unique(assessor):
+        own = np.flatnonzero(assessor == a)
+        levels = np.repeat(cells.level[:, [a]], int(place[own].max()) + 1, axis=1)
+        for i, p, level in zip(item[own].tolist(), place[own].tolist(), after[own].tolist(), strict=True):
+            levels[i, p:] = level
+        scores = cells.scores(int(a), levels)
+        cell = singles.cell[rows[own]]
+        factor = sign * cells.share[cell]
+        left = (scores[pair[0]] - scores[pair[1]])[cells.topic[item[own]], place[own]] * factor
+        today = (cells.score[pair[0]] - cells.score[pair[1]])[cell] * factor
+        lost[own] = np.where(place[own] > 0, np.append(0.0, left[:-1]), today) - left
+    if not rows.size:
+        return item, assessor, before, after, lost
+    number = Groups.of(singles.cell[rows]).number
+    apart = -4.0 * max(float(np.abs(lost).max()), 1e-300) * number  # cells stay apart
+    slopes = isotonic_regression(lost + apart, increasing=False).x - apart
+    kept = np.flatnonzero(slopes > 1e-9 * float(np.abs(lost).max()))
+    order = kept[np.argsort(-slopes[kept], kind="stable")]
+    return item[order], assessor[order], before[order], after[order], lost[order]
