@@ -6,9 +6,11 @@ const ROW = 24; // height of a row's picture
 // The place of a value in per cent of the width, and round values along the way.
 function scaleOf(values, nTicks = 5, beside = []) {
   const known = values.filter(isKnown);
-  let low = Math.min(...known), high = Math.max(...known);
+  let low = Math.min(...known),
+    high = Math.max(...known);
   // What is beside the values is shown as far as it widens the picture by half to each side at most.
-  const others = beside.filter(isKnown), reach = (high - low) / 2;
+  const others = beside.filter(isKnown),
+    reach = (high - low) / 2;
   if (others.length) {
     low = Math.min(low, Math.max(low - reach, Math.min(...others)));
     high = Math.max(high, Math.min(high + reach, Math.max(...others)));
@@ -17,7 +19,8 @@ function scaleOf(values, nTicks = 5, beside = []) {
   const margin = 0.03 * (high - low);
   low -= margin;
   high += margin;
-  const raw = (high - low) / nTicks, power = 10 ** Math.floor(Math.log10(raw));
+  const raw = (high - low) / nTicks,
+    power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find(factor => power * factor >= raw);
   const ticks = [];
   for (let k = Math.ceil(low / step); k <= Math.floor(high / step); k++) ticks.push(Number((k * step).toPrecision(10)));
@@ -44,7 +47,11 @@ function picture(...marks) {
 function axisPicture(scale) {
   const marks = scale.ticks.flatMap(value => [
     drawn("line", { x1: at(scale.place(value)), x2: at(scale.place(value)), y1: 15, y2: 20, class: "grid" }),
-    drawn("text", { x: at(scale.place(value)), y: 11, "text-anchor": anchor(scale.place(value)), class: "tick" }, withMinus(String(value))),
+    drawn(
+      "text",
+      { x: at(scale.place(value)), y: 11, "text-anchor": anchor(scale.place(value)), class: "tick" },
+      withMinus(String(value)),
+    ),
   ]);
   return drawn("svg", { class: "picture", width: "100%", height: 20, "aria-hidden": "true" }, marks);
 }
@@ -58,8 +65,11 @@ function systemPicture(scale, row, comparedMean) {
   const grid = scale.ticks.map(value => line(scale, value, value, 0, ROW, "grid"));
   const reference = isKnown(comparedMean) && line(scale, comparedMean, comparedMean, 0, ROW, "comparison");
   if (!isKnown(row.mean)) return picture(...grid, reference);
-  const band = isKnown(row.lowest) && row.highest > row.lowest && line(scale, row.lowest, row.highest, ROW / 2, ROW / 2, "band");
-  const bar = isKnown(row.low) && !row.compared &&
+  const band =
+    isKnown(row.lowest) && row.highest > row.lowest && line(scale, row.lowest, row.highest, ROW / 2, ROW / 2, "band");
+  const bar =
+    isKnown(row.low) &&
+    !row.compared &&
     line(scale, comparedMean + row.low, comparedMean + row.high, ROW / 2, ROW / 2, "bar");
   const kind = row.compared ? "compared" : excludesZero(row) ? "dot" : "dot open";
   return picture(...grid, band, reference, bar, dot(scale, row.mean, kind));
@@ -80,20 +90,39 @@ function differencePicture(scale, difference, otherWay) {
 
 // One bar per topic, a button each: the arrow keys move between them, Enter or a click chooses the topic.
 function topicBars(bars, chosen, choose, show) {
-  const high = Math.max(0, ...bars.map(bar => bar.difference)), low = Math.min(0, ...bars.map(bar => bar.difference));
-  const extent = high - low || 1, zero = 100 * high / extent;
-  const stop = Math.max(0, bars.findIndex(bar => bar.topic === chosen));
+  const high = Math.max(0, ...bars.map(bar => bar.difference)),
+    low = Math.min(0, ...bars.map(bar => bar.difference));
+  const extent = high - low || 1,
+    zero = (100 * high) / extent;
+  const stop = Math.max(
+    0,
+    bars.findIndex(bar => bar.topic === chosen),
+  );
   const buttons = bars.map((bar, i) => {
-    const length = Math.max(100 * Math.abs(bar.difference) / extent, 0.8);
+    const length = Math.max((100 * Math.abs(bar.difference)) / extent, 0.8);
     const top = bar.difference > 0 ? zero - length : zero;
-    return element("button", {
-      type: "button", class: bar.difference < 0 ? "of-b" : "of-a", tabindex: i === stop ? 0 : -1, title: bar.text,
-      "aria-label": bar.text, "aria-pressed": bar.topic === chosen, "data-key": `bar ${bar.topic}`,
-      on: { click: () => choose(bar.topic), focus: () => show(bar.text), mouseenter: () => show(bar.text) },
-    }, element("i", { style: { top: at(top), height: at(length) } }));
+    return element(
+      "button",
+      {
+        type: "button",
+        class: bar.difference < 0 ? "of-b" : "of-a",
+        tabindex: i === stop ? 0 : -1,
+        title: bar.text,
+        "aria-label": bar.text,
+        "aria-pressed": bar.topic === chosen,
+        "data-key": `bar ${bar.topic}`,
+        on: { click: () => choose(bar.topic), focus: () => show(bar.text), mouseenter: () => show(bar.text) },
+      },
+      element("i", { style: { top: at(top), height: at(length) } }),
+    );
   });
   const axis = element("span", { class: "zero", style: { top: at(zero) }, "aria-hidden": "true" });
-  const group = element("div", { class: "bars", role: "group", "aria-label": "Topics by difference; the arrow keys move between them" }, axis, buttons);
+  const group = element(
+    "div",
+    { class: "bars", role: "group", "aria-label": "Topics by difference; the arrow keys move between them" },
+    axis,
+    buttons,
+  );
   group.addEventListener("keydown", event => {
     const here = buttons.indexOf(document.activeElement);
     const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: buttons.length - 1 }[event.key];

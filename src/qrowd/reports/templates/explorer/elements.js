@@ -37,12 +37,18 @@ function byKey(part, key) {
 
 // A name that may be broken after the signs that separate its words.
 function breakable(text) {
-  return text.split(/(?<=[_\-.\/:])/).flatMap((word, i) => i ? [document.createElement("wbr"), word] : [word]);
+  return text.split(/(?<=[_\-.\/:])/).flatMap((word, i) => (i ? [document.createElement("wbr"), word] : [word]));
 }
 
 function nameOf(data, system) {
-  const full = data.systems[system], label = data.labels[system];
+  const full = data.systems[system],
+    label = data.labels[system];
   return element("span", { class: "name", title: full === label ? null : full }, breakable(label));
+}
+
+// The letter of a system of the pair.
+function badge(letter) {
+  return element("b", { class: `badge of-${letter.toLowerCase()}` }, letter);
 }
 
 // ---------------------------------------------------------------------- numbers as text

@@ -3,8 +3,17 @@
 const WAIT = 600; // milliseconds without a change before it is announced
 
 function startedApp(data) {
-  const app = { data, state: initialState(data), sort: { key: "rank", up: true }, allSystems: false, allAssessors: false, narrow: false, next: "first" };
-  let timer = null, saving = null;
+  const app = {
+    data,
+    state: initialState(data),
+    sort: { key: "rank", up: true },
+    allSystems: false,
+    allAssessors: false,
+    narrow: false,
+    next: "first",
+  };
+  let timer = null,
+    saving = null;
   app.change = part => {
     [app.state] = changedState(data, app.state, part);
     update("topic" in part ? "topic" : "first" in part || "second" in part ? "pair" : "answer");
@@ -16,7 +25,8 @@ function startedApp(data) {
   };
   // Systems are chosen in turn: A, then B.
   app.pick = system => {
-    const name = data.systems[system], other = app.next === "first" ? app.view.second : app.view.first;
+    const name = data.systems[system],
+      other = app.next === "first" ? app.view.second : app.view.first;
     if (app.next === "second" && system === other) return;
     const part = { [app.next]: name };
     if (system === other) part.second = data.systems[app.view.first];
@@ -39,14 +49,18 @@ function startedApp(data) {
     renderPair(app);
     renderTopic(app);
     clearTimeout(timer);
-    timer = setTimeout(() => { document.getElementById("announcement").textContent = announcement(app, changed); }, WAIT);
+    timer = setTimeout(() => {
+      document.getElementById("announcement").textContent = announcement(app, changed);
+    }, WAIT);
     clearTimeout(saving);
     saving = setTimeout(() => history.replaceState(null, "", app.link()), 100);
   }
   app.restore = () => {
     const [state, unknown] = stateOfFragment(data, location.hash);
     app.state = state;
-    tell(unknown.length ? `The link names what this page does not have, and that was ignored: ${listed(unknown)}.` : "");
+    tell(
+      unknown.length ? `The link names what this page does not have, and that was ignored: ${listed(unknown)}.` : "",
+    );
     update();
   };
   return app;
@@ -54,9 +68,12 @@ function startedApp(data) {
 
 // What is shown of the state: the results, the order of systems, and the choices that follow them.
 function compute(app) {
-  const { data, state } = app, selection = selectionOf(data, state);
+  const { data, state } = app,
+    selection = selectionOf(data, state);
   const result = analysis(data, selection);
-  const order = data.systems.map((_, s) => s).sort((a, b) => (result.ranks[a] || Infinity) - (result.ranks[b] || Infinity) || a - b);
+  const order = data.systems
+    .map((_, s) => s)
+    .sort((a, b) => (result.ranks[a] || Infinity) - (result.ranks[b] || Infinity) || a - b);
   const view = { selection, measure: data.measures[selection.measure], order };
   app.result = result;
   app.view = view;
@@ -73,12 +90,15 @@ function compute(app) {
 function pairOf(order, ranks, { first, second }) {
   const a = first === null ? order.find(s => s !== second) : first;
   const others = order.filter(s => s !== a);
-  return { first: a, second: second === null ? others.find(s => ranks[s] !== ranks[a]) ?? others[0] : second };
+  return { first: a, second: second === null ? (others.find(s => ranks[s] !== ranks[a]) ?? others[0]) : second };
 }
 
 function shownTopic(pair, wanted) {
   if (pair.byTopic.some(one => one.topic === wanted)) return wanted;
-  const largest = pair.byTopic.reduce((most, one) => !most || Math.abs(one.difference) > Math.abs(most.difference) ? one : most, null);
+  const largest = pair.byTopic.reduce(
+    (most, one) => (!most || Math.abs(one.difference) > Math.abs(most.difference) ? one : most),
+    null,
+  );
   return largest ? largest.topic : null;
 }
 
@@ -98,19 +118,37 @@ function tell(problem) {
 // ---------------------------------------------------------------------- for programs
 
 function resultsOf({ data, view, result, rows }) {
-  const systems = rows.map(({ system, mean, rank, difference, low, high, lowest, highest, bestRank, worstRank }) =>
-    ({ system, mean, rank, difference, low, high, lowest, highest, best_rank: bestRank, worst_rank: worstRank }));
+  const systems = rows.map(({ system, mean, rank, difference, low, high, lowest, highest, bestRank, worstRank }) => ({
+    system,
+    mean,
+    rank,
+    difference,
+    low,
+    high,
+    lowest,
+    highest,
+    best_rank: bestRank,
+    worst_rank: worstRank,
+  }));
   return {
-    measure: view.measure.name, method: data.methods[view.selection.method].name, systems,
-    n_topics: result.nTopics, n_assessors: result.nAssessors,
+    measure: view.measure.name,
+    method: data.methods[view.selection.method].name,
+    systems,
+    n_topics: result.nTopics,
+    n_assessors: result.nAssessors,
   };
 }
 
 function stateNames({ data, state, view }) {
   return {
-    family: state.family, rel: state.rel, method: data.methods[state.method].name,
-    assessors: data.assessors.filter((_, a) => state.assessors[a]), topics: data.topics.filter((_, t) => state.topics[t]),
-    compared: data.systems[view.compared], first: data.systems[view.first], second: data.systems[view.second],
+    family: state.family,
+    rel: state.rel,
+    method: data.methods[state.method].name,
+    assessors: data.assessors.filter((_, a) => state.assessors[a]),
+    topics: data.topics.filter((_, t) => state.topics[t]),
+    compared: data.systems[view.compared],
+    first: data.systems[view.first],
+    second: data.systems[view.second],
     topic: view.topic === null ? null : data.topics[view.topic],
   };
 }
@@ -118,18 +156,32 @@ function stateNames({ data, state, view }) {
 // ---------------------------------------------------------------------- the page
 
 function renderAbout({ header }) {
-  const pairs = Object.entries(header.conventions).map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value === null ? "–" : String(value))));
+  const pairs = Object.entries(header.conventions).map(([name, value]) =>
+    element("div", {}, element("dt", {}, name), element("dd", {}, value === null ? "–" : String(value))),
+  );
   document.getElementById("about").replaceChildren(
     element("h2", { id: "about-title" }, "Data and conventions"),
-    header.notes.length ? element("ul", { class: "notes" }, header.notes.map(note => element("li", {}, sentence(withMinus(note))))) : "",
+    header.notes.length
+      ? element(
+          "ul",
+          { class: "notes" },
+          header.notes.map(note => element("li", {}, sentence(withMinus(note)))),
+        )
+      : "",
     element("dl", { class: "pairs" }, pairs),
     header.command ? element("pre", { tabindex: 0, "aria-label": "The command" }, header.command) : "",
-    element("p", { class: "small" }, `Made by qrowd ${header.version}. Everything is in this file: nothing is loaded or sent.`));
+    element(
+      "p",
+      { class: "small" },
+      `Made by qrowd ${header.version}. Everything is in this file: nothing is loaded or sent.`,
+    ),
+  );
 }
 
 function followCopy(app) {
   document.getElementById("copy").addEventListener("click", async () => {
-    const said = document.getElementById("copied"), box = document.getElementById("shown-link");
+    const said = document.getElementById("copied"),
+      box = document.getElementById("shown-link");
     history.replaceState(null, "", app.link());
     try {
       await navigator.clipboard.writeText(app.link());
@@ -143,13 +195,16 @@ function followCopy(app) {
       field.focus();
       field.select();
     }
-    setTimeout(() => { said.textContent = ""; }, 4000);
+    setTimeout(() => {
+      said.textContent = "";
+    }, 4000);
   });
 }
 
 // The choices are folded on narrow windows; on paper everything is unfolded, and all systems are there.
 function followWindow(app) {
-  const wide = matchMedia("(min-width: 60rem)"), choose = document.getElementById("choose");
+  const wide = matchMedia("(min-width: 60rem)"),
+    choose = document.getElementById("choose");
   const fold = () => {
     choose.open = wide.matches;
     app.narrow = !wide.matches;
@@ -159,10 +214,14 @@ function followWindow(app) {
     fold();
     renderSystems(app);
   });
-  addEventListener("hashchange", () => { if (location.hash.includes("=") || !location.hash) app.restore(); });
+  addEventListener("hashchange", () => {
+    if (location.hash.includes("=") || !location.hash) app.restore();
+  });
   addEventListener("beforeprint", () => {
     app.show({ allSystems: true, allAssessors: true });
-    document.querySelectorAll("main details").forEach(one => { one.open = true; });
+    document.querySelectorAll("main details").forEach(one => {
+      one.open = true;
+    });
   });
   document.getElementById("skip").addEventListener("click", event => app.goTo(event, "answer"));
 }
@@ -178,7 +237,9 @@ async function main() {
     app.restore();
     document.getElementById("page").hidden = false;
     window.qrowd.state = () => stateNames(app);
-    window.qrowd.set = part => { app.change(part); };
+    window.qrowd.set = part => {
+      app.change(part);
+    };
     window.qrowd.results = () => resultsOf(app);
     window.qrowd.all = { assessors: app.data.assessors, topics: app.data.topics };
   } catch (error) {

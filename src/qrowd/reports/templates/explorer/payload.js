@@ -47,7 +47,8 @@ function arraysOf(descriptions, bytes) {
       continue;
     }
     const array = new ARRAYS[dtype](length);
-    const own = new Uint8Array(array.buffer), width = array.BYTES_PER_ELEMENT;
+    const own = new Uint8Array(array.buffer),
+      width = array.BYTES_PER_ELEMENT;
     for (let byte = 0; byte < width; byte++) {
       for (let i = 0; i < length; i++) own[i * width + byte] = bytes[at++];
     }

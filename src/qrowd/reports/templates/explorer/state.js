@@ -30,17 +30,19 @@ function measureOf(data, state) {
 }
 
 function numbersOf(flags) {
-  return flags.flatMap((flag, i) => flag ? [i] : []);
+  return flags.flatMap((flag, i) => (flag ? [i] : []));
 }
 
 function selectionOf(data, state) {
-  const assessors = numbersOf(state.assessors), topics = numbersOf(state.topics);
+  const assessors = numbersOf(state.assessors),
+    topics = numbersOf(state.topics);
   return { measure: measureOf(data, state), method: state.method, assessors, topics };
 }
 
 // The state with some parts changed, which are given by name; what is unknown is left as it is and returned in words.
 function changedState(data, state, part) {
-  const next = { ...state }, unknown = [];
+  const next = { ...state },
+    unknown = [];
   const numberOf = (names, name, noun) => {
     const at = names.indexOf(String(name));
     if (at < 0) unknown.push(`${noun} “${name}”`);
@@ -55,15 +57,27 @@ function changedState(data, state, part) {
   const wanted = "rel" in part ? part.rel : next.rel;
   next.rel = thresholds.includes(wanted) ? wanted : thresholds[0];
   if ("method" in part) {
-    const at = numberOf(data.methods.map(method => method.name), part.method, "method");
+    const at = numberOf(
+      data.methods.map(method => method.name),
+      part.method,
+      "method",
+    );
     if (at >= 0) next.method = at;
   }
-  for (const [key, names, noun] of [["assessors", data.assessors, "assessor"], ["topics", data.topics, "topic"]]) {
+  for (const [key, names, noun] of [
+    ["assessors", data.assessors, "assessor"],
+    ["topics", data.topics, "topic"],
+  ]) {
     if (!(key in part)) continue;
     const chosen = new Set(part[key].map(name => numberOf(names, name, noun)));
     if (part[key].length === 0 || [...chosen].some(at => at >= 0)) next[key] = names.map((_, i) => chosen.has(i));
   }
-  for (const [key, names] of [["compared", data.systems], ["first", data.systems], ["second", data.systems], ["topic", data.topics]]) {
+  for (const [key, names] of [
+    ["compared", data.systems],
+    ["first", data.systems],
+    ["second", data.systems],
+    ["topic", data.topics],
+  ]) {
     if (!(key in part)) continue;
     const at = part[key] === null ? null : numberOf(names, part[key], key === "topic" ? "topic" : "system");
     if (at !== -1) next[key] = at;
@@ -79,21 +93,26 @@ function encoded(name) {
 }
 
 function fragmentOf(data, state) {
-  const start = initialState(data), parts = [];
+  const start = initialState(data),
+    parts = [];
   if (state.family !== start.family || state.rel !== start.rel) {
     parts.push(`measure=${encoded(state.family)}`);
     if (state.rel !== null) parts.push(`rel=${state.rel}`);
   }
   if (state.method !== start.method) parts.push(`method=${encoded(data.methods[state.method].name)}`);
-  for (const [key, names] of [["assessors", data.assessors], ["topics", data.topics]]) {
-    const inside = names.filter((_, i) => state[key][i]), outside = names.filter((_, i) => !state[key][i]);
+  for (const [key, names] of [
+    ["assessors", data.assessors],
+    ["topics", data.topics],
+  ]) {
+    const inside = names.filter((_, i) => state[key][i]),
+      outside = names.filter((_, i) => !state[key][i]);
     if (!outside.length) continue;
     const shorter = inside.length <= outside.length ? inside.map(encoded) : outside.map(name => `-${encoded(name)}`);
     parts.push(`${key}=${shorter.join(",")}`);
   }
   if (state.compared !== null) parts.push(`compared=${encoded(data.systems[state.compared])}`);
   if (state.first !== null || state.second !== null) {
-    parts.push(`pair=${[state.first, state.second].map(s => s === null ? "" : encoded(data.systems[s])).join(",")}`);
+    parts.push(`pair=${[state.first, state.second].map(s => (s === null ? "" : encoded(data.systems[s]))).join(",")}`);
   }
   if (state.topic !== null) parts.push(`topic=${encoded(data.topics[state.topic])}`);
   return parts.join("&");
@@ -101,7 +120,8 @@ function fragmentOf(data, state) {
 
 // The state that a fragment describes, and what it names that is not here.
 function stateOfFragment(data, fragment) {
-  const part = {}, unreadable = [];
+  const part = {},
+    unreadable = [];
   for (const pair of fragment.replace(/^#/, "").split("&").filter(Boolean)) {
     const [key, value = ""] = pair.split("=", 2);
     try {

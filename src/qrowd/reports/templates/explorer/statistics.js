@@ -33,14 +33,18 @@ function isKnown(value) {
 // The scores of all systems on a topic by the panel: the mean of the assessors, or as the method says.
 function panelScores(data, selection, topic) {
   const { measure, method, assessors } = selection;
-  const nSystems = data.systems.length, nTopics = data.topics.length, nAssessors = data.assessors.length;
+  const nSystems = data.systems.length,
+    nTopics = data.topics.length,
+    nAssessors = data.assessors.length;
   const { kind, place } = data.methods[method];
   if (kind === "merged") {
     const from = ((place * data.measures.length + measure) * nTopics + topic) * nSystems;
     return Array.from(data.merged.subarray(from, from + nSystems));
   }
-  const sums = new Float64Array(nSystems), totals = new Float64Array(nSystems);
-  const plain = new Float64Array(nSystems), counts = new Float64Array(nSystems);
+  const sums = new Float64Array(nSystems),
+    totals = new Float64Array(nSystems);
+  const plain = new Float64Array(nSystems),
+    counts = new Float64Array(nSystems);
   for (const assessor of assessors) {
     const weight = kind === "weights" ? weightOf(data, selection, assessor, topic) : 1;
     if (!isKnown(weight)) continue;
@@ -55,7 +59,7 @@ function panelScores(data, selection, topic) {
     }
   }
   // Where all weights are 0, all count alike.
-  return Array.from(sums, (sum, s) => totals[s] > 0 ? sum / totals[s] : plain[s] / counts[s]);
+  return Array.from(sums, (sum, s) => (totals[s] > 0 ? sum / totals[s] : plain[s] / counts[s]));
 }
 
 function weightOf(data, { measure, method }, assessor, topic) {
@@ -77,7 +81,8 @@ function assessorMeans(data, { measure, topics }, assessor) {
 }
 
 function columnMeans(rows, width) {
-  const sums = new Float64Array(width), counts = new Float64Array(width);
+  const sums = new Float64Array(width),
+    counts = new Float64Array(width);
   for (const row of rows) {
     for (let i = 0; i < width; i++) {
       if (!isKnown(row[i])) continue;
@@ -90,11 +95,15 @@ function columnMeans(rows, width) {
 
 // Means that are equal apart from rounding are made equal.
 function settled(means) {
-  const order = means.map((_, i) => i).filter(i => isKnown(means[i])).sort((i, k) => means[i] - means[k]);
+  const order = means
+    .map((_, i) => i)
+    .filter(i => isKnown(means[i]))
+    .sort((i, k) => means[i] - means[k]);
   const apart = ROUNDING * order.reduce((largest, i) => Math.max(largest, Math.abs(means[i])), 0);
   const out = means.slice();
   for (let place = 1; place < order.length; place++) {
-    const i = order[place], before = order[place - 1];
+    const i = order[place],
+      before = order[place - 1];
     if (!(means[i] - means[before] > apart)) out[i] = out[before];
   }
   return out;
@@ -112,7 +121,7 @@ function ranksOf(means) {
 function ranksOfAssessor(means) {
   const ranks = ranksOf(means);
   const none = ranks.length > 1 && ranks.every(rank => rank <= 1);
-  return ranks.map(rank => none || rank === 0 ? NaN : rank);
+  return ranks.map(rank => (none || rank === 0 ? NaN : rank));
 }
 
 function extremes(rows, width, pick) {
@@ -129,19 +138,32 @@ function differenceOf(data, selection, result, first, second) {
   const byTopic = [];
   let largest = 0;
   selection.topics.forEach((topic, row) => {
-    let a = result.byTopic[row][first], b = result.byTopic[row][second];
+    let a = result.byTopic[row][first],
+      b = result.byTopic[row][second];
     if (byMean) [a, b] = meansOfBoth(data, selection, topic, first, second);
     if (!isKnown(a - b)) return;
     largest = Math.max(largest, Math.abs(a), Math.abs(b));
     byTopic.push({ topic, first: a, second: b, difference: a - b });
   });
-  return { first, second, byTopic, ...intervalOf(byTopic.map(one => one.difference), ROUNDING * largest, data.t) };
+  return {
+    first,
+    second,
+    byTopic,
+    ...intervalOf(
+      byTopic.map(one => one.difference),
+      ROUNDING * largest,
+      data.t,
+    ),
+  };
 }
 
 function meansOfBoth(data, { measure, assessors }, topic, first, second) {
-  let a = 0, b = 0, n = 0;
+  let a = 0,
+    b = 0,
+    n = 0;
   for (const assessor of assessors) {
-    const one = scoreOf(data, measure, assessor, topic, first), other = scoreOf(data, measure, assessor, topic, second);
+    const one = scoreOf(data, measure, assessor, topic, first),
+      other = scoreOf(data, measure, assessor, topic, second);
     if (!isKnown(one - other)) continue;
     a += one;
     b += other;
