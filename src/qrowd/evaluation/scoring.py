@@ -22,9 +22,10 @@ from qrowd.model.panel import Blocks, Panel
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores
 from qrowd.model.tabular import library_of
+from qrowd.paths import PathLike
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from qrowd.evaluation.parts import AnyExecutor
 
 
 @converting
@@ -34,7 +35,8 @@ def evaluate(
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
     conventions: Conventions = Conventions(),
-    executor: Executor | Any | None = None,
+    executor: AnyExecutor = None,
+    results: PathLike | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Scores:
@@ -46,9 +48,12 @@ def evaluate(
         infer them from grades where they are given judgments.
     measures : texts, ir_measures objects, or one of them.
     conventions : the options that change scores.
-    executor : whose workers score the parts of a collection: any `concurrent.futures.Executor`, or a Dask client. What
-        is not a partitioned collection (`qrowd.partition`) is written to a temporary folder first, which the workers
-        must be able to read. Default: this process.
+    executor : whose workers score the parts of a collection: any `concurrent.futures.Executor`, a Dask client, or a
+        function that makes an executor, which is called again where workers die. What is not a partitioned collection
+        (`qrowd.partition`) is written to a temporary folder first, which the workers must be able to read. Default:
+        this process.
+    results : folder for the scores of each part of a collection. What it holds of the same parts, measures and
+        conventions is not computed again, so that an evaluation that was interrupted goes on.
     threads : number of threads, which score topics side by side; default: all processors, and 1 for each worker of an
         executor.
     progress : called with (topics done, topics in all) of each block.
@@ -68,17 +73,19 @@ def evaluate(
     """
     runs, judgments = as_runs(runs), _answers(judgments)
     partitioned = hasattr(runs, "collection") and hasattr(judgments, "collection")
-    if partitioned or executor is not None:
+    if partitioned or executor is not None or results is not None:
         from qrowd.evaluation.parts import evaluate_in_parts
 
         if not isinstance(judgments, Judgments):
-            raise ArgumentError("executor: is for Judgments; leave it out for preferences and panels")
+            option = "results" if executor is None else "executor"
+            raise ArgumentError(f"{option}: is for Judgments; leave it out for preferences and panels")
         return evaluate_in_parts(
             runs,
             judgments,
             measures,
             conventions=conventions,
             executor=executor,
+            results=results,
             threads=threads,
             progress=progress,
         )
