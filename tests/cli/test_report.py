@@ -165,3 +165,19 @@ def test_texts_that_cannot_be_read_are_one_line_and_no_page(qrowd, panel, tmp_pa
     assert outcome.err.count("\n") == 1
     assert "nowhere.tsv" in outcome.err
     assert not (tmp_path / "report.html").exists()
+
+
+def test_preferences_make_a_page_too(qrowd, folder, tmp_path):
+    data = ["--runs", folder / "runs", "--preferences", folder / "preferences.csv"]
+    outcome = qrowd("report", *data, "--n-resamples", 200)
+    assert outcome.status == 0, outcome.err
+    page = unescape((tmp_path / "report.html").read_text("utf-8"))
+    assert "ppref@10" in page
+    assert "Consistency of the assessors" in page
+    assert sha256((folder / "preferences.csv").read_bytes()).hexdigest() in page
+
+
+def test_preferences_and_judgments_together_are_refused(qrowd, panel, folder):
+    outcome = qrowd("report", *panel, "--preferences", folder / "preferences.csv")
+    assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+    assert "give either judgments or preferences" in outcome.err

@@ -5,21 +5,18 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import as_options
+from qrowd.cli.judged import PreferenceFiles, judgments_or_preferences, run_files
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import ShortNames, is_standard_output, output_file, write_output
 from qrowd.cli.reading import OPTIONS
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
-
-if TYPE_CHECKING:
-    from qrowd.model.judgments import Judgments
-    from qrowd.model.preferences import Preferences
 
 OUTPUT = "explore.html"
 LARGE = 20_000_000  # letters of a page, from which on a note says how to make it smaller
@@ -56,14 +53,7 @@ def explore(
     runs: options.MaybeRuns,
     data: options.Data,
     files: options.Files = None,
-    preferences: Annotated[
-        list[str] | None,
-        option(
-            help="Preference files: lines `topic preferred other`, trec_eval's formats, or tables.",
-            panel="Data",
-            metavar="FILES",
-        ),
-    ] = None,
+    preferences: PreferenceFiles = None,
     format: options.Format = "auto",
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP P@10")] = None,
     rel: Annotated[
@@ -120,9 +110,9 @@ def explore(
         raise ArgumentError("--documents: --depth 0 shows no document; leave one of them out")
     if server.serve and output is not None and is_standard_output(output):
         raise ArgumentError("--serve: standard output has the page already; leave out --output -")
-    run_files, data = options.by_position(files, runs, data) if not preferences else (_required(runs), data)
-    judgments = _read(data, preferences, format)
-    rankings = run_files.read(data)
+    runs_read, data = run_files(files, runs, data, preferences)
+    judgments = judgments_or_preferences(data, preferences, format)
+    rankings = runs_read.read(data)
     of_topics = read_topic_texts(topics) if topics else None
     of_documents = None
     if documents:
@@ -157,30 +147,6 @@ def explore(
         typer.echo(page.sentence, err=is_standard_output(output or OUTPUT))
     if server.serve:
         _serve(content, server.port)
-
-
-def _required(runs: options.MaybeRuns) -> options.Runs:
-    """The runs, which preferences need by option."""
-    if not runs.runs:
-        raise ArgumentError("missing option '--runs': give the files of runs; see --help")
-    return options.Runs(runs.runs, runs.system)
-
-
-def _read(data: options.Data, preferences: list[str] | None, format: options.Format) -> Judgments | Preferences:
-    """The judgments, or the preferences, of files or of a campaign."""
-    from qrowd.model.preferences import Preferences
-
-    if preferences:
-        if data.judgments:
-            raise ArgumentError("--preferences: give either judgments or preferences")
-        return options.PreferenceData(
-            preferences, data.campaign, data.database, format, data.assessor, data.columns, data.incomplete_rows
-        ).read()
-    if data.campaign and not data.judgments:
-        collected = options.read_campaign(data.campaign, data.database, "--judgments")
-        if isinstance(collected, Preferences):
-            return collected
-    return data.read()
 
 
 def _serve(page: str, port: int) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from qrowd.cli import options, reading
 from qrowd.cli.commands import as_options
+from qrowd.cli.judged import PreferenceFiles, judgments_or_preferences, run_files
 from qrowd.cli.options import measures, option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.cli.reading import OPTIONS
@@ -33,7 +34,9 @@ def report(
     runs: options.MaybeRuns,
     data: options.Data,
     files: options.Files = None,
-    measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
+    preferences: PreferenceFiles = None,
+    format: options.Format = "auto",
+    measure: Annotated[list[str] | None, measures(show_default="nDCG@10, of preferences ppref@10")] = None,
     baseline: options.Baseline = None,
     reference: Annotated[
         str | None,
@@ -86,16 +89,17 @@ def report(
     from qrowd.reports.short_names import short_names as without_common_words
 
     relatives = related_of(related)
-    run_files, data = options.by_position(files, runs, data)
-    judgments = data.read()
+    runs_read, data = run_files(files, runs, data, preferences)
+    judgments = judgments_or_preferences(data, preferences, format)
     inputs = (
-        *input_files("runs", run_files.runs),
+        *input_files("runs", runs_read.runs),
         *input_files("judgments", data.judgments or []),
+        *input_files("preferences", preferences or []),
         *input_files("recoding", [data.recode] if data.recode else []),
         *input_files("texts", [path for path in (topics, *(documents or [])) if path and not path.startswith("irds:")]),
         *input_files("record of questions to models", [judge_record] if judge_record else []),
     )
-    rankings = run_files.read(data)
+    rankings = runs_read.read(data)
     if short_names and not name_with_ending(output, ".html").lower().endswith(FULL_NAMES):
         labels = dict(zip(rankings.systems, without_common_words(rankings.systems), strict=True))
         relatives = renamed_systems(relatives, labels)
@@ -105,7 +109,7 @@ def report(
         page = report_on(
             rankings,
             judgments,
-            measure or "nDCG@10",
+            measure or None,
             conventions=conventions,
             baseline=baseline,
             reference=reference,

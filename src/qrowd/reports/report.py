@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from glob import glob
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -27,9 +27,10 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
+from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-from qrowd.reports.comparison import Choices, compare_scores
+from qrowd.reports.comparison import Choices, MeasureComparison, compare_scores
 from qrowd.reports.document import Document, Note
 from qrowd.reports.kinship import related_assessors
 from qrowd.reports.report_assessors import Topics, assessors_of, topics_of
@@ -38,7 +39,7 @@ from qrowd.reports.report_influence import influence_of
 from qrowd.reports.report_measures import by_measure, several_measures
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
 from qrowd.reports.report_page import report_page
-from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows
+from qrowd.reports.report_systems import Answer, answer_of, leading_pair, pair_rows
 from qrowd.reports.report_tables import grids_of
 from qrowd.reports.report_texts import AnyTexts, texts_of
 from qrowd.reports.unanswered import unanswered
@@ -76,15 +77,17 @@ class Report(ReportContent):
     def to_document(self) -> Document:
         """The tables for papers and programs: .csv holds one row per system, .json everything."""
         notes = (*self.assessors.weight_notes, *self.notes)
-        tables = (grid.to_table() for grid in grids_of(self).values())
+        tables = [grid.to_table() for grid in grids_of(self).values()]
+        if self.preferences is not None:
+            tables, notes = [*tables, *self.preferences.tables], (*notes, *self.preferences.notes)
         return Document(self.sentence, tuple(tables), notes, self.to_frame, self.to_dict)
 
 
 @converting
 def report(
     runs: AnyRuns,
-    judgments: AnyJudgments,
-    measures: object | Sequence[object] = "nDCG@10",
+    judgments: AnyJudgments | Preferences,
+    measures: object | Sequence[object] | None = None,
     *,
     conventions: Conventions = Conventions(),
     baseline: str | None = None,
@@ -105,7 +108,9 @@ def report(
 
     Parameters
     ----------
-    measures : texts, ir_measures objects, or one of them; the verdict is based on the first.
+    judgments : judgments; or preferences, of which sections that need grades say so.
+    measures : texts, ir_measures objects, or one of them; the verdict is based on the first. Default: nDCG@10, of
+        preferences ppref@10.
     conventions : the conventions of scoring.
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : an assessor left out of the panel, with whom every assessor and every method is compared.
@@ -126,10 +131,13 @@ def report(
 
     >>> qrowd.report(runs, judgments, baseline="bm25").write("report.html")  # doctest: +SKIP
     """
-    runs, judgments = as_runs(runs), as_judgments(judgments)
+    runs = as_runs(runs)
+    judged = judgments if isinstance(judgments, Preferences) else as_judgments(judgments)
+    if measures is None:
+        measures = "ppref@10" if isinstance(judged, Preferences) else "nDCG@10"
     choices = Choices(confidence=confidence, n_resamples=n_resamples, seed=seed_of(rng))
     name, *others = several_measures(measures)
-    panel, gold = _panel_and_reference(judgments, reference)
+    panel, gold = _panel_and_reference(judged, reference)
     if baseline is not None:
         number_of(baseline, runs.systems, "system")
     scores = evaluate(runs, panel, [name], conventions=conventions)
@@ -137,11 +145,24 @@ def report(
     comparison = compare_scores(scores, baseline=baseline, systems=pair, related=related, choices=choices)
     part = comparison.measures[0]
     gold_scores = None if gold is None else evaluate(runs, gold, [name], conventions=conventions)
-    once = panel.single(repeats=conventions.repeats)  # for what does not count repeats: they are left out once
-    similarities, aware = similarities_of(runs, once, name, conventions, random_assessors, choices.seed, progress)
-    by_topic = topics_of(runs, once, scores, conventions)
     answer = answer_of(part, scores, confidence, gold_scores)
-    influence = influence_of(runs, panel, name, answer.first, answer.second, conventions=conventions)
+    reference_tau = None if gold_scores is None else _tau_with(scores, gold_scores)
+    if isinstance(panel, Preferences):
+        sections = _of_preferences(panel, scores, part, answer, gold_scores, reference_tau, confidence)
+    else:
+        sections = _of_grades(
+            runs,
+            panel,
+            scores,
+            part,
+            answer,
+            gold_scores,
+            reference_tau,
+            conventions=conventions,
+            choices=choices,
+            random_assessors=random_assessors,
+            progress=progress,
+        )
     page = Report(
         title=title or "Which search system is better?",
         measure=name,
@@ -151,36 +172,22 @@ def report(
         answer=answer,
         systems=part.rows,
         pairs=pair_rows(part, scores, confidence, baseline),
-        assessors=assessors_of(
-            panel,
-            scores,
-            part,
-            similarities,
-            aware,
-            conventions=conventions,
-            reference_tau=None if gold_scores is None else _tau_with(scores, gold_scores),
-            n_resamples=min(n_resamples, 1000),
-            seed=choices.seed,
-        ),
-        topics=by_topic,
-        methods=methods_of(
-            runs, panel, scores, conventions, similarities, aware, reference=gold_scores, seed=choices.seed
-        ),
-        facts=_facts(runs, panel, scores, by_topic),
+        facts=_facts(runs, panel, scores, sections["topics"]),
         notes=(
             *(note for note in comparison.notes if note.kind not in OF_OTHER_TABLES),
-            *(Note(READING, text) for text in dict.fromkeys((*runs.notes, *judgments.notes))),
+            *(Note(READING, text) for text in dict.fromkeys((*runs.notes, *judged.notes))),
         ),
         conventions=dict(scores.attributes["conventions"]),
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),
         provenance=provenance,
-        influence=influence,
+        **sections,
         by_measure=by_measure(runs, panel, scores, others, conventions=conventions),
         related=related_assessors(part.kinship),
         unanswered=None if statuses is None else unanswered(replace(statuses, runs=runs), rng=choices.seed),
     )
-    return replace(page, texts=texts_of(topics, documents, panel, page.documents_shown))
+    of_grades = None if isinstance(panel, Preferences) else panel
+    return replace(page, texts=texts_of(topics, documents, of_grades, page.documents_shown))
 
 
 def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
@@ -214,7 +221,78 @@ def _paths(arguments: Iterable[str]) -> Iterator[Path]:
 # ---------------------------------------------------------------------- parts
 
 
-def _panel_and_reference(judgments: Judgments, reference: str | None) -> tuple[Judgments, Judgments | None]:
+def _of_grades(
+    runs: Runs,
+    panel: Judgments,
+    scores: Scores,
+    part: MeasureComparison,
+    answer: Answer,
+    reference: Scores | None,
+    reference_tau: dict[str, float] | None,
+    *,
+    conventions: Conventions,
+    choices: Choices,
+    random_assessors: int,
+    progress: Callable[[int, int], None] | None,
+) -> dict[str, Any]:
+    """Assessors, topics, methods, and what the difference rests on."""
+    name = scores.measures[0]
+    once = panel.single(repeats=conventions.repeats)  # for what does not count repeats: they are left out once
+    similarities, aware = similarities_of(runs, once, name, conventions, random_assessors, choices.seed, progress)
+    return {
+        "topics": topics_of(runs, once, scores, conventions),
+        "assessors": assessors_of(
+            panel,
+            scores,
+            part,
+            similarities,
+            aware,
+            conventions=conventions,
+            reference_tau=reference_tau,
+            n_resamples=min(choices.n_resamples, 1000),
+            seed=choices.seed,
+        ),
+        "methods": methods_of(
+            runs, panel, scores, conventions, similarities, aware, reference=reference, seed=choices.seed
+        ),
+        "influence": influence_of(runs, panel, name, answer.first, answer.second, conventions=conventions),
+    }
+
+
+def _of_preferences(
+    panel: Preferences,
+    scores: Scores,
+    part: MeasureComparison,
+    answer: Answer,
+    reference: Scores | None,
+    reference_tau: dict[str, float] | None,
+    confidence: float,
+) -> dict[str, Any]:
+    """The same sections, as far as they need no grades."""
+    from qrowd.reports.report_preferences import (  # slow to import, and most reports do without
+        agreement_of,
+        assessors_of_preferences,
+        influence_of_preferences,
+        methods_of_preferences,
+        topics_of_preferences,
+    )
+
+    return {
+        "topics": topics_of_preferences(panel, scores),
+        "assessors": assessors_of_preferences(panel, scores, part, reference_tau),
+        "methods": methods_of_preferences(scores, reference),
+        "influence": influence_of_preferences(answer.first, answer.second),
+        "preferences": agreement_of(panel, confidence),
+    }
+
+
+@overload
+def _panel_and_reference(judgments: Judgments, reference: str | None) -> tuple[Judgments, Judgments | None]: ...
+@overload
+def _panel_and_reference(judgments: Preferences, reference: str | None) -> tuple[Preferences, Preferences | None]: ...
+def _panel_and_reference(
+    judgments: Judgments | Preferences, reference: str | None
+) -> tuple[Judgments | Preferences, Judgments | Preferences | None]:
     """The judgments of the panel, and those of the reference."""
     if reference is None:
         return judgments, None
@@ -234,14 +312,14 @@ def _tau_with(scores: Scores, gold: Scores) -> dict[str, float]:
     return dict(zip(scores.assessors, correlations(table, reference=names[0]).tau_b[1:].tolist(), strict=True))
 
 
-def _facts(runs: Runs, judgments: Judgments, scores: Scores, topics: Topics) -> dict[str, Any]:
+def _facts(runs: Runs, judgments: Judgments | Preferences, scores: Scores, topics: Topics) -> dict[str, Any]:
     about = scores.attributes
     ((cutoff, share),) = about["unjudged_shares"].items()
     return {
         "systems": len(scores.systems),
         "topics": int((~np.isnan(scores.values[0])).any(axis=(0, 2)).sum()),
         "assessors": len(scores.assessors),
-        "judgments": int((judgments.value >= 0).sum()),
+        "judgments": len(judgments) if isinstance(judgments, Preferences) else int((judgments.value >= 0).sum()),
         "documents": sum(row.n_documents for row in topics.rows),
         "repeated": int(about["repeated_judgments"]),
         "retrieved": len(runs),

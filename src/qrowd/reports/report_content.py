@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qrowd.reports.document import Note, Reported, columns_of
 from qrowd.reports.kinship import RelatedAssessors
@@ -17,6 +17,9 @@ from qrowd.reports.report_systems import Answer, PairRow
 from qrowd.reports.report_texts import Texts
 from qrowd.reports.systems import SystemRow, system_columns
 from qrowd.reports.unanswered import Unanswered
+
+if TYPE_CHECKING:
+    from qrowd.reports.report_preferences import PreferenceAgreement
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class ReportContent(Reported):
     influence : what the difference of the leader and the next system rests on.
     by_measure : rankings by several measures; None for one. texts : of topics and of the documents that are shown.
     related : what related assessors change; None where none were declared. unanswered : questions to models without an
-    answer; None where no record was given.
+    answer; None where no record was given. preferences : the agreement of assessors who prefer; None for grades.
     """
 
     title: str
@@ -72,6 +75,7 @@ class ReportContent(Reported):
     by_measure: ByMeasure | None = None
     related: RelatedAssessors | None = None
     unanswered: Unanswered | None = None
+    preferences: PreferenceAgreement | None = None
     texts: Texts = field(default_factory=Texts)
 
     @property
@@ -114,4 +118,5 @@ class ReportContent(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as dictionaries, tuples and numbers."""
-        return asdict(self) | {"notes": list(map(str, self.notes))}
+        content = asdict(replace(self, preferences=None)) | {"notes": list(map(str, self.notes))}
+        return content | {"preferences": None if self.preferences is None else self.preferences.to_dict()}

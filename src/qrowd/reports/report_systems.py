@@ -118,7 +118,7 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
             [
                 by_reference.sentence if by_reference else "",
                 _sentence(part, one, first, second),
-                coverage_warning(scores),
+                coverage_warning(scores) if scores.attributes.get("scales") else "",  # it is about grades
             ]
         ),
         advice=advice(one) if one else "",

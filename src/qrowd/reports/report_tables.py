@@ -15,7 +15,6 @@ from qrowd.reports.kinship import CELLS, RelatedAssessors
 from qrowd.reports.phrases import interval, number, percent, probability, signed
 from qrowd.reports.report_influence import DocumentRow, Influence, grades_text, influence_records
 from qrowd.reports.report_measures import ByMeasure, MeasureRanking
-from qrowd.reports.report_texts import Texts
 from qrowd.reports.systems import COLUMNS, system_records
 from qrowd.reports.unanswered import Row, Unanswered, cells_of, title_of
 
@@ -63,7 +62,7 @@ def grids_of(report: ReportContent) -> dict[str, Grid]:
         "systems": Grid(compared, _systems(report), systems, "systems.csv", system_records(systems)),
         "pairs": Grid("Each pair of the leading systems", _pairs(report), pairs, "pairs.csv", _records(pairs)),
         "assessors": Grid("Assessors", _assessors(report), assessors, "assessors.csv", _records(assessors)),
-        "topics": Grid("Topics", _topics(report.texts), topics, "topics.csv", _records(topics)),
+        "topics": Grid("Topics", _topics(report), topics, "topics.csv", _records(topics)),
         "methods": Grid(by_method, _methods(report), range(len(systems)), "rankings.csv", methods.records()),
         **({} if report.by_measure is None else {"measures": _by_measure(report.by_measure)}),
         **_influence(report.influence),
@@ -111,6 +110,7 @@ def _influence(one: Influence | None) -> dict[str, Grid]:
     }
 
 
+PREFERENCES = "preferences"  # in place of a scale
 DISAGREEMENT = ("sd", "lowest", "highest")
 
 
@@ -268,6 +268,8 @@ def _assessors(report: ReportContent) -> list[TableColumn]:
         _column("seconds", "median of a judgment", "seconds", number, 1),
     ]
     optional: dict[str, Callable[[Any], bool]] = {
+        "agreement": lambda row: not isnan(row.agreement) or row.scale != PREFERENCES,
+        "severity": lambda row: not isnan(row.severity) or row.scale != PREFERENCES,
         "AWARE": lambda row: not isnan(row.accuracy),
         "same again": lambda row: row.n_repeated > 0,
         "seconds": lambda row: not isnan(row.seconds),
@@ -283,10 +285,12 @@ def _column(name: str, meaning: str, field: str, text_of: Callable[..., str], *d
     )
 
 
-def _topics(texts: Texts) -> list[TableColumn]:
-    """With their texts, where there are any."""
-    text = TableColumn("text", "", lambda row: texts.topics.get(row.topic, ""))
-    return [TOPICS[0], *([text] if texts.topics else []), *TOPICS[1:]]
+def _topics(report: ReportContent) -> list[TableColumn]:
+    """With their texts, where there are any; alpha is of grades."""
+    texts = report.texts.topics
+    columns = [column for column in TOPICS[1:] if column.name != "alpha" or report.preferences is None]
+    text = TableColumn("text", "", lambda row: texts.get(row.topic, ""))
+    return [TOPICS[0], *([text] if texts else []), *columns]
 
 
 CHANGES = [

@@ -79,6 +79,8 @@ def on_pairs(report: ReportContent) -> str:
 def on_assessors(report: ReportContent) -> str:
     """How far they agree, and which of them stand out."""
     assessors = report.assessors
+    if report.preferences is not None:
+        return report.preferences.sentence
     if isnan(assessors.alpha):
         return f"The agreement of the assessors is not known: {assessors.compared}."
     outlying = [row.assessor for row in assessors.rows if row.outlying]
@@ -94,6 +96,8 @@ def on_assessors(report: ReportContent) -> str:
 def on_topics(report: ReportContent) -> str:
     """Whether systems score higher on topics on which assessors agree."""
     topics = report.topics
+    if report.preferences is not None:
+        return "Agreement by topic, and the documents on which assessors disagree, need grades; preferences have none."
     if isnan(topics.correlation):
         return "Too few topics have a known agreement to compare it with scores."
     if isnan(topics.p) or topics.p >= 0.05:
@@ -127,13 +131,14 @@ def on_methods(report: ReportContent) -> str:
 def on_coverage(report: ReportContent) -> str:
     """What the report is based on."""
     facts = report.facts
+    noun, judged = ("judgment", "judged") if report.preferences is None else ("preference", "compared")
     text = (
-        f"{count(facts['judgments'], 'judgment')} of {count(facts['documents'], 'document')} by "
+        f"{count(facts['judgments'], noun)} of {count(facts['documents'], 'document')} by "
         f"{count(facts['assessors'], 'assessor')} on {count(facts['topics'], 'topic')}; "
         f"{count(facts['systems'], 'system')}."
     )
     results = documents_down_to(facts["unjudged_cutoff"])
-    return f"{text} {percent(facts['unjudged_share'], 1)} of {results} results were judged by nobody."
+    return f"{text} {percent(facts['unjudged_share'], 1)} of {results} results were {judged} by nobody."
 
 
 def key_numbers(report: ReportContent) -> list[tuple[str, str]]:
