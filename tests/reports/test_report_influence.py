@@ -124,13 +124,23 @@ def test_three_documents_that_decide_the_winner_are_the_first_of_the_list():
 def test_what_is_not_counted_is_said_with_its_reason(panel, people):
     cases = {
         "llm-a judged on the scale 0..1; whole grades are needed": summary_of(*panel),
-        "AP: is not a weighted sum of gains by rank": summary_of(*people, "AP"),
         "ties='expected' is not supported": summary_of(*people, conventions=qrowd.Conventions(ties="expected")),
     }
     for why, found in cases.items():
         assert why in found.influence.sentence
         assert found.influence.short == ""
         assert why in unescape(report_page(found)).replace("<wbr>", "")
+
+
+@pytest.mark.parametrize("measure", ["AP", "ERR@10"])
+def test_a_measure_that_is_no_sum_has_the_bounds_of_fragility_and_no_parts(people, measure):
+    found = summary_of(*people, measure)
+    one = found.influence
+    bounds = qrowd.fragility(*people, measure, systems=[one.first, one.second], max_grades=1)
+    assert (one.n_changes_low, one.n_changes_high) == (bounds.n_changes_low[0], bounds.n_changes_high[0])
+    assert f" {int(one.n_changes_high)} of {bounds.n_judgments:,} judgments, each moved by one grade" in one.short
+    assert one.documents == one.disagreements == ()
+    assert "no document has a part of it" in unescape(report_page(found)).replace("<wbr>", "")
 
 
 def test_a_judgment_that_decides_alone_needs_no_bounds_with_a_fixed_normaliser():

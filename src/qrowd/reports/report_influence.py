@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.errors import QrowdError
+from qrowd.errors import MeasureError, QrowdError
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence.cells import Cells, cells_of
 from qrowd.influence.disagreements import disagreements
@@ -97,6 +97,10 @@ def influence_of(
     pair = runs.select(systems=lambda name: name in (first, second))
     try:
         cells = cells_of(pair, judgments, parsed_measure(measure), systems=None, change=None, conventions=conventions)
+    except MeasureError:  # no sum over judgments, but bounds by scoring again
+        counted = _counted(pair, judgments, measure, first, second, conventions)
+        why = f"By {measure} a difference is no sum over judgments, so that no document has a part of it."
+        return replace(counted, sentence=f"{counted.sentence} {why}".strip())
     except QrowdError as error:
         return Influence(first, second, "", f"What the difference rests on is not shown: {error}.")
     i, j = (cells.systems.index(name) for name in (first, second))
@@ -111,7 +115,7 @@ def influence_of(
         sentence = f"{counted.sentence} {_concentration(first, second, measure, total, parts[order])}"
     else:
         counted = Influence(first, second, "", "")
-        sentence = f"By {measure}, {first} and {second} are level, so that no change reverses their difference."
+        sentence = _level(first, second, measure)
     effects, note = _disagreements(pair, judgments, measure, first, conventions)
     return replace(
         counted,
@@ -218,6 +222,8 @@ def _counted(
     except QrowdError as error:
         why = str(error).removeprefix("change='grade': ")
         return replace(empty, sentence=f"How few judgments would reverse the difference is not counted: {why}.")
+    if abs(found.difference[0]) <= ROUNDING:
+        return replace(empty, sentence=_level(first, second, measure))
     fixed, low, high = (float(column[0]) for column in (found.n_changes, found.n_changes_low, found.n_changes_high))
     behind = found.second[0] if found.difference[0] > 0 else found.first[0]
     changes = found.changes(first, second)
@@ -244,6 +250,10 @@ def _counted(
         if isfinite(high)
         else (),
     )
+
+
+def _level(first: str, second: str, measure: str) -> str:
+    return f"By {measure}, {first} and {second} are level, so that no change reverses their difference."
 
 
 def _reversal(low: float, high: float, n: int, behind: str) -> str:
