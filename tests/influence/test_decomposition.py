@@ -98,6 +98,51 @@ def test_parts_sum_to_the_difference_and_leaving_out_equals_scoring_again(seed, 
         check(without, scored(kept), runs, rows, lambda row, j=judgment: list(row[:3]) != j)
 
 
+SCORED = ("AP", "AP(rel=2)@2", "RR", "ERR@3", "Rprec", "Bpref", "nDCG(judged_only=True)@3")
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.integers(0, 100_000), st.sampled_from(SCORED), st.sampled_from([0.0, 0.1, 0.5, 0.8]))
+def test_other_measures_are_sums_over_topics_and_assessors_and_leaving_out_equals_scoring_again(
+    seed, measure, min_coverage
+):
+    runs, rows = random_judgments(seed)
+    rows += [("t1", "d1", a, 1) for a in ("ann", "bob", "cleo")]  # everybody has a name
+    rows = list({row[:3]: row for row in rows}.values())
+    conventions = qrowd.Conventions(min_coverage=min_coverage)
+
+    def check_without(without, keep):
+        kept = [row for row in rows if keep(row)]
+        again = np.nan
+        if any(row[0] != "t3" for row in kept):
+            again = difference(runs, made(kept), measure, "b", "a", conventions)
+        check(without, again, runs, rows, keep)
+
+    whole = difference(runs, made(rows), measure, "b", "a", conventions)
+    result = qrowd.decompose_difference(runs, made(rows), "b", "a", measure, conventions=conventions)
+    if np.isnan(whole):
+        assert result.n_topics == 0
+        return
+    for level in (result.topics, result.assessors):
+        assert level.part.sum() == pytest.approx(whole, abs=1e-12)
+    for topic, without in zip(result.topics.topics, result.topics.difference_without, strict=True):
+        check_without(without, lambda row, t=topic: row[0] != t)
+    for assessor, without in zip(result.assessors.assessors, result.assessors.difference_without, strict=True):
+        check_without(without, lambda row, a=assessor: row[2] != a)
+    documents, judgments = result.documents, result.judgments
+    assert documents.part is judgments.part is None
+    for *document, without in zip(documents.topics, documents.documents, documents.difference_without, strict=True):
+        check_without(without, lambda row, d=document: list(row[:2]) != d)
+    listed = {}
+    for *judgment, without in zip(
+        judgments.topics, judgments.documents, judgments.assessors, judgments.difference_without, strict=True
+    ):
+        listed[tuple(judgment)] = without
+    for row in rows:
+        if row[3] >= 0:
+            check_without(listed.get(row[:3], whole), lambda other, j=row[:3]: other[:3] != j)
+
+
 RELATED = [{"ann": ["a"]}, {"ann": ["b"], "bob": ["a"]}, {"ann": ["a", "b"], "cleo": ["b"]}, {"*o*": "b"}, {"*": "a"}]
 
 
@@ -220,7 +265,7 @@ def test_fractions_and_assessors_on_several_scales_are_decomposed():
     [
         ("bm25", "bm25", "P@5", ArgumentError, "are the same; name two"),
         ("bm25", "nobody", "P@5", ArgumentError, "nobody"),
-        ("bm25", "rerank-llm", "AP", MeasureError, r"^AP: is not a weighted sum of gains"),
+        ("bm25", "rerank-llm", "ppref", MeasureError, r"^ppref: is a measure of preferences"),
     ],
 )
 def test_what_cannot_be_decomposed_is_refused_in_one_line(first, second, measure, error, message):

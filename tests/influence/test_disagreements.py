@@ -15,6 +15,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_demo
 
 MEASURES = ("nDCG@2", "nDCG(dcg='exp-log2')@2", "nDCG(gains={1:1,2:1.5,3:6})@3", "DCG@2", "P(rel=2)@2", "R@2")
+SCORED = ("AP", "AP(rel=2)@2", "RR", "ERR@2", "Rprec", "Bpref")
 RUNS, DEMO, _ = simulate_demo()
 PANEL = DEMO.select(assessors=["ann", "bob", "sven"])
 
@@ -45,8 +46,8 @@ def random_panel(seed):
     return runs, rows
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.integers(0, 100_000), st.sampled_from(MEASURES))
+@settings(deadline=None, max_examples=80)
+@given(st.integers(0, 100_000), st.sampled_from(MEASURES + SCORED))
 def test_effects_equal_scoring_with_the_lowest_and_the_highest_grade(seed, measure):
     runs, rows = random_panel(seed)
     by_document = {}
@@ -73,8 +74,10 @@ def test_effects_equal_scoring_with_the_lowest_and_the_highest_grade(seed, measu
         ends = [(low[i] - low[j], high[i] - high[j]) for i, j in changes]
         reversed_pairs = sum(x * y < 0 and min(abs(x), abs(y)) > 1e-12 for x, y in ends)  # less is equal
         assert result.n_reversed[k] == reversed_pairs
-        if measure == "DCG@2":  # gains are grades
+        if measure in ("DCG@2", "Bpref"):  # gains are grades, or there are none
             assert result.sd[k] == pytest.approx(np.std(values))
+        if measure == "AP":
+            assert result.sd[k] == pytest.approx(np.std(np.array(values) > 0))
     np.testing.assert_allclose(result.product, result.sd * result.effect, atol=1e-12)
     assert (np.diff(result.product) <= 0).all()
 
@@ -159,6 +162,27 @@ def test_yes_and_no_beside_fractions_are_one_scale():
     assert (result.lowest.tolist(), result.highest.tolist(), result.effect.tolist()) == ([0.25], [1.0], [0.75])
 
 
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
+def test_on_several_scales_grades_are_divided_by_the_maximum_of_the_scale_and_the_result_says_so(measure):
+    runs = {"a": {"t": {"d1": 3, "d2": 2, "d3": 1}}, "b": {"t": {"d2": 3, "d1": 2, "d3": 1}}}
+    rows = [("t", "d1", "ann", 1), ("t", "d2", "ann", 0), ("t", "d3", "ann", 1)]
+    rows += [("t", "d1", "bob", 0), ("t", "d2", "bob", 3), ("t", "d3", "bob", 3)]
+    judgments = Judgments.from_rows(rows, scales={"ann": "binary", "bob": "0-3"})
+    conventions = qrowd.Conventions(grades="rescaled")
+    result = qrowd.disagreements(runs, judgments, measure, conventions=conventions)
+    assert sorted(result.documents) == ["d1", "d2"]  # 1 of 1 and 3 of 3 are the same
+    assert result.highest.tolist() == [1.0, 1.0]
+    assert str(result).startswith("Assessors gave 2 of 3 documents different grades")
+    assert "Grades are divided by the maximum of their scale." in str(result)
+    for k, document in enumerate(result.documents):
+        for end, expected in ((0, result.difference_lowest[k]), (1, result.difference_highest[k])):
+            changed = [(t, d, a, v if d != document else end * (1 if a == "ann" else 3)) for t, d, a, v in rows]
+            changed = Judgments.from_rows(changed, scales={"ann": "binary", "bob": "0-3"})
+            scores = qrowd.evaluate(runs, changed, measure, conventions=conventions)
+            by_system = dict(zip(scores.systems, scores.values[0].mean(axis=(0, 1)), strict=True))
+            assert expected == pytest.approx(by_system[result.first[k]] - by_system[result.second[k]], abs=1e-12)
+
+
 def test_assessors_who_agree_leave_nothing_to_list():
     runs = {"a": {"t": {"d1": 1}}, "b": {"t": {"d2": 1}}}
     result = qrowd.disagreements(runs, made([("t", "d1", "ann", 3), ("t", "d1", "bob", 3)]))
@@ -170,7 +194,7 @@ def test_assessors_who_agree_leave_nothing_to_list():
 @pytest.mark.parametrize(
     ("judgments", "measure", "error", "message"),
     [
-        (PANEL, "AP", MeasureError, r"^AP: is not a weighted sum of gains"),
+        (PANEL, "ppref", MeasureError, r"^ppref: is a measure of preferences"),
         (PANEL, "Judged@5", MeasureError, "the same gain"),
         (PANEL.select(assessors=["ann"]), "P@5", ArgumentError, r"^judgments: the judgments are of one assessor"),
         (

@@ -7,7 +7,7 @@ write_adjudication     these documents as the folder of a campaign, in which one
 """
 
 from qrowd.influence.adjudication import write_adjudication
-from qrowd.influence.decomposition import DecomposedDifference, DifferenceParts, decompose_difference
+from qrowd.influence.decomposition import DecomposedDifference, DifferenceParts, RelativesParts, decompose_difference
 from qrowd.influence.disagreements import Disagreements, disagreements
 from qrowd.influence.fragility import Fragility, FragilityChanges, fragility
 from qrowd.model.arguments import accept_objects
@@ -18,6 +18,7 @@ __all__ = [
     "Disagreements",
     "Fragility",
     "FragilityChanges",
+    "RelativesParts",
     "decompose_difference",
     "disagreements",
     "fragility",

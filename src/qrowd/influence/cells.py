@@ -31,6 +31,7 @@ from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 
 Change = Literal["grade", "judgment", "panel"]
+ROUNDING = 1e-12  # differences of less are 0
 FIXED = ("ties", "unjudged", "missing", "empty", "duplicates")  # conventions that must have their default
 
 

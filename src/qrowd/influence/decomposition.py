@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from qrowd.comparison.kinship import related_pairs
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import Cells, cells_of, normalisers
+from qrowd.influence.cells import ROUNDING, Cells, cells_of, is_weighted_sum, normalisers
+from qrowd.influence.scored import ScoredCells, scored_cells
+from qrowd.influence.shown import Shown
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
-from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
@@ -29,8 +30,9 @@ class DifferenceParts(Result):
     """Parts of a difference, the largest first; arrays are (parts,).
 
     topics, documents, assessors, value : which topic, document, assessor or judgment; None where the part has none.
-    n_judgments : judgments of the part; None for judgments. part : what it adds to the difference. difference_without :
-    the difference if its judgments are left out, as scoring again gives it.
+    n_judgments : judgments of the part; None for judgments. part : what it adds to the difference; None for documents
+    and judgments where the measure is no weighted sum of gains. difference_without : the difference if its judgments
+    are left out, as scoring again gives it.
     """
 
     topics: tuple[str, ...] | None
@@ -38,7 +40,7 @@ class DifferenceParts(Result):
     assessors: tuple[str, ...] | None
     value: Floats | None
     n_judgments: Ints | None
-    part: Floats
+    part: Floats | None
     difference_without: Floats
 
     def _columns(self) -> Mapping[str, Any]:
@@ -76,8 +78,9 @@ class DecomposedDifference(Result):
 
     difference : first minus second, of the means over topics of the means over assessors. topics, documents,
     assessors, judgments : its parts; those of each sum to the difference. Of judgments only those with a part that is
-    not 0 are listed. relatives : parts by the system that assessors are related to; None where none were declared.
-    n_judgments : of the topics that are scored.
+    not 0 are listed, or without which the difference is another one where judgments have no parts. relatives : parts by
+    the system that assessors are related to; None where none were declared. n_judgments : of the topics that are
+    scored.
     """
 
     first: str
@@ -98,9 +101,11 @@ class DecomposedDifference(Result):
         return {name: part._columns for name, part in parts.items() if part is not None}
 
     def _sentence(self) -> str:
+        weighted = self.judgments.part is not None
         return (
-            f"{self.first} minus {self.second} is {self.difference:.4f} by {self.measure}, a sum over "
-            f"{self.judgments.part.size:,} of {self.n_judgments:,} judgments{self._without_relatives()}."
+            f"{self.first} minus {self.second} is {self.difference:.4f} by {self.measure}"
+            f"{', a sum over' if weighted else '; it rests on'} {len(self.judgments.topics or ()):,} of "
+            f"{self.n_judgments:,} judgments{self._without_relatives()}."
         )
 
     def _without_relatives(self) -> str:
@@ -132,12 +137,15 @@ def decompose_difference(
     the normaliser, and the topics and assessors with a score, that are then left: what `qrowd.evaluate` gives for the
     remaining judgments. nan where no score is left. Scales that were inferred stay those of all judgments.
 
+    Measures that are no weighted sums of gains, such as AP, RR and ERR, are sums over topics and assessors alone.
+    Documents and judgments have a `difference_without`, found by scoring again, and no part.
+
     Parameters
     ----------
     first, second
         Names of the systems.
     measure
-        nDCG, DCG, P, R, RBP or another weighted sum of gains by rank.
+        Any measure of judgments.
     related
         {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what assessors
         related to the first system, to the second, and to neither add is in the table `relatives`.
@@ -147,7 +155,7 @@ def decompose_difference(
     Raises
     ------
     MeasureError
-        A measure that is not linear in gains, or whose normaliser is not known.
+        A measure of preferences, or one that joins the assessors.
     ArgumentError
         An unknown system, the same one twice, a name or pattern in `related` that matches nothing, or a convention that
         is not supported.
@@ -165,38 +173,38 @@ def decompose_difference(
         number_of(name, rankings.systems, "system")
     if first == second:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
-    cells = cells_of(
-        rankings,
-        rows,
-        parsed_measure(measure),
-        systems=(first, second),
-        change=None,
-        conventions=conventions,
-        unranked=True,
-    )
-    i, j = (cells.systems.index(name) for name in (first, second))
-    weight, numerator = cells.weight[i] - cells.weight[j], cells.numerator[i] - cells.numerator[j]
-    pair = _Pair(cells, weight, numerator, _Shown.of(rows, cells), conventions)
+    parsed, systems = parsed_measure(measure), (first, second)
+    options: dict[str, Any] = {"systems": systems, "change": None, "conventions": conventions}
+    pair: _WeightedPair | _ScoredPair
+    if is_weighted_sum(parsed):
+        cells = cells_of(rankings, rows, parsed, unranked=True, **options)
+        i, j = (cells.systems.index(name) for name in systems)
+        numerator, weight = cells.numerator[i] - cells.numerator[j], cells.weight[i] - cells.weight[j]
+        pair = _WeightedPair(cells, numerator, Shown.of(rows, cells), conventions, weight)
+    else:
+        scored = scored_cells(rankings, rows, parsed, **options)
+        i, j = (scored.systems.index(name) for name in systems)
+        pair = _ScoredPair(scored, scored.score[i] - scored.score[j], Shown.of(rows, scored), conventions, (i, j))
     return DecomposedDifference(
         first,
         second,
-        str(parsed_measure(measure)),
-        float((pair.numerator * cells.scale).sum()),
-        cells.n_topics,
+        str(parsed),
+        pair.difference,
+        pair.cells.n_topics,
         int(pair.judged.sum()),
         pair.by_topic(),
         pair.by_document(),
         pair.by_assessor(),
         pair.by_judgment(),
-        None if related is None else pair.by_relatives(_relation(rankings, cells, (first, second), related)),
+        None if related is None else pair.by_relatives(_relation(rankings, rows.assessors, systems, related)),
     )
 
 
 def _relation(
-    runs: Runs, cells: Cells, systems: tuple[str, str], related: Mapping[str, Selection]
+    runs: Runs, assessors: tuple[str, ...], systems: tuple[str, str], related: Mapping[str, Selection]
 ) -> dict[str, NDArray[np.bool_]]:
     """{what they are related to: (assessors,) whether they are}"""
-    pairs = related_pairs(cells.assessors, runs.systems, related)
+    pairs = related_pairs(assessors, runs.systems, related)
     first, second = (pairs[:, runs.systems.index(name)] for name in systems)
     return {
         "first": first & ~second,
@@ -207,53 +215,17 @@ def _relation(
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
-    """Which documents the assessors were shown, whether they judged them or not.
-
-    topic, assessor, pair : (rows,) each document and assessor once; pair numbers topics and documents together, and
-    rises.
-    alone : (items, assessors) whether nobody but this assessor was shown the document.
-    """
-
-    topic: Ints
-    assessor: Ints
-    pair: Ints
-    alone: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, judgments: Judgments, cells: Cells) -> _Shown:
-        pair, assessor = np.unique(np.stack([judgments.pair_numbers, judgments.assessor]), axis=1)
-        n_documents = max(len(judgments.documents), 1)
-        _, heads, counts = np.unique(pair, return_index=True, return_counts=True)
-        lone = heads[counts == 1]
-        number = {label: n for n, label in enumerate(judgments.documents)}
-        items = cells.topic * n_documents + np.array([number[label] for label in cells.documents], np.int64)
-        alone = np.zeros(cells.level.shape, bool)
-        if lone.size and items.size:
-            place = np.minimum(np.searchsorted(pair[lone], items), lone.size - 1)
-            only = pair[lone][place] == items
-            alone[only, assessor[lone][place[only]]] = True
-        return cls(pair // n_documents, assessor, pair, alone)
-
-    def pool(self, n_topics: int, without: NDArray[np.bool_] | None = None) -> Ints:
-        """(topics,) documents of each pool, as it is without some assessors. without : (assessors,)."""
-        rows = slice(None) if without is None else ~without[self.assessor]
-        heads = np.diff(self.pair[rows], prepend=-1) > 0
-        return np.bincount(self.topic[rows][heads], minlength=n_topics)
-
-
-@dataclass(frozen=True, eq=False)
 class _Pair:
-    """Two systems.
+    """Two systems. numerator : (cells,) first minus second, before the normaliser."""
 
-    weight : (items,) of a gain, first minus second. numerator : (cells,) the sums of both, likewise.
-    """
-
-    cells: Cells
-    weight: Floats
+    cells: Cells | ScoredCells
     numerator: Floats
-    shown: _Shown
+    shown: Shown
     conventions: Conventions
+
+    @property
+    def difference(self) -> float:
+        return float((self.numerator * self.cells.scale).sum())
 
     @cached_property
     def pool(self) -> Ints:
@@ -283,12 +255,6 @@ class _Pair:
     def scores(self) -> Floats:
         """(topics, assessors) differences; 0 where the normaliser is 0."""
         return _quotient(self.numerator, self.cells.normaliser).reshape(self.shape)
-
-    @property
-    def parts(self) -> Floats:
-        """(items, assessors) what each judgment adds to the difference."""
-        scale = self.cells.scale.reshape(self.shape)
-        return np.asarray(self.weight[:, None] * self.cells.own_gains * scale[self.cells.topic])
 
     def by_topic(self) -> DifferenceParts:
         topics = np.flatnonzero(self.has_score.any(axis=1))
@@ -344,6 +310,32 @@ class _Pair:
             self.without_assessors(~neither),
         )
 
+    @cached_property
+    def _by_topic(self) -> Floats:
+        """(topics,) means over assessors; nan where nobody has a score."""
+        return _means(self.scores, self.has_score)
+
+    def _with_topic(self, topics: Ints, after: Floats) -> Floats:
+        """The differences if each of these topics alone had this mean over assessors; nan where no score is left."""
+        before = self._by_topic[topics]
+        n_left = int((~np.isnan(self._by_topic)).sum()) - ~np.isnan(before) + ~np.isnan(after)
+        sums = np.nansum(self._by_topic) - np.nan_to_num(before) + np.nan_to_num(after)
+        return np.where(n_left > 0, sums / np.maximum(n_left, 1), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class _WeightedPair(_Pair):
+    """By a measure that is a weighted sum of gains. weight : (items,) of a gain, first minus second."""
+
+    cells: Cells
+    weight: Floats
+
+    @property
+    def parts(self) -> Floats:
+        """(items, assessors) what each judgment adds to the difference."""
+        scale = self.cells.scale.reshape(self.shape)
+        return np.asarray(self.weight[:, None] * self.cells.own_gains * scale[self.cells.topic])
+
     def by_document(self) -> DifferenceParts:
         cells, judged = self.cells, self.judged
         items = np.flatnonzero(self.cells.level.max(axis=1, initial=-1) >= 0)
@@ -360,18 +352,6 @@ class _Pair:
             parts[order],
             without[order],
         )
-
-    @cached_property
-    def _by_topic(self) -> Floats:
-        """(topics,) means over assessors; nan where nobody has a score."""
-        return _means(self.scores, self.has_score)
-
-    def _with_topic(self, topics: Ints, after: Floats) -> Floats:
-        """The differences if each of these topics alone had this mean over assessors; nan where no score is left."""
-        before = self._by_topic[topics]
-        n_left = int((~np.isnan(self._by_topic)).sum()) - ~np.isnan(before) + ~np.isnan(after)
-        sums = np.nansum(self._by_topic) - np.nan_to_num(before) + np.nan_to_num(after)
-        return np.where(n_left > 0, sums / np.maximum(n_left, 1), np.nan)
 
     def _topic_without(self, topic: int, items: Ints) -> Floats:
         """(items,) the difference in their topic without each of these documents; nan where no score is left."""
@@ -416,6 +396,67 @@ class _Pair:
         n_judged[rows, assessors] -= 1
         pool = self.pool[topic] - self.shown.alone[items, assessors]
         return _means(scores, self.enough(n_judged, pool[:, None]))
+
+
+@dataclass(frozen=True, eq=False)
+class _ScoredPair(_Pair):
+    """By any other measure. systems : numbers of the two."""
+
+    cells: ScoredCells
+    systems: tuple[int, int]
+
+    @cached_property
+    def _cells_without(self) -> Floats:
+        """(items, assessors) the difference of the cell without this judgment; as it is where there is none."""
+        scores = self.scores[self.cells.topic]
+        for a in range(self.cells.n_assessors):
+            items = np.flatnonzero(self.cells.level[:, a] >= 0)
+            moved = self.cells.moved(a, items, np.full(items.size, -1))
+            scores[items, a] += moved[self.systems[0]] - moved[self.systems[1]]
+        return scores
+
+    def by_document(self) -> DifferenceParts:
+        cells, judged = self.cells, self.cells.level >= 0
+        items = np.flatnonzero(judged.any(axis=1))
+        topic = cells.topic[items]
+        n_judged = cells.counts.reshape(self.shape)[topic] - judged[items]
+        after = _means(self._cells_without[items], self.enough(n_judged, self.pool[topic][:, None] - 1))
+        without = self._with_topic(topic, after)
+        order = self._most_moved(without)
+        return DifferenceParts(
+            _labels(cells.topics, topic[order]),
+            _labels(cells.documents, items[order]),
+            None,
+            None,
+            self.judged.sum(axis=1)[items][order],
+            None,
+            without[order],
+        )
+
+    def by_judgment(self) -> DifferenceParts:
+        cells = self.cells
+        items, assessors = np.nonzero(cells.level >= 0)
+        rows, topic = np.arange(items.size), cells.topic[items]
+        scores, n_judged = self.scores[topic], cells.counts.reshape(self.shape)[topic]
+        scores[rows, assessors] = self._cells_without[items, assessors]
+        n_judged[rows, assessors] -= 1
+        pool = self.pool[topic] - self.shown.alone[items, assessors]
+        without = self._with_topic(topic, _means(scores, self.enough(n_judged, pool[:, None])))
+        order = self._most_moved(without)
+        order = order[~(np.abs(without[order] - self.difference) <= ROUNDING)]
+        items, assessors = items[order], assessors[order]
+        return DifferenceParts(
+            _labels(cells.topics, cells.topic[items]),
+            _labels(cells.documents, items),
+            _labels(cells.assessors, assessors),
+            cells.values[cells.level[items, assessors]],
+            None,
+            None,
+            without[order],
+        )
+
+    def _most_moved(self, without: Floats) -> Ints:
+        return np.argsort(-np.abs(np.where(np.isnan(without), np.inf, without - self.difference)), kind="stable")
 
 
 def _means(scores: Floats, has_score: NDArray[np.bool_]) -> Floats:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import Cells, cells_of, check_panel
+from qrowd.influence.cells import Cells, cells_of, check_panel, is_weighted_sum
 from qrowd.influence.fragility import ROUNDING
+from qrowd.influence.scored import ScoredCells, scored_cells
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
@@ -31,7 +33,8 @@ class Disagreements(Result):
     the largest of the pairs. product : sd x effect, the order. first, second : this pair. difference_lowest,
     difference_highest : first minus second if all gave the lowest grade, or the highest. n_reversed : pairs of
     systems of which another is ahead between the two.
-    judgments : all judgments of these documents, with comments where there are any.
+    judgments : all judgments of these documents, with comments where there are any. rescaled : whether grades were
+    divided by the maximum of the assessor's scale.
     """
 
     systems: tuple[str, ...]
@@ -51,6 +54,7 @@ class Disagreements(Result):
     n_reversed: Ints
     n_judged: int  # documents that two or more assessors judged
     judgments: Judgments = field(repr=False)
+    rescaled: bool = False
 
     _COLUMNS = (
         "topics",
@@ -102,6 +106,7 @@ class Disagreements(Result):
         return (
             f"Assessors gave {n:,} of {self.n_judged:,} documents different grades; {effect:,} of these change the "
             f"difference of two systems by {self.measure}, {(self.n_reversed > 0).sum():,} alone reverse one."
+            f"{' Grades are divided by the maximum of their scale.' if self.rescaled else ''}"
         )
 
 
@@ -124,16 +129,17 @@ def disagreements(
     Parameters
     ----------
     measure
-        nDCG, DCG, P, R, RBP or another weighted sum of gains by rank.
+        Any measure of judgments. The gain of a grade is the value itself for measures that are not made of gains.
     systems
         Those whose pairs are taken, as two that are compared; default: all.
     conventions
-        Those of scoring; ties, unjudged, missing, empty and duplicates must have their defaults.
+        Those of scoring; ties, unjudged, missing, empty and duplicates must have their defaults. Where assessors judge
+        on several scales, grades="rescaled" divides each grade by the maximum of its scale.
 
     Raises
     ------
     MeasureError
-        A measure that is not linear in gains, or whose normaliser is not known.
+        A measure of preferences, or one that joins the assessors.
     ArgumentError
         Judgments of one assessor or on several scales, fewer than two systems, a convention that is not supported.
 
@@ -146,20 +152,20 @@ def disagreements(
     """
     graded = conventions.graded(as_judgments(judgments)).single(repeats=conventions.repeats)
     check_panel(graded.assessors, graded.scales, "judgments")
-    cells = cells_of(
-        as_runs(runs),
-        graded,
-        parsed_measure(measure),
-        systems=systems,
-        change="panel",
-        conventions=conventions,
-        unranked=True,
-    )
+    parsed = parsed_measure(measure)
+    options: dict[str, Any] = {"systems": systems, "change": "panel", "conventions": conventions}
+    cells: Cells | ScoredCells
+    if is_weighted_sum(parsed):
+        cells = weighted = cells_of(as_runs(runs), graded, parsed, unranked=True, **options)
+        means, own_gains = partial(_means, weighted), weighted.own_gains
+    else:
+        cells = scored = scored_cells(as_runs(runs), graded, parsed, **options)
+        means, own_gains = partial(_scored_means, scored), scored.own_gains
     judged = cells.level >= 0
     n_judgments = judged.sum(axis=1)
     low, high = cells.lowest.max(axis=1), cells.highest.max(axis=1)
     items = np.flatnonzero(high > low)
-    at_lowest, at_highest = (_means(cells, items, level) for level in (cells.lowest, cells.highest))
+    at_lowest, at_highest = (means(items, level) for level in (cells.lowest, cells.highest))
     moved = at_highest - at_lowest
     first, second = moved.argmax(axis=1), moved.argmin(axis=1)
     second = np.where(first == second, (first + 1) % len(cells.systems), second)  # all move alike
@@ -167,7 +173,7 @@ def disagreements(
     rows = np.arange(items.size)
     lowest, highest = (means[rows, first] - means[rows, second] for means in (at_lowest, at_highest))
     effect = np.abs(highest - lowest)
-    gains = np.where(judged, cells.own_gains, np.nan)[items]
+    gains = np.where(judged, own_gains, np.nan)[items]
     sd = np.nanstd(gains, axis=1)
     product = np.where(effect > ROUNDING, sd * effect, 0.0)
     order = np.lexsort((-sd, -product))
@@ -175,7 +181,7 @@ def disagreements(
     pairs = [(topics[cells.topic[item]], documents[item]) for item in items[order]]
     return Disagreements(
         cells.systems,
-        str(parsed_measure(measure)),
+        str(parsed),
         tuple(topic for topic, _ in pairs),
         tuple(document for _, document in pairs),
         n_judgments[items][order],
@@ -191,6 +197,7 @@ def disagreements(
         _reversed_pairs(at_lowest, at_highest)[order],
         int((n_judgments > 1).sum()),
         _of_pairs(graded, pairs),
+        conventions.grades == "rescaled",
     )
 
 
@@ -213,6 +220,16 @@ def _means(cells: Cells, items: Ints, level: Ints) -> Floats:
         scale = np.where(normaliser > 0, cells.share[cell] / np.where(normaliser > 0, normaliser, 1.0), 0.0)
         was = np.einsum("sra,ra->rs", cells.numerator[:, cell], scale - cells.scale[cell])
         means[start : start + block] = today + was + cells.weight[:, rows].T * (gains * scale).sum(axis=1)[:, None]
+    return means
+
+
+def _scored_means(cells: ScoredCells, items: Ints, level: Ints) -> Floats:
+    """The same by any measure, by scoring again."""
+    means = np.repeat(cells.means[None], items.size, axis=0)
+    for a in range(cells.n_assessors):
+        rows = np.flatnonzero((level[items, a] >= 0) & (level[items, a] != cells.level[items, a]))
+        own = items[rows]
+        means[rows] += (cells.moved(a, own, level[own, a]) * cells.share[cells.cell(own, a)]).T
     return means
 
 

@@ -15,6 +15,7 @@ from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence import normaliser_bounds
+from qrowd.influence.cells import ROUNDING as ROUNDING
 from qrowd.influence.cells import Cells, Change, cells_of, is_weighted_sum
 from qrowd.influence.demonstrations import demonstration, single_changes
 from qrowd.influence.normaliser_bounds import NormaliserLimits, least_by_prices, normaliser_limits, reductions
@@ -29,7 +30,6 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
 
 Normaliser = Literal["fixed", "moving"]
-ROUNDING = 1e-12  # differences of less are 0
 FEW = 192  # steps of a pair that are put in order at first
 WIDE = 1.25  # times the number for a fixed normaliser: from there on another order is tried
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from qrowd.errors import MeasureError
 from qrowd.evaluation import evaluate
-from qrowd.influence.cells import Change, cell_shares, check_conventions, levels_of, selected
+from qrowd.influence.cells import Change, cell_shares, check_conventions, gains_of_levels, levels_of, selected
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.measures.scoring import Scored
+from qrowd.measures.scoring import ByGain, Scored
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
@@ -33,7 +33,8 @@ class ScoredCells:
 
     documents : (items,) labels of all judged documents, topic by topic. topic : (items,). level : (items, assessors)
     number of the value in `values`, -1 where not judged. lowest, highest : levels to which one judgment can change.
-    share : (cells,) what a unit of a score adds to a mean. score : (systems, cells) today's; 0 where there is none.
+    share : (cells,) what a unit of a score adds to a mean; 0 where the assessor has no score. score : (systems, cells)
+    today's, also of assessors who judged too few documents to have one; 0 where they judged none.
     """
 
     systems: tuple[str, ...]
@@ -57,6 +58,23 @@ class ScoredCells:
         return len(self.assessors)
 
     @property
+    def scale(self) -> Floats:
+        """(cells,) what a unit of the score of a cell adds to a difference."""
+        return self.share
+
+    @cached_property
+    def normaliser(self) -> Floats:
+        """(cells,) what a score is still divided by: 1."""
+        return np.ones(self.share.size)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(cells, 1) documents that the assessor judged."""
+        starts = self.panel.pool.starts[:-1]
+        judged = np.add.reduceat(self.level >= 0, starts, axis=0, dtype=np.int64)
+        return np.asarray(judged.reshape(-1, 1))
+
+    @property
     def n_topics(self) -> int:
         """Topics in which anybody has a score."""
         return int((self.share.reshape(-1, self.n_assessors) > 0).any(axis=1).sum())
@@ -64,6 +82,15 @@ class ScoredCells:
     @property
     def n_judgments(self) -> int:
         return int((self.level >= 0).sum())
+
+    @cached_property
+    def own_gains(self) -> Floats:
+        """(items, assessors) gains of the judgments, or the values of a measure that is not made of gains."""
+        gains = np.tile(self.values, (self.n_assessors, 1))
+        if isinstance(self.measure.definition, ByGain):
+            gains = gains_of_levels(self.measure, self.panel, self.values)
+        own = gains[np.arange(self.n_assessors), np.maximum(self.level, 0)]
+        return np.where(self.level >= 0, own, 0.0)
 
     @cached_property
     def means(self) -> Floats:
@@ -100,9 +127,7 @@ class ScoredCells:
         codes = np.where(levels < 0, self.values.size, levels)
         values = Coded(codes.astype(np.uint8), stored) if stored.size <= MOST_LEVELS else stored[codes]
         panel = Panel(self.panel.pool, tuple(map(str, range(n))), (self.panel.scales[assessor],) * n, values)
-        conventions = replace(self.conventions, min_coverage=0.0, grades="as-is")
-        scores = evaluate(self.runs, panel, self.measure, conventions=conventions).values[0]
-        return np.asarray(np.nan_to_num(scores.transpose(2, 1, 0)))
+        return raw_scores(self.runs, panel, self.measure, self.conventions)
 
 
 def scored_cells(
@@ -121,7 +146,7 @@ def scored_cells(
         raise MeasureError(f"{measure}: is a measure of preferences; use one of grades such as nDCG@10 or AP")
     check_conventions(measure, conventions)
     panel = conventions.graded(judgments).panel(repeats=conventions.repeats)
-    scores = evaluate(chosen, judgments, measure, conventions=conventions)
+    share = cell_shares(evaluate(chosen, judgments, measure, conventions=conventions))
     pool = panel.pool
     return ScoredCells(
         chosen.systems,
@@ -130,13 +155,20 @@ def scored_cells(
         tuple(pool.documents[d] for d in pool.document),
         np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts)),
         *levels_of(panel, change, max_grades),
-        cell_shares(scores),
-        np.nan_to_num(scores.values[0].transpose(2, 1, 0)).reshape(len(chosen.systems), -1),
+        share,
+        raw_scores(chosen, panel, measure, conventions).reshape(len(chosen.systems), -1),
         chosen,
         panel,
         measure,
         conventions,
     )
+
+
+def raw_scores(runs: Runs, panel: Panel, measure: Measure, conventions: Conventions) -> Floats:
+    """(systems, topics, assessors) scores, however few documents an assessor judged; 0 where there is none."""
+    conventions = replace(conventions, min_coverage=0.0, grades="as-is")
+    scores = evaluate(runs, panel, measure, conventions=conventions).values[0]
+    return np.asarray(np.nan_to_num(scores.transpose(2, 1, 0)))
 
 
 def places(groups: Ints) -> Ints:
