@@ -1,4 +1,4 @@
-"""How many judgments carry each difference of dl21's 63 systems: all 1,953 pairs, by NIST and by two judges.
+"""How many judgments carry each difference of dl21's 63 systems: all 1,953 pairs, by NIST and by two judges; and by AP.
 
 The peer finds the same upper bound by scoring the two systems again with qrowd.evaluate after each change; it is timed
 on a few and multiplied.
@@ -32,4 +32,28 @@ for name, judgments, limit in (("NIST", nist, 2), ("two judges", judges, 5)):
         beside=f"{times('evaluate after each change', peer, own)}; scoring all runs once {whole:.3g} s",
         limit="instructions: some sixty NumPy calls for each pair",
     )
+# A pair by AP, beside scoring the two systems again after each change of a single judgment.
+PAIR = ("pash_f3", "NLE_P_v1")
+two = runs.select(systems=list(PAIR))
+qrowd.fragility(two, nist, "AP(rel=2)")
+found = []
+own = seconds(lambda: found.append(qrowd.fragility(two, nist, "AP(rel=2)")))
+once = seconds(lambda: [qrowd.evaluate(two, nist, "AP(rel=2)") for _ in range(FEW)])
+promise(
+    "fragility of one difference, AP(rel=2), NIST, s",
+    own,
+    at_most=1,
+    beside=times("evaluate after each single change", once / FEW * 3 * found[0].n_judgments, own),
+    limit="instructions: every change of a judgment is scored",
+)
+# What compare --fragility adds.
+compared = seconds(lambda: qrowd.compare(runs, nist))
+with_fragility = seconds(lambda: qrowd.compare(runs, nist, fragility=True))
+promise(
+    "compare --fragility, dl21, NIST, times compare",
+    with_fragility / compared,
+    at_most=2,
+    beside=f"compare {compared:.3g} s, with --fragility {with_fragility:.3g} s",
+    limit="instructions: some sixty NumPy calls for each pair",
+)
 finish()
