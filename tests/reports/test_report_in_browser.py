@@ -10,6 +10,7 @@ from playwright.sync_api import Browser
 from browsers import axe_faults
 from qrowd.judge.outcome import Outcome, Statuses
 from qrowd.judge.questions import Question
+from qrowd.preferences import from_grades
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_content import Provenance
 from qrowd.reports.report_page import report_page
@@ -71,6 +72,19 @@ def test_the_first_screen_says_that_failures_affect_systems_differently_and_lead
     assert page.locator("#unanswered h2").is_visible()
     assert page.locator("#unanswered table").count() == 3
     assert axe_faults(page, {}) == []
+    page.close()
+
+
+def test_axe_finds_nothing_in_a_report_on_preferences(browser, tmp_path):
+    runs, judgments, _ = simulate_demo()
+    preferences = from_grades(judgments.select(assessors=["ann", "bob"], topics=list(judgments.topics[:4])))
+    report = report_of(runs, preferences, ["ppref@10", "wpref"], reference=None, n_resamples=200, rng=1)
+    (tmp_path / "report.html").write_text(report_page(report), "utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((tmp_path / "report.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert axe_faults(page, {}) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
 
 

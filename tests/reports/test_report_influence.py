@@ -151,6 +151,14 @@ def test_a_judgment_that_decides_alone_needs_no_bounds_with_a_fixed_normaliser()
     assert [(row.document, row.before, row.after) for row in found.changes] == [("d1", 1, 0), ("d2", 0, 1)]
 
 
+def test_one_judgment_that_is_enough_is_said_in_the_singular(panel):
+    runs, judgments = panel
+    found = summary_of(runs, judgments.select(assessors=["crowd-1", "crowd-2", "crowd-3"])).influence
+    assert found.n_changes_low == found.n_changes_high == len(found.changes) == 1
+    assert found.short == f"1 of {found.n_judgments} judgments, moved by one grade, would put {found.second} ahead."
+    assert "one is enough" in found.sentence
+
+
 def test_systems_that_are_level_have_nothing_to_reverse():
     runs = Runs.from_dict({"a": {"t": {"d1": 1.0}, "u": {"d1": 1.0}}, "b": {"t": {"d2": 1.0}, "u": {"d2": 1.0}}})
     judgments = Judgments.from_dict({"ann": {"t": {"d1": 1.0, "d2": 0.0}, "u": {"d1": 0.0, "d2": 1.0}}})

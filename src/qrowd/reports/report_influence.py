@@ -263,6 +263,8 @@ def _reversal(low: float, high: float, n: int, behind: str) -> str:
         return f"No change of judgments by one grade each would put {behind} ahead."
     if high == inf:
         return f"It would take {low:,.0f} {of} or more, each moved by one grade, to put {behind} ahead."
+    if low == high == 1:
+        return f"1 {of}, moved by one grade, would put {behind} ahead."
     if low == high:
         return f"It would take {high:,.0f} {of}, each moved by one grade, to put {behind} ahead."
     return f"It would take {low:,.0f} to {high:,.0f} {of}, each moved by one grade, to put {behind} ahead."
@@ -271,14 +273,20 @@ def _reversal(low: float, high: float, n: int, behind: str) -> str:
 def _counted_sentence(found: Fragility, fixed: float, low: float, high: float, behind: str) -> str:
     """The same with what is exact and what moves."""
     of = f"of {count(found.n_judgments, 'judgment')} of documents that count for either system"
-    each = "by one grade each"
+    each = "by one grade" if high == 1 else "by one grade each"
     if low == high == inf:
         text = f"Moving judgments {each}, however many {of}, does not put {behind} ahead."
     elif high == inf:
         text = f"Moving fewer than {low:,.0f} {of} {each} cannot put {behind} ahead; how many can is not known."
     else:
         text = f"Moving {high:,.0f} {of} {each} puts {behind} ahead, as scoring again shows; "
-        text += "no fewer can." if low == high else f"fewer than {low:,.0f} cannot, whichever they are."
+        text += (
+            "one is enough."
+            if high == 1
+            else "no fewer can."
+            if low == high
+            else f"fewer than {low:,.0f} cannot, whichever they are."
+        )
     if fixed != high and isfinite(fixed):
         text += f" With the normaliser of each topic fixed at today's, {fixed:,.0f} is the least number."
     if found.low[0] > 0 or found.high[0] < 0:
@@ -309,5 +317,5 @@ def _record(row: DocumentRow | ChangeRow) -> dict[str, Any]:
 
 
 def grades_text(grades: Sequence[Grade]) -> str:
-    """ann 3, bob 0"""
+    """The grade of each assessor: ann 3, bob 0."""
     return ", ".join(f"{grade.assessor} {grade.value:g}" for grade in grades)

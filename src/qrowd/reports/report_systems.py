@@ -202,7 +202,7 @@ class _ByReference:
 
     @property
     def places(self) -> str:
-        """first, joint tenth, tenth to twelfth, at rank 13"""
+        """In words: first, joint tenth, tenth to twelfth, at rank 13."""
         low, high = min(self.ranks), max(self.ranks)
         if high > len(ORDINALS):
             return f"at rank {low}" if low == high else f"at ranks {low} to {high}"

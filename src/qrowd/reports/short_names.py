@@ -88,7 +88,7 @@ def labels_of(names: Sequence[str], longest: int) -> tuple[str, ...]:
     """The names without what they share, with at most so many letters where they stay different with so many.
 
     >>> labels_of(["my_bm25_2020", "my_" + "dense_" * 9 + "2020", "my_splade_2020"], 20)
-    ('bm25', 'dense_dense_…_dense', 'splade')
+    ('bm25', 'dense_dense_d…_dense', 'splade')
     >>> labels_of(["monot5_3b_run_1", "monot5_3b_run_2"], 20)  # a number alone is no name
     ('monot5_3b_run_1', 'monot5_3b_run_2')
     """
