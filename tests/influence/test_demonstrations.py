@@ -194,6 +194,23 @@ def test_the_proof_for_average_precision_is_sharper_than_the_general_one(monkeyp
     assert general.n_changes_low[0] < sharp.n_changes_low[0] <= sharp.n_changes_high[0] == general.n_changes_high[0]
 
 
+def test_two_systems_alone_have_the_numbers_that_they_have_among_several():
+    names = ["rerank-llm", "bm25", "dense-large"]
+    whole = qrowd.fragility(RUNS, PANEL, "AP(rel=2)", systems=names)
+    for row, pair in enumerate(zip(whole.first, whole.second, strict=True)):
+        alone = qrowd.fragility(RUNS, PANEL, "AP(rel=2)", systems=pair[::-1], baseline=pair[0])
+        assert alone.difference[0] == pytest.approx(-whole.difference[row], abs=1e-12)
+        for name in ("n_changes_low", "n_changes_high", "n_changes_interval"):
+            assert getattr(alone, name)[0] == getattr(whole, name)[row]
+        assert alone.changes(*pair).documents == whole.changes(*pair).documents
+
+
+def test_further_orders_of_the_changes_take_fewer_of_them(monkeypatch):
+    several = qrowd.fragility(TWO, PANEL, "AP").n_changes_high[0]
+    monkeypatch.setattr("qrowd.influence.demonstrations._beside", lambda cells, singles, *rest: singles.cost * np.nan)
+    assert several < qrowd.fragility(TWO, PANEL, "AP").n_changes_high[0]
+
+
 def test_the_interval_includes_0_after_so_many_changes():
     result = qrowd.fragility(TWO, PANEL, "AP")
     changes = result.changes("rerank-llm", "dense-large")

@@ -2,7 +2,9 @@
 
 **Upper bound: a demonstration.** For each judgment the change with the largest effect per grade, scored alone, is
 taken. The changes of a topic are applied in the order of these effects, and scored again after each. Those of all
-topics are merged by the slopes of the least concave curves over what their topic has lost.
+topics are merged by the slopes of the least concave curves over what their topic has lost. Then every change is scored
+once more beside the changes that reverse the difference, put into a new order by that, and applied again, as long as
+this takes fewer changes.
 
 **Lower bound.** A cell is a topic as one assessor judged it; D is the sum over cells of share x (score of the first
 system minus that of the second), in the direction of its sign.
@@ -24,13 +26,14 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from qrowd.influence.average_precision import reductions_of_ap
-from qrowd.influence.cells import Change
+from qrowd.influence.cells import ROUNDING, Change
 from qrowd.influence.normaliser_bounds import least_by_prices
 from qrowd.influence.rescored import Groups
 from qrowd.influence.scored import ScoredCells, places
 from qrowd.kernels.arrays import Floats, Ints
 
 MOST = 64  # changes of a cell that are told one from another
+ROUNDS = 4  # of new orders
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,10 @@ def demonstration(cells: ScoredCells, singles: SingleChanges, change: Change, fi
     sign = -1.0 if by_cell.sum() < 0 else 1.0
     by_cell = sign * by_cell
     taken = -sign * (singles.moved[first] - singles.moved[second]) * cells.share[singles.cell]
-    item, assessor, before, after, lost = _merged(cells, singles, taken, change, (first, second), sign)
+    names, cells = (cells.systems[first], cells.systems[second]), cells.of_pair(first, second)
+    pair = cells.systems.index(names[0]), cells.systems.index(names[1])
+    trace = _shortest(cells, singles, taken, change, pair, sign, float(by_cell.sum()))
+    item, assessor, before, after, lost = trace
     topic = cells.topic[item]
     by_topic = by_cell.reshape(-1, cells.n_assessors).sum(axis=1)
     groups = Groups.of(topic)
@@ -107,7 +113,7 @@ def demonstration(cells: ScoredCells, singles: SingleChanges, change: Change, fi
         sign,
         difference,
         squares_today,
-        _low(cells, singles, taken, change, (first, second), by_cell, sign),
+        _low(cells, singles, taken, change, pair, by_cell, sign),
         item,
         assessor,
         before,
@@ -146,6 +152,61 @@ def _low(
     return float(least_by_prices(reductions[None], np.array([difference]))[0])
 
 
+Trace = tuple[Ints, Ints, Ints, Ints, Floats]  # items, assessors, levels before and after, what each change takes
+
+
+def _shortest(
+    cells: ScoredCells,
+    singles: SingleChanges,
+    taken: Floats,
+    change: Change,
+    pair: tuple[int, int],
+    sign: float,
+    difference: float,
+) -> Trace:
+    """The changes in the order in which the fewest reverse the difference, of the orders that are tried."""
+    best = _merged(cells, singles, taken, change, pair, sign)
+    n_best = _n_to_reverse(best, difference)
+    for share in (0.5, *[0.75] * (ROUNDS - 1)):
+        beside = _beside(cells, singles, best, int(min(n_best, best[0].size)), pair, sign)
+        trace = _merged(cells, singles, (1 - share) * taken + share * beside, change, pair, sign)
+        n = _n_to_reverse(trace, difference)
+        if n >= n_best:
+            break
+        best, n_best = trace, n
+    return best
+
+
+def _n_to_reverse(trace: Trace, difference: float) -> float:
+    enough = difference - np.cumsum(trace[4]) < -ROUNDING
+    return float(np.argmax(enough)) + 1 if enough.any() else np.inf
+
+
+def _beside(
+    cells: ScoredCells, singles: SingleChanges, trace: Trace, n: int, pair: tuple[int, int], sign: float
+) -> Floats:
+    """(changes,) what each single change takes from the difference beside the first n changes of a trace.
+
+    Of a change that is among them, what undoing it would give back.
+    """
+    item, assessor, _, after, _ = trace
+    level = cells.level.copy()
+    level[item[:n], assessor[:n]] = after[:n]  # the last of several steps counts
+    taken = np.empty(singles.item.size)
+    for a in range(cells.n_assessors):
+        own = np.flatnonzero(singles.assessor == a)
+        items, target, topic = singles.item[own], singles.target[own], cells.topic[singles.item[own]]
+        made = level[items, a] == target
+        place = places(topic)
+        levels = np.repeat(level[:, [a]], int(place.max(initial=-1)) + 2, axis=1)  # the last column is without another
+        levels[items, place] = np.where(made, cells.level[items, a], target)
+        scores = cells.scores(a, levels)
+        differences = sign * (scores[pair[0]] - scores[pair[1]])
+        effect = differences[topic, -1] - differences[topic, place]
+        taken[own] = np.where(made, -effect, effect) * cells.share[singles.cell[own]]
+    return taken
+
+
 def _merged(
     cells: ScoredCells,
     singles: SingleChanges,
@@ -153,8 +214,8 @@ def _merged(
     change: Change,
     pair: tuple[int, int],
     sign: float,
-) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-    """Items, assessors and levels before and after of each change, and what it takes from the difference."""
+) -> Trace:
+    """The changes by what each is said to take, and what it takes when they are applied in order."""
     useful = np.flatnonzero(taken > 1e-15)
     score = taken[useful] / singles.cost[useful]
     key = singles.item[useful] * cells.n_assessors + singles.assessor[useful]

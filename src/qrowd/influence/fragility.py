@@ -256,8 +256,8 @@ def fragility(
     `qrowd.influence.normaliser_bounds`.
 
     **Other measures.** Every change of a single judgment is scored. The upper bound is a demonstration, too: changes
-    in the order of their effects alone, scored again after each. The proof of the lower bound is in
-    `qrowd.influence.demonstrations`, and a sharper one for AP in `qrowd.influence.average_precision`.
+    in the order of their effects, scored again after each, in the best of several orders. The proof of the lower bound
+    is in `qrowd.influence.demonstrations`, and a sharper one for AP in `qrowd.influence.average_precision`.
 
     Raises
     ------

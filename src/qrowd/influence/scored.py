@@ -97,6 +97,13 @@ class ScoredCells:
         """(systems,) means over topics of the means over assessors."""
         return np.asarray((self.score * self.share).sum(axis=1))
 
+    def of_pair(self, first: int, second: int) -> ScoredCells:
+        """The cells of these two systems alone."""
+        names = self.systems[first], self.systems[second]
+        runs = self.runs.select(systems=lambda name: name in names)
+        score = self.score[[self.systems.index(name) for name in runs.systems]]
+        return replace(self, systems=runs.systems, runs=runs, score=score)
+
     def cell(self, items: Ints, assessor: int) -> Ints:
         """(items,) numbers of the cells of this assessor's judgments."""
         return np.asarray(self.topic[items] * self.n_assessors + assessor)
