@@ -23,7 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from qrowd.influence.average_precision import reductions_of_ap
 from qrowd.influence.cells import ROUNDING, Change
@@ -216,6 +215,8 @@ def _merged(
     sign: float,
 ) -> Trace:
     """The changes by what each is said to take, and what it takes when they are applied in order."""
+    from scipy.optimize import isotonic_regression
+
     useful = np.flatnonzero(taken > 1e-15)
     score = taken[useful] / singles.cost[useful]
     key = singles.item[useful] * cells.n_assessors + singles.assessor[useful]
