@@ -235,7 +235,7 @@ def compare(
     fragility : whether to count how many judgments would have to change by one grade to reverse each difference to the
         baseline, and that of `systems`; see `qrowd.fragility`.
     cutoff, zeros, correction, sign_ties, confidence, n_resamples, rng : as in `Choices`.
-    progress : called with (topics done, topics in all) of the scoring.
+    progress : called with (topics done, topics in all) of the scoring, then with pairs of systems for fragility.
 
     Raises
     ------
@@ -263,6 +263,7 @@ def compare(
             pair=systems,
             conventions=conventions,
             confidence=confidence,
+            progress=progress,
         )
         for part in comparison.measures
     ]

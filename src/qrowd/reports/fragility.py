@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isinf, isnan
 from typing import Any
@@ -56,14 +56,18 @@ def comparison_fragility(
     pair: tuple[str, str] | None,
     conventions: Conventions,
     confidence: float,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ComparisonFragility:
-    """The numbers for all differences to the baseline, and for the pair; or the reason why there are none."""
+    """The numbers for all differences to the baseline, and for the pair; or the reason why there are none.
+
+    progress : called with (pairs done, pairs in all) of the baseline.
+    """
     assessors = reference or PANEL
     try:
         judged = _on_one_scale(judgments, conventions)
         options: dict[str, Any] = {"conventions": conventions, "confidence": confidence}
         own = judged if reference is None else judged.select(assessors=[reference])
-        to_baseline = fragility(runs, own, measure, baseline=baseline, **options)
+        to_baseline = fragility(runs, own, measure, baseline=baseline, progress=progress, **options)
         of_pair = None
         if pair is not None:
             others = [name for name in judged.assessors if name != reference] or list(judged.assessors)

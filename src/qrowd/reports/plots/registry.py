@@ -84,6 +84,7 @@ def _fragility(data: PlotData) -> Figure:
         change="grade" if whole else "panel",
         confidence=confidence,
         conventions=conventions,
+        progress=data.options.progress,
     )
     order = [best.systems[s] for s in (-rank_systems(best).mean).argsort(kind="stable")]
     return data.figure(
