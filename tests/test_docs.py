@@ -379,7 +379,7 @@ def test_the_numbers_of_the_changelog_are_those_of_the_source():
         assert text.format(numbers[n]) in " ".join(PAGES["CHANGELOG.md"].split())
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("check", "simulate")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("check", "partition", "simulate")])
 def test_every_command_that_reads_judgments_reads_those_of_a_campaign(name):
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
     if options & {"--judgments", "--preferences"}:

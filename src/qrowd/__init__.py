@@ -37,6 +37,8 @@ _HOME = {
     "disagreements": "qrowd.influence.disagreements",
     "fragility": "qrowd.influence.fragility",
     "next_judgments": "qrowd.sequential.next_judgments",
+    "open_partitioned": "qrowd.partitions",
+    "partition": "qrowd.partitioning",
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
@@ -84,6 +86,8 @@ if TYPE_CHECKING:
     from qrowd.model.runs import Runs as Runs
     from qrowd.model.scales import Scale as Scale
     from qrowd.model.scores import Scores as Scores
+    from qrowd.partitioning import partition as partition
+    from qrowd.partitions import open_partitioned as open_partitioned
     from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise
     from qrowd.reports.explorer import explore as explore

@@ -31,6 +31,7 @@ from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 from qrowd.model.vocabulary import Words
+from qrowd.partitions import SURVEY, PartitionedCollection, open_partitioned
 from qrowd.paths import PathLike as PathLike
 from qrowd.paths import Paths as Paths
 from qrowd.paths import find_files as find_files
@@ -63,7 +64,8 @@ def read_judgments(
     """Read judgments from qrels files, tables, exports of other tools and data sets of ir_datasets.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or packed; "-" is
-        standard input, "irds:ID" a data set; "READER:PATH" names the reader of an export.
+        standard input, "irds:ID" a data set; "READER:PATH" names the reader of an export. The folder of a partitioned
+        collection alone: its judgments, which are read when something asks for them.
     assessor : "file" makes every qrels file one assessor, named after it without endings such as .qrels.gz; "column"
         takes the assessor from column 2 of the qrels lines. Tables (CSV, TSV, JSON Lines, Parquet, Excel; a header
         names the columns) bring their assessor column, if they have one.
@@ -80,6 +82,8 @@ def read_judgments(
     Judgments(215,872 judgments: 53 topics, 10,824 documents, 18 assessors)
     """
     check_choice("assessor", assessor, NameFrom)
+    if (collection := _collection(paths)) is not None:
+        return collection.judgments.with_scales(scales) if scales else collection.judgments
     options = TableOptions(columns, labels, incomplete_rows, identical_rows)
     files = named_files(paths, "assessor", unique=assessor == "file")
 
@@ -111,7 +115,8 @@ def read_runs(
     """Read runs from TREC run files, tables, run folders of TIRA and data sets of ir_datasets.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {system: path}; plain or packed; "-" is
-        standard input, "irds:ID" the scored documents of a data set.
+        standard input, "irds:ID" the scored documents of a data set. The folder of a partitioned collection alone: its
+        runs, which are read when something asks for them.
     system : "file" makes every run file one system, named after it without endings such as .run.gz; "column" takes
         the system from the tag, the last column of the run lines, which often repeats from file to file. Tables bring
         their system column, if they have one.
@@ -124,6 +129,8 @@ def read_runs(
         A file that is missing, truncated, empty or malformed, with the line; a document twice in one list.
     """
     check_choice("system", system, NameFrom)
+    if (collection := _collection(paths)) is not None:
+        return collection.runs
     options = TableOptions(columns, None, incomplete_rows, identical_rows)
     files = named_files(paths, "system", unique=system == "file")
 
@@ -441,6 +448,14 @@ def _replace(target: Path, pieces: Iterable[bytes]) -> None:
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _collection(paths: Paths) -> PartitionedCollection | None:
+    """The partitioned collection whose folder is the only path."""
+    several = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if isinstance(several, Mapping) or len(listed := list(several)) != 1 or not (Path(listed[0]) / SURVEY).is_file():
+        return None
+    return open_partitioned(listed[0])
 
 
 def _joined(

@@ -15,7 +15,7 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.conventions import Conventions
 from qrowd.model.duplicates import Duplicates
 from qrowd.model.preferences import Preferences
-from qrowd.partitions import open_collection, write_collection
+from qrowd.partitions import open_partitioned, write_partitioned
 from qrowd.simulation import simulate_demo
 from strategies import ANY, BOUNDED, DOCUMENTS, worlds
 
@@ -78,9 +78,9 @@ def test_any_partition_in_any_order_gives_the_scores_of_the_whole(data, seed):
     part_of = {topic: data.draw(st.integers(0, 3)) for topic in topics}
     whole = qrowd.evaluate(world.runs, world.judgments, measures, conventions=options)
     with TemporaryDirectory() as folder:
-        collection = write_collection(f"{folder}/c", world.runs, world.judgments, part_of=part_of)
+        collection = write_partitioned(f"{folder}/c", world.runs, world.judgments, part_of=part_of)
         here = qrowd.evaluate(collection.runs, collection.judgments, measures, conventions=options)
-        workers = Shuffled(seed, len(collection.parts))
+        workers = Shuffled(seed, sum(bool(judged) for judged, _ in collection.topics_by_part))
         there = qrowd.evaluate(collection.runs, collection.judgments, measures, conventions=options, executor=workers)
     assert equal(here, whole)
     assert equal(there, whole)
@@ -98,7 +98,7 @@ def test_an_assessor_has_the_scale_of_the_whole_in_each_part(world, inferred):
     whole = qrowd.evaluate(world.runs, judgments, measures, conventions=options)
     topics = sorted({*judgments.topics, *world.runs.topics})
     with TemporaryDirectory() as folder:
-        collection = write_collection(
+        collection = write_partitioned(
             f"{folder}/c", world.runs, judgments, part_of={topic: i for i, topic in enumerate(topics)}
         )
         assert collection.scales == judgments.scales
@@ -127,8 +127,8 @@ def test_workers_give_the_scores_of_one_process(demo, kind):
 
 def test_runs_and_judgments_over_a_collection_are_read_when_something_asks_for_rows(demo, tmp_path):
     runs, judgments = demo
-    collection = write_collection(tmp_path / "c", runs, judgments, n_parts=3)
-    opened = open_collection(tmp_path / "c")
+    collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
+    opened = open_partitioned(tmp_path / "c")
     assert repr(opened) == repr(collection)
     assert len(opened.runs) == len(runs)
     assert opened.judgments.topics == judgments.topics

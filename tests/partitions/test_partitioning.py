@@ -10,7 +10,7 @@ import qrowd
 from equal_scores import equal
 from qrowd.errors import FileError
 from qrowd.partitioning import partition, pieces
-from qrowd.partitions import open_collection
+from qrowd.partitions import open_partitioned
 from qrowd.simulation import simulate_demo
 from qrowd.trec import format_qrels, format_run
 
@@ -111,7 +111,7 @@ def test_a_folder_that_exists_is_refused(folder, tmp_path):
 
 def test_a_collection_that_is_not_complete_is_refused(folder, tmp_path):
     with pytest.raises(FileError, match=r"holds no survey\.json"):
-        open_collection(tmp_path)
+        open_partitioned(tmp_path)
     collection = partition(str(folder / "runs"), str(folder / "judges"), tmp_path / "c", n_parts=2)
     collection.path("runs", 1).unlink()
     with pytest.raises(FileError, match="there is no such file; the collection is not complete"):
@@ -121,4 +121,4 @@ def test_a_collection_that_is_not_complete_is_refused(folder, tmp_path):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
     (tmp_path / "c" / "survey.json").write_text('{"format": 99}')
     with pytest.raises(FileError, match="is not of format 1"):
-        open_collection(tmp_path / "c")
+        open_partitioned(tmp_path / "c")

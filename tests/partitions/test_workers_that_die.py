@@ -10,7 +10,7 @@ import pytest
 import qrowd
 from equal_scores import equal
 from qrowd.errors import FileError
-from qrowd.partitions import open_collection, write_collection
+from qrowd.partitions import open_partitioned, write_partitioned
 from qrowd.simulation import simulate_demo
 
 MEASURES = ["nDCG@10", "AP"]
@@ -19,7 +19,7 @@ MEASURES = ["nDCG@10", "AP"]
 @pytest.fixture
 def collection(tmp_path):
     runs, judgments, _ = simulate_demo()
-    return write_collection(tmp_path / "collection", runs, judgments, n_parts=6)
+    return write_partitioned(tmp_path / "collection", runs, judgments, n_parts=6)
 
 
 POOLS = """
@@ -30,7 +30,7 @@ from pathlib import Path
 
 import qrowd
 from qrowd.errors import QrowdError
-from qrowd.partitions import open_collection
+from qrowd.partitions import open_partitioned
 
 folder, results, marker, makes = sys.argv[1:]
 
@@ -53,7 +53,7 @@ def pool():
 
 
 if __name__ == "__main__":
-    collection = open_collection(folder)
+    collection = open_partitioned(folder)
     try:
         scores = qrowd.evaluate(
             collection.runs, collection.judgments, ["nDCG@10", "AP"], results=results or None,
@@ -96,8 +96,8 @@ def test_with_results_nothing_that_was_done_before_a_worker_died_is_done_again(c
 CLIENT = """
 import os, signal, sys
 import qrowd
-from qrowd.partitions import open_collection
-collection = open_collection(sys.argv[1])
+from qrowd.partitions import open_partitioned
+collection = open_partitioned(sys.argv[1])
 def die(done, total):
     if done * 2 >= total:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -141,4 +141,4 @@ def test_a_damaged_result_is_named(collection, tmp_path):
 
 def test_the_runs_of_a_collection_reach_another_process_as_its_folder(collection):
     assert len(pickle.dumps(collection.runs)) < 500
-    assert pickle.loads(pickle.dumps(collection.judgments)).topics == open_collection(collection.folder).judged_topics
+    assert pickle.loads(pickle.dumps(collection.judgments)).topics == open_partitioned(collection.folder).judged_topics

@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from qrowd.cli import options
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver, is_standard_output
 from qrowd.cli.reading import JudgeRecord
+from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
+
+
+@dataclass(frozen=True)
+class InParts:
+    """How a partitioned collection is scored."""
+
+    processes: Annotated[
+        int | None,
+        option(
+            help="Number of processes that score the parts of a partitioned collection.",
+            panel="Partitioned collections",
+            min=1,
+            show_default="none: this process",
+        ),
+    ] = None
+    results: Annotated[
+        str | None,
+        option(
+            help="Folder for the scores of each part; what it holds is not computed again after an interruption.",
+            panel="Partitioned collections",
+            metavar="FOLDER",
+        ),
+    ] = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As `qrowd.evaluate` takes them."""
+        return {"executor": None if self.processes is None else self._pool, "results": self.results}
+
+    def _pool(self) -> Any:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        return ProcessPoolExecutor(self.processes, mp_context=get_context("spawn"))
 
 
 def evaluate(
@@ -34,6 +70,7 @@ def evaluate(
     ] = False,
     per_topic: options.PerTopic = False,
     judge_record: JudgeRecord = None,
+    parts: InParts = InParts(),
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     seed: options.Seed = 1,
@@ -47,6 +84,8 @@ def evaluate(
     from qrowd.reports.evaluation import evaluation_of, topic_table
     from qrowd.reports.short_names import short_names as without_common_words
 
+    if method and parts != InParts():
+        raise ArgumentError("--processes and --results: methods need all judgments at once; leave them out")
     run_files, data = options.by_position(files, runs, data)
     judgments, rankings = data.read(), run_files.read(data)
     with progress("scoring") as advance:
@@ -60,6 +99,7 @@ def evaluate(
             combine_scales=combine_scales,
             rng=seed,
             progress=advance,
+            **parts.arguments,
         )
     if judge_record is not None:
         from qrowd.reports.unanswered import read_unanswered

@@ -59,6 +59,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "qrowd next --runs panel/runs --question 'rerank-llm > hybrid' --model panel/judges/llm-a.qrels --scale 0-3 "
         "-o batch.csv",
     ),
+    "partition": ("qrowd partition --runs panel/runs --judgments panel/judges -o partitioned",),
     "simulate": ("qrowd simulate another-panel",),
     "serve": ("qrowd serve --demo", "qrowd serve --port 8001"),
     "study": ("qrowd study", "qrowd study aware --quick"),

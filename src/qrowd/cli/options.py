@@ -93,15 +93,7 @@ class Data:
     recode: Annotated[
         str | None, option(help="TOML file that says which grades are replaced by which.", panel="Data", metavar="FILE")
     ] = None
-    scale: Annotated[
-        list[str] | None,
-        option(
-            help="Scale of the assessors whose names match a pattern, as in 'umbrela-*=0-3'.",
-            panel="Data",
-            metavar="PATTERN=SCALE",
-            show_default="inferred",
-        ),
-    ] = None
+    scale: reading.Scale = None
     exclude: reading.Exclude = None
     normalise: Normalise = None
     slots: Annotated[

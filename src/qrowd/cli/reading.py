@@ -75,6 +75,14 @@ Factors = Annotated[
         metavar="PATTERN",
     ),
 ]
+Scale = Annotated[
+    list[str] | None,
+    data_option(
+        help="Scale of the assessors whose names match a pattern, as in 'umbrela-*=0-3'.",
+        metavar="PATTERN=SCALE",
+        show_default="inferred",
+    ),
+]
 Related = Annotated[
     list[str] | None,
     data_option(

@@ -33,7 +33,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-from qrowd.partitions import SURVEY, Collection, PartitionedRuns, open_collection, write_collection
+from qrowd.partitions import SURVEY, PartitionedCollection, PartitionedRuns, open_partitioned, write_partitioned
 from qrowd.paths import PathLike
 
 AnyExecutor = Any  # an Executor, a Dask client, a function that makes an Executor, or None
@@ -80,7 +80,7 @@ class Task:
             write_part_scores(path, scores)
         return scores
 
-    def path(self, collection: Collection, number: int) -> Path:
+    def path(self, collection: PartitionedCollection, number: int) -> Path:
         """The file of the scores of a part, named after everything that they depend on."""
         part = collection.parts[number]
         about = (
@@ -96,13 +96,17 @@ class Task:
 
 
 @lru_cache(maxsize=1)
-def _opened(folder: str, changed: int) -> Collection:
+def _opened(folder: str, changed: int) -> PartitionedCollection:
     """The collection, whose survey a worker reads once. changed : when it was written."""
-    return open_collection(folder)
+    return open_partitioned(folder)
 
 
 def scores_of_part(
-    collection: Collection, number: int, measures: tuple[Measure, ...], conventions: Conventions, threads: int | None
+    collection: PartitionedCollection,
+    number: int,
+    measures: tuple[Measure, ...],
+    conventions: Conventions,
+    threads: int | None,
 ) -> PartScores:
     """Scores of a part of an open collection."""
     runs, judgments = collection.read(number)
@@ -160,15 +164,15 @@ def evaluate_in_parts(
     progress: Progress,
 ) -> Scores:
     """`evaluate` part after part; what is not partitioned yet is written to a temporary folder first."""
-    if isinstance(runs, PartitionedRuns) and getattr(judgments, "collection", None) is runs.collection:
+    if isinstance(runs, PartitionedRuns) and runs.collection.is_same(getattr(judgments, "collection", None)):
         return evaluate_collection(runs.collection, measures, conventions, executor, results, threads, progress)
     with TemporaryDirectory(prefix="qrowd-") as folder:
-        collection = write_collection(Path(folder) / "collection", runs, judgments)
+        collection = write_partitioned(Path(folder) / "collection", runs, judgments)
         return evaluate_collection(collection, measures, conventions, executor, results, threads, progress)
 
 
 def evaluate_collection(
-    collection: Collection,
+    collection: PartitionedCollection,
     measures: object | Sequence[object],
     conventions: Conventions,
     executor: AnyExecutor,
@@ -227,7 +231,7 @@ def evaluate_collection(
 
 
 def _task(
-    collection: Collection,
+    collection: PartitionedCollection,
     measures: tuple[Measure, ...],
     conventions: Conventions,
     executor: AnyExecutor,

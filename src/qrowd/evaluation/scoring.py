@@ -48,12 +48,12 @@ def evaluate(
         infer them from grades where they are given judgments.
     measures : texts, ir_measures objects, or one of them.
     conventions : the options that change scores.
-    executor : whose workers score the parts of a collection: any `concurrent.futures.Executor`, a Dask client, or a
-        function that makes an executor, which is called again where workers die. What is not a partitioned collection
-        (`qrowd.partition`) is written to a temporary folder first, which the workers must be able to read. Default:
-        this process.
-    results : folder for the scores of each part of a collection. What it holds of the same parts, measures and
-        conventions is not computed again, so that an evaluation that was interrupted goes on.
+    executor : whose workers score the parts of a partitioned collection (`qrowd.partition`): any
+        `concurrent.futures.Executor`, a Dask client, or a function that makes an executor, which is called again where
+        workers die. Other data are written to a temporary folder first, which the workers must be able to read.
+        Default: this process.
+    results : folder for the scores of each part of a partitioned collection. What it holds of the same parts, measures
+        and conventions is not computed again, so that an evaluation that was interrupted goes on.
     threads : number of threads, which score topics side by side; default: all processors, and 1 for each worker of an
         executor.
     progress : called with (topics done, topics in all) of each block.

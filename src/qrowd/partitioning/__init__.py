@@ -1,6 +1,6 @@
-"""Runs and judgments of any size as a collection on disk, partitioned by topic: read in pieces, in bounded memory.
+"""Runs and judgments of any size as a partitioned collection: read in pieces, in bounded memory.
 
-The collection and what reads it: `qrowd.partitions`.
+What is written, and what reads it: `qrowd.partitions`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
 from qrowd.model.scales import Scale
 from qrowd.partitioning.pieces import judgments_in_pieces, n_bytes_of, runs_in_pieces
-from qrowd.partitions import Collection, CollectionWriter
+from qrowd.partitions import PartitionedCollection, PartitionWriter
 
 BYTES_OF_A_PART = 64 << 20  # of the files that are read
 FEWEST_PARTS, MOST_PARTS = 8, 1024
@@ -35,15 +35,15 @@ def partition(
     incomplete_rows: IncompleteRows = "refuse",
     identical_rows: IdenticalRows = "keep",
     progress: Callable[[int, int], object] | None = None,
-) -> Collection:
-    """Turn files of runs and judgments into a collection that `evaluate` scores part after part.
+) -> PartitionedCollection:
+    """Turn files of runs and judgments into a partitioned collection, which `evaluate` scores part after part.
 
     Text files (TREC, CSV, TSV, JSON Lines), plain or packed, and Parquet files are read in pieces, others whole.
 
     Parameters
     ----------
     runs, judgments : as `read_runs` and `read_judgments` take them.
-    folder : of the collection; it must not exist, and appears when it is complete.
+    folder : of the partitioned collection; it must not exist, and appears when it is complete.
     n_parts : topics are spread over so many parts, by their names; default: one for each 64 MB of the files, from 8 to
         1,024. A worker holds one part in memory.
     system, assessor, scales, columns, labels, incomplete_rows, identical_rows : as in `read_runs` and
@@ -69,7 +69,7 @@ def partition(
             progress(min(done, total), total)
 
     options = TableOptions(columns, labels, incomplete_rows, identical_rows)
-    with CollectionWriter(folder, n_parts=chosen) as writer:
+    with PartitionWriter(folder, n_parts=chosen) as writer:
         for table, piece in judgments_in_pieces(judgments, assessor, options, advance):
             writer.add_judgments(piece.with_scales(scales) if scales else piece, table=table)
         for run_piece in runs_in_pieces(runs, system, options, advance):

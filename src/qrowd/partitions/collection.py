@@ -4,13 +4,14 @@ The folder holds `survey.json` and, for each part, `runs/NAME.parquet` and `judg
 which any tool reads. Names, scales and topics stand in the survey, so that a part is read as what it is of the whole:
 its systems are numbered as those of the whole are, and a grade that occurs in another part counts for the scale.
 
-`Collection.runs` and `Collection.judgments` are like any others, but read when something asks for their rows.
-`qrowd.evaluate` never does: it scores part after part. Whatever else takes runs or judgments reads all parts first.
+Its runs and judgments are like any others, but are read when something asks for their rows. `qrowd.evaluate` never
+does: it scores part after part. Whatever else takes runs or judgments reads all parts first.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -20,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.errors import FileError, RowError
+from qrowd.display import Display
+from qrowd.errors import ArgumentError, FileError, RowError
 from qrowd.model.judgments import Judgments, concatenate_judgments
-from qrowd.model.labels import Codes
+from qrowd.model.labels import Codes, plural
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.partitions.parquet import read_columns
@@ -42,7 +44,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class PartitionedCollection:
     """A partitioned collection: what is known without reading its parts.
 
     systems, assessors : names. scales, own_scales : of the assessors, and what their own values alone would say.
@@ -69,11 +71,32 @@ class Collection:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
+        return f"PartitionedCollection({self.sizes})"
+
+    @property
+    def sizes(self) -> str:
+        """How many parts, systems, topics, assessors and rows, in words."""
         rows, judgments = (sum(getattr(part, name) for part in self.parts) for name in ("n_run_rows", "n_judgments"))
-        return (
-            f"Collection({len(self.parts):,} parts: {len(self.systems):,} systems, {len(self.judged_topics):,} judged "
-            f"topics, {len(self.assessors):,} assessors, {rows:,} retrieved documents, {judgments:,} judgments)"
+        counts = (
+            (len(self.systems), "system"),
+            (len(self.judged_topics), "judged topic"),
+            (len(self.assessors), "assessor"),
+            (rows, "retrieved document"),
+            (judgments, "judgment"),
         )
+        return f"{plural(len(self.parts), 'part')}: {', '.join(plural(n, noun) for n, noun in counts)}"
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per part: part, n_topics that are judged, n_run_rows, n_judgments."""
+        from qrowd.model.frames import make_frame
+
+        columns = {
+            "part": np.array([part.name for part in self.parts], object),
+            "n_topics": np.array([len(judged) for judged, _ in self.topics_by_part], np.int64),
+            "n_run_rows": np.array([part.n_run_rows for part in self.parts], np.int64),
+            "n_judgments": np.array([part.n_judgments for part in self.parts], np.int64),
+        }
+        return make_frame(columns, backend)
 
     @cached_property
     def runs(self) -> PartitionedRuns:
@@ -152,6 +175,10 @@ class Collection:
             if judged and own.maximum < scale.maximum and scale.kind != "magnitude"
         }
 
+    def is_same(self, other: object) -> bool:
+        """Whether both are of one folder."""
+        return isinstance(other, PartitionedCollection) and other.folder.resolve() == self.folder.resolve()
+
     def to_json(self) -> str:
         """What `survey.json` holds."""
         numbers = {topic: self.part_of[topic] for topic in dict.fromkeys((*self.judged_topics, *self.run_topics))}
@@ -176,14 +203,16 @@ class Collection:
         return json.dumps(content, ensure_ascii=False)
 
 
-def open_collection(folder: str | Path) -> Collection:
-    """Open the collection that `qrowd partition` or `write_collection` wrote; no part of it is read.
+def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
+    """Open the collection that `qrowd partition` or `write_partitioned` wrote; no part of it is read.
 
     Raises
     ------
     FileError
         A folder without a survey, or one of another version.
     """
+    if not isinstance(folder, str | os.PathLike):
+        raise ArgumentError(f"folder: the path of a partitioned collection was expected, not {type(folder).__name__}")
     path = Path(folder) / SURVEY
     try:
         content = json.loads(path.read_text("utf-8"))
@@ -196,7 +225,7 @@ def open_collection(folder: str | Path) -> Collection:
         raise FileError(path, f"is not of format {FORMAT}, which this version reads; write the collection again")
     assessors = content["assessors"]
     topics = dict.fromkeys((*content["judged_topics"], *content["run_topics"]))
-    return Collection(
+    return PartitionedCollection(
         Path(folder),
         tuple(content["systems"]),
         tuple(one["name"] for one in assessors),
@@ -229,7 +258,7 @@ def _scale(content: dict[str, Any]) -> Scale:
 class _Unread:
     """A column of which nothing is read before somebody asks for it; then all columns are."""
 
-    def __init__(self, name: str, read: Callable[[Collection], Runs | Judgments]) -> None:
+    def __init__(self, name: str, read: Callable[[PartitionedCollection], Runs | Judgments]) -> None:
         self.name, self.read = name, read
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -240,7 +269,7 @@ class _Unread:
         return vars(instance)[self.name]
 
 
-def read_all_runs(collection: Collection) -> Runs:
+def read_all_runs(collection: PartitionedCollection) -> Runs:
     """The runs of all parts, with the topics in the order of the survey."""
     runs = concatenate_runs([collection.read_runs(number) for number in range(len(collection.parts))])
     topic = _in_order(runs.topics, runs.topic, collection.run_topics)
@@ -249,7 +278,7 @@ def read_all_runs(collection: Collection) -> Runs:
     return Runs(collection.systems, collection.run_topics, *columns, collection.run_notes)
 
 
-def read_all_judgments(collection: Collection) -> Judgments:
+def read_all_judgments(collection: PartitionedCollection) -> Judgments:
     """The judgments of all parts, with the topics in the order of the survey."""
     whole = concatenate_judgments([collection.read_judgments(number) for number in range(len(collection.parts))])
     topic = _in_order(whole.topics, whole.topic, collection.judged_topics)
@@ -270,12 +299,12 @@ def _in_order(labels: Sequence[str], codes: Codes, ordered: Sequence[str]) -> Co
 class PartitionedRuns(Runs):
     """All runs of a collection. With columns instead of a collection it makes plain `Runs`, as `replace` does."""
 
-    collection: Collection
+    collection: PartitionedCollection
 
     def __new__(cls, *columns: Any, **named: Any) -> Any:
         return object.__new__(cls) if "collection" in named else Runs(*columns, **named)
 
-    def __init__(self, *, collection: Collection) -> None:
+    def __init__(self, *, collection: PartitionedCollection) -> None:
         notes = collection.run_notes
         vars(self).update(collection=collection, systems=collection.systems, topics=collection.run_topics, notes=notes)
 
@@ -285,16 +314,19 @@ class PartitionedRuns(Runs):
     def __reduce__(self) -> Any:
         return _opened_runs, (self.collection.folder,)
 
+    def _display(self) -> Display:
+        return Display("Runs", f"Runs of a collection of {self.collection.sizes}.")
+
 
 class PartitionedJudgments(Judgments):
     """All judgments of a collection. With columns instead of a collection it makes plain `Judgments`."""
 
-    collection: Collection
+    collection: PartitionedCollection
 
     def __new__(cls, *columns: Any, **named: Any) -> Any:
         return object.__new__(cls) if "collection" in named else Judgments(*columns, **named)
 
-    def __init__(self, *, collection: Collection) -> None:
+    def __init__(self, *, collection: PartitionedCollection) -> None:
         vars(self).update(
             collection=collection,
             topics=collection.judged_topics,
@@ -310,6 +342,9 @@ class PartitionedJudgments(Judgments):
     def __reduce__(self) -> Any:
         return _opened_judgments, (self.collection.folder,)
 
+    def _display(self) -> Display:
+        return Display("Judgments", f"Judgments of a collection of {self.collection.sizes}.")
+
     def stopping_short(self) -> Any:
         return self.collection.stopping_short()
 
@@ -321,8 +356,8 @@ for _name in ("documents", "topic", "document", "assessor", "value", *Judgments.
 
 
 def _opened_runs(folder: Any) -> Runs:
-    return open_collection(folder).runs
+    return open_partitioned(folder).runs
 
 
 def _opened_judgments(folder: Any) -> Judgments:
-    return open_collection(folder).judgments
+    return open_partitioned(folder).judgments

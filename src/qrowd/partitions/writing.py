@@ -18,7 +18,7 @@ from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.partitions.collection import SURVEY, Collection, Part, open_collection
+from qrowd.partitions.collection import SURVEY, Part, PartitionedCollection, open_partitioned
 from qrowd.partitions.parquet import JUDGMENT_COLUMNS, RUN_COLUMNS, need_pyarrow, schema_of
 from qrowd.partitions.survey import AssessorSurvey
 
@@ -26,14 +26,14 @@ ROWS_HELD = 4_000_000  # in memory, of all parts together, before they are writt
 PARTS = 64
 
 
-def write_collection(
+def write_partitioned(
     folder: str | os.PathLike[str],
     runs: Runs,
     judgments: Judgments,
     *,
     n_parts: int = PARTS,
     part_of: Mapping[str, int] | None = None,
-) -> Collection:
+) -> PartitionedCollection:
     """Write runs and judgments that are in memory as a partitioned collection.
 
     part_of : {topic: number of its part, from 0}; default: topics are spread over `n_parts` parts by their names.
@@ -43,14 +43,14 @@ def write_collection(
     FileError
         A folder that exists already.
     """
-    with CollectionWriter(folder, n_parts=n_parts, part_of=part_of) as writer:
+    with PartitionWriter(folder, n_parts=n_parts, part_of=part_of) as writer:
         writer.add_judgments(judgments)
         writer.add_runs(runs)
         return writer.finish(scales=judgments.scales)
 
 
-class CollectionWriter:
-    """Writes a collection in a stream: `add_runs` and `add_judgments` any number of times, then `finish`.
+class PartitionWriter:
+    """Writes a partitioned collection in a stream: `add_runs` and `add_judgments` any number of times, then `finish`.
 
     Used as a context manager; without `finish` nothing is left behind. The folder appears when it is complete.
     """
@@ -130,7 +130,7 @@ class CollectionWriter:
         self._files["judgments"].add(part, labels, {"value": judgments.value, **cells})
         self._flush_if_full()
 
-    def finish(self, *, scales: tuple[Scale, ...] | None = None) -> Collection:
+    def finish(self, *, scales: tuple[Scale, ...] | None = None) -> PartitionedCollection:
         """Write what is left and the survey, and put the folder in its place.
 
         scales : of the assessors; default: those that were declared, and inferred ones.
@@ -146,7 +146,7 @@ class CollectionWriter:
         for files in self._files.values():
             files.flush()
             files.close()
-        survey = Collection(
+        survey = PartitionedCollection(
             self.folder,
             tuple(self._systems),
             self._assessors.assessors,
@@ -165,7 +165,7 @@ class CollectionWriter:
         )
         (self._temporary / SURVEY).write_text(survey.to_json(), "utf-8")
         self._temporary.rename(self.folder)
-        return open_collection(self.folder)
+        return open_partitioned(self.folder)
 
     def _part(self, number: int) -> Part:
         runs, judgments = self._files["runs"], self._files["judgments"]

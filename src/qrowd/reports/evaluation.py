@@ -13,6 +13,7 @@ from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import correlations
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
+from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate, measure
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import residual_of
@@ -40,7 +41,9 @@ from qrowd.reports.systems import (
 )
 
 if TYPE_CHECKING:
+    from qrowd.evaluation.parts import AnyExecutor
     from qrowd.model.scores import AnyScores
+    from qrowd.paths import PathLike
     from qrowd.reports.unanswered import Unanswered
 
 ASSESSORS_SHOWN = 30  # in tables; files of scores hold all of them
@@ -170,6 +173,8 @@ def evaluation_of(
     baseline: str | None = None,
     conventions: Conventions = Conventions(),
     combine_scales: CombineScales = "auto",
+    executor: AnyExecutor = None,
+    results: PathLike | None = None,
     rng: Rng = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Summary:
@@ -179,6 +184,8 @@ def evaluation_of(
     """
     parsed = [measure(each) for each in measures]
     if methods and isinstance(judgments, Judgments):
+        if executor is not None or results is not None:
+            raise ArgumentError(f"{'results' if executor is None else 'executor'}: methods need all parts at once")
         from qrowd.methods import evaluate_methods
 
         scores = evaluate_methods(
@@ -193,7 +200,15 @@ def evaluation_of(
         )
         return summarise(scores, baseline=baseline, rng=rng)
     residuals = [one for one in map(residual_of, parsed) if one is not None and one not in parsed]
-    scores = evaluate(runs, judgments, [*parsed, *residuals], conventions=conventions, progress=progress)
+    scores = evaluate(
+        runs,
+        judgments,
+        [*parsed, *residuals],
+        conventions=conventions,
+        executor=executor,
+        results=results,
+        progress=progress,
+    )
     return summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=rng)
 
 

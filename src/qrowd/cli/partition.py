@@ -1,0 +1,75 @@
+"""`qrowd partition`: files of any size as a partitioned collection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from qrowd.cli import options, reading
+from qrowd.cli.options import option
+from qrowd.cli.reading import columns_named
+from qrowd.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class JudgmentFiles:
+    """Files of judgments, and how they are read."""
+
+    judgments: Annotated[
+        list[str] | None,
+        option(
+            help="Judgment files: one assessor per file, or tables with a column of assessors.",
+            panel="Data",
+            metavar="FILES",
+        ),
+    ] = None
+    assessor: options.Assessor = "file"
+    scale: reading.Scale = None
+    columns: reading.Columns = None
+    labels: reading.Labels = None
+    incomplete_rows: reading.IncompleteRows = "refuse"
+    identical_rows: reading.IdenticalRows = "keep"
+
+
+def partition(
+    runs: options.Runs,
+    data: JudgmentFiles,
+    n_parts: Annotated[
+        int | None,
+        option(
+            help="Number of parts over which the topics are spread; a worker holds one in memory.",
+            min=1,
+            show_default="1 for each 64 MB of files, from 8 to 1,024",
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        option("-o", "--output", help="Folder of the partitioned collection, which must not exist.", metavar="FOLDER"),
+    ] = "partitioned",
+) -> None:
+    """Turn runs and judgments of any size into a partitioned collection, for qrowd evaluate."""
+    from qrowd.cli.show import progress
+    from qrowd.partitioning import partition as partition_files
+
+    if not data.judgments:
+        raise ArgumentError("missing option '--judgments': give the files of judgments; see --help")
+    with progress("reading files") as advance:
+        collection = partition_files(
+            runs.runs,
+            data.judgments,
+            output,
+            n_parts=n_parts,
+            system=runs.system,
+            assessor=data.assessor,
+            scales=dict(map(options.pattern_and_scale, data.scale or [])),
+            columns=columns_named(data.columns),
+            labels=data.labels,
+            incomplete_rows=data.incomplete_rows,
+            identical_rows=data.identical_rows,
+            progress=advance,
+        )
+    reading.show_notes((*collection.notes, *collection.run_notes))
+    typer.echo(f"wrote {output}: {collection.sizes}")
+    typer.echo(f"next: qrowd evaluate --runs {output} --judgments {output} --processes 2")

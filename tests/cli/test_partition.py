@@ -1,0 +1,54 @@
+"""`qrowd partition`, and `qrowd evaluate` on what it writes: the same output as on the files."""
+
+from pathlib import Path
+
+import pytest
+
+EVALUATE = ("-m", "nDCG@10", "AP")
+
+
+@pytest.fixture
+def partitioned(qrowd, folder):
+    outcome = qrowd("partition", "--runs", "panel/runs", "--judgments", "panel/judges", "-o", "parts", "--n-parts", "3")
+    assert outcome.status == 0
+    assert outcome.out.startswith("wrote parts: 3 parts: 12 systems, 25 judged topics, 8 assessors, ")
+    assert outcome.out.endswith("next: qrowd evaluate --runs parts --judgments parts --processes 2\n")
+    return "--runs", "parts", "--judgments", "parts"
+
+
+@pytest.mark.parametrize("options", [(), ("--processes", "1", "--results", "scores-of-parts")])
+def test_evaluate_prints_of_a_partitioned_collection_what_it_prints_of_its_files(qrowd, partitioned, options):
+    parts = qrowd("evaluate", *partitioned, *EVALUATE, *options)
+    files = qrowd("evaluate", "--runs", "panel/runs", "--judgments", "panel/judges", *EVALUATE)
+    assert (parts.status, parts.out) == (0, files.out)
+    assert files.out
+    if options:
+        assert len(list(Path("scores-of-parts").iterdir())) == 3
+
+
+def test_what_needs_rows_reads_all_parts(qrowd, partitioned):
+    parts = qrowd("agree", "--judgments", "parts")
+    files = qrowd("agree", "--judgments", "panel/judges")
+    assert (parts.status, parts.out) == (0, files.out)
+
+
+def test_a_folder_that_exists_is_refused_and_stays(qrowd, partitioned):
+    before = sorted(Path("parts").rglob("*"))
+    outcome = qrowd("partition", "--runs", "panel/runs", "--judgments", "panel/judges", "-o", "parts")
+    assert (outcome.status, outcome.err) == (2, "qrowd: parts: exists already; name another folder\n")
+    assert sorted(Path("parts").rglob("*")) == before
+
+
+def test_a_wrong_line_is_named_and_nothing_is_left(qrowd, folder):
+    Path("bad.qrels").write_text("q01 0 d1 1\nq01 0 d2\n")
+    before = sorted(Path().iterdir())
+    outcome = qrowd("partition", "--runs", "panel/runs", "--judgments", "bad.qrels", "-o", "parts")
+    assert outcome.status == 2
+    assert outcome.err.startswith("qrowd: bad.qrels, line 2: ")
+    assert sorted(Path().iterdir()) == before
+
+
+def test_methods_are_refused_in_parts(qrowd, partitioned):
+    outcome = qrowd("evaluate", *partitioned, "--method", "majority", "--processes", "2")
+    assert outcome.status == 2
+    assert outcome.err == "qrowd: --processes and --results: methods need all judgments at once; leave them out\n"
