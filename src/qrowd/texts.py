@@ -121,8 +121,8 @@ def decoded(content: bytes, name: str) -> str:
 def table_rows(words: str, name: str, bare: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Row]:
     """Rows of CSV, TSV or JSON Lines by column.
 
-    bare : the columns of a TSV file without header, told by no column being called as one of `names`. Case, blanks and
-        underscores in a header do not count.
+    bare : the two columns of a TSV file without header, told by no column being called as one of `names`; the second
+        may hold tabs, as texts of MS MARCO do. Case, blanks and underscores in a header do not count.
     """
     if name.lower().endswith((".jsonl", ".ndjson")) or words.lstrip().startswith("{"):
         yield from tables.json_rows(words, name)
@@ -136,6 +136,7 @@ def table_rows(words: str, name: str, bare: tuple[str, ...], names: tuple[str, .
             raise FileError(name, f"no {names[0]} column among {', '.join(header)}; call it {names[0]}", line)
         yield line, dict(zip(bare, header, strict=True))
         header = list(bare)
+        rows = ((line, [*cells[:1], "\t".join(cells[1:])] if cells[1:] else cells) for line, cells in rows)
     if len(set(header)) < len(header):
         repeated = next(column for i, column in enumerate(header) if column in header[:i])
         raise FileError(name, f"two columns are called {repeated!r}; rename or remove one", line)

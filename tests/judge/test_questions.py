@@ -106,5 +106,19 @@ def test_topics_are_read_with_all_their_texts_and_each_once(tmp_path):
     path.write_text("topic\tquery\tnarrative\n1\ttea\tOnly green tea.\n")
     assert read_topic_texts(path)["1"]["narrative"] == "Only green tea."
     path.write_text("1\ttea\n1\tcake\n")
-    with pytest.raises(FileError, match="line 2: topic 1 is there already"):
+    with pytest.raises(FileError, match="line 2: topic 1 is there already, with another text; remove one"):
         read_topic_texts(path)
+    path.write_text("1\ttea\n1\ttea\n")
+    assert list(read_topic_texts(path)) == ["1"]
+
+
+def test_a_text_without_header_may_hold_tabs_and_stand_there_twice(tmp_path):
+    path = tmp_path / "collection.tsv"
+    path.write_text("d1\tgreen tea\nd2\ta table:\t1\t2\nd1\tgreen tea\n")
+    assert {label: row["text"] for label, row in read_document_texts([path]).items()} == {
+        "d1": "green tea",
+        "d2": "a table:\t1\t2",
+    }
+    path.write_text("d1\tgreen tea\nd1\tblack tea\n")
+    with pytest.raises(FileError, match="line 2: document d1 is there already, with another text; remove one"):
+        read_document_texts([path])

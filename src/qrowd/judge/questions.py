@@ -138,7 +138,7 @@ def read_topic_texts(path: PathLike) -> dict[str, dict[str, str]]:
     Raises
     ------
     FileError
-        A file that cannot be read, or a topic that is there twice, with the line.
+        A file that cannot be read, or a topic that is there with two texts, with the line.
     """
     from qrowd.readers import irds
     from qrowd.texts import read_topics
@@ -148,8 +148,7 @@ def read_topic_texts(path: PathLike) -> dict[str, dict[str, str]]:
         return {row["label"]: row for row in irds.topics(name)}
     topics: dict[str, dict[str, str]] = {}
     for line, row in read_topics(_content(path), shown(Path(path))):
-        if row["label"] in topics:
-            raise FileError(name, f"topic {row['label']} is there already; remove one", line)
+        _check_once(topics, row["label"], _strings(row), "topic", name, line)
         topics[row["label"]] = _strings(row)
     return topics
 
@@ -164,7 +163,7 @@ def read_document_texts(
     Raises
     ------
     FileError
-        A file that cannot be read, or a document that is there twice, with the line.
+        A file that cannot be read, or a document that is there with two texts, with the line.
     """
     from qrowd.readers import irds
     from qrowd.texts import read_documents
@@ -179,11 +178,18 @@ def read_document_texts(
             label = row["label"]
             if labels is not None and label not in labels:
                 continue
-            if label in documents:
-                raise FileError(name, f"document {label} is there already; remove one", line)
+            _check_once(documents, label, _strings(row), "document", name, line)
             if row["text"] or row["title"]:
                 documents[label] = _strings(row)
     return documents
+
+
+def _check_once(
+    texts: Mapping[str, dict[str, str]], label: str, own: dict[str, str], noun: str, name: str, line: int
+) -> None:
+    """Refuse a label with another text than before; the same text again says nothing new."""
+    if texts.get(label, own) != own:
+        raise FileError(name, f"{noun} {label} is there already, with another text; remove one", line)
 
 
 def _strings(row: Mapping[str, object]) -> dict[str, str]:
