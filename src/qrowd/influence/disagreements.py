@@ -103,9 +103,13 @@ class Disagreements(Result):
 
     def _sentence(self) -> str:
         n, effect = len(self.topics), (self.effect > ROUNDING).sum()
+        n_alone = int((self.n_reversed > 0).sum())
+        alone = {0: "none reverses one alone", 1: "1 reverses one alone"}.get(
+            n_alone, f"{n_alone:,} each reverse one alone"
+        )
         return (
             f"Assessors gave {n:,} of {self.n_judged:,} documents different grades; {effect:,} of these change the "
-            f"difference of two systems by {self.measure}, {(self.n_reversed > 0).sum():,} alone reverse one."
+            f"difference of two systems by {self.measure}; {alone}."
             f"{' Grades are divided by the maximum of their scale.' if self.rescaled else ''}"
         )
 
