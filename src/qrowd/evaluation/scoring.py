@@ -25,7 +25,7 @@ from qrowd.model.tabular import library_of
 from qrowd.paths import PathLike
 
 if TYPE_CHECKING:
-    from qrowd.evaluation.parts import AnyExecutor
+    from qrowd.evaluation.workers import AnyExecutor
 
 
 @converting
