@@ -31,6 +31,7 @@ _HOME = {
     "coefficients": "qrowd.evaluation",
     "evaluate": "qrowd.evaluation",
     "evaluate_blocks": "qrowd.evaluation",
+    "evaluate_growing": "qrowd.evaluation.updating",
     "measure": "qrowd.evaluation",
     "evaluate_methods": "qrowd.methods",
     "decompose_difference": "qrowd.influence.decomposition",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from qrowd.evaluation import evaluate as evaluate
     from qrowd.evaluation import evaluate_blocks as evaluate_blocks
     from qrowd.evaluation import measure as measure
+    from qrowd.evaluation.updating import evaluate_growing as evaluate_growing
     from qrowd.files import read_judgments as read_judgments
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs

@@ -10,28 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qrowd
+from drawn_conventions import MEASURES, conventions
 from equal_scores import equal
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.conventions import Conventions
-from qrowd.model.duplicates import Duplicates
 from qrowd.model.preferences import Preferences
 from qrowd.partitions import open_partitioned, write_partitioned
 from qrowd.simulation import simulate_demo
-from strategies import ANY, BOUNDED, DOCUMENTS, worlds
-
-MEASURES = (
-    "nDCG@3",
-    "AP",
-    "P@2",
-    "RR",
-    "RBP(p=0.8)",
-    "ERR@5",
-    "AP(rel=2)",
-    "R(recall_base=union)@2",
-    "bpref",
-    "infAP",
-)
-BY_GRADE = ("nDCG@3", "ERR@5", "DCG@5")
+from strategies import ANY, BOUNDED, worlds
 
 
 class Shuffled(Executor):
@@ -51,22 +37,6 @@ class Shuffled(Executor):
                 except BaseException as error:
                     each.set_exception(error)
         return future
-
-
-@st.composite
-def conventions(draw, measures):
-    linear = all(name in ("nDCG@3", "P@2", "RBP(p=0.8)", "DCG@5") for name in measures)
-    groups = draw(st.lists(st.tuples(st.sampled_from(["t1", "t2", "t9"]), st.sampled_from(DOCUMENTS)), max_size=4))
-    return Conventions(
-        ties=draw(st.sampled_from(["document", "expected"] if linear else ["document"])),
-        score_dtype=draw(st.sampled_from(["float64", "float32"])),
-        unjudged=draw(st.sampled_from(["nonrelevant", "condensed"])),
-        missing=draw(st.sampled_from(["zero", "skip", "interpolate"])),
-        empty=draw(st.sampled_from(["zero", "nan"])),
-        min_coverage=draw(st.sampled_from([0.0, 0.1, 0.6])),
-        repeats=draw(st.sampled_from(["first", "last", "mean"])),
-        duplicates=draw(st.sampled_from([None, Duplicates.from_groups([(t, d, t) for t, d in groups])])),
-    )
 
 
 @given(data=st.data(), seed=st.integers(0, 99))

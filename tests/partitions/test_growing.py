@@ -1,0 +1,112 @@
+"""Scores of judgments that grow are those of all judgments: bit by bit, with the same conventions and facts."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import qrowd
+from drawn_conventions import MEASURES, conventions
+from equal_scores import equal
+from qrowd.errors import ArgumentError, QrowdError
+from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.simulation import simulate_demo
+from strategies import BOUNDED, DOCUMENTS, worlds
+
+NEW_VALUES = (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0)
+new_rows = st.lists(
+    st.tuples(
+        st.sampled_from(["t0", "t1", "t2", "t3", "new topic"]),
+        st.sampled_from([*DOCUMENTS, "new document"]),
+        st.sampled_from(["a1", "a2", "new assessor"]),
+        st.sampled_from(NEW_VALUES),
+    ),
+    max_size=6,
+)
+
+
+@st.composite
+def additions(draw):
+    """Judgments that come in later, of one table or of a file for each assessor."""
+    rows = draw(new_rows)
+    return Judgments.from_rows(rows) if draw(st.booleans()) else _each_in_a_file(rows)
+
+
+def _each_in_a_file(rows):
+    judgments = Judgments.from_rows(rows)
+    parts = [Judgments.from_rows([row for row in rows if row[2] == name]) for name in judgments.assessors]
+    return concatenate_judgments(parts) if parts else judgments
+
+
+@given(data=st.data())
+def test_judgments_added_in_any_steps_give_the_scores_of_all_judgments(data):
+    declared = data.draw(st.booleans())
+    world = data.draw(worlds(scales=BOUNDED, n_topics=4, n_systems=3, repeats=True))
+    measures = data.draw(st.lists(st.sampled_from(MEASURES), min_size=1, max_size=3, unique=True))
+    options = data.draw(conventions(measures))
+    judgments = world.judgments if declared else Judgments.from_rows(world.rows)
+    growing = qrowd.evaluate_growing(world.runs, judgments, measures, conventions=options)
+    assert equal(growing.scores, qrowd.evaluate(world.runs, judgments, measures, conventions=options))
+    for added in data.draw(st.lists(additions(), min_size=1, max_size=3)):
+        try:
+            grown = concatenate_judgments([judgments, added])
+            whole = qrowd.evaluate(world.runs, grown, measures, conventions=options)
+        except QrowdError as error:  # magnitudes do not say what is relevant, or two declared scales
+            with pytest.raises(type(error), match=re.escape(str(error))):
+                growing.updated(added)
+            continue
+        growing, judgments = growing.updated(added), grown
+        assert equal(growing.scores, whole)
+        assert growing.judgments.to_frame().equals(judgments.to_frame())
+        assert growing.judgments.scales == judgments.scales
+
+
+@pytest.fixture(scope="module")
+def demo():
+    runs, judgments, _ = simulate_demo()
+    return runs, judgments
+
+
+def test_only_topics_with_new_judgments_are_scored(demo):
+    runs, judgments = demo
+    first, later = judgments.topics[:20], judgments.topics[20]
+    growing = qrowd.evaluate_growing(runs, judgments.select(topics=list(first)), "AP")
+    assert growing.n_topics_scored == 20
+    done = []
+    growing = growing.updated(judgments.select(topics=later), progress=lambda *counts: done.append(counts))
+    assert growing.n_topics_scored == 1
+    assert done == [(1, 1)]
+    assert growing.updated(Judgments.from_rows([])).n_topics_scored == 0
+
+
+def test_a_new_assessor_costs_the_topics_that_they_judged(demo):
+    runs, judgments = demo
+    topics = judgments.topics[3:5]
+    crowd = Judgments.from_rows([(t, d, "new", 1) for t in topics for d in judgments.documents[:9]])
+    growing = qrowd.evaluate_growing(runs, judgments, ["AP", "nDCG@10"]).updated(crowd)
+    assert growing.n_topics_scored == 2
+    assert equal(growing.scores, qrowd.evaluate(runs, concatenate_judgments([judgments, crowd]), ["AP", "nDCG@10"]))
+    assert np.isnan(growing.scores.sel(assessor="new", topic=judgments.topics[0]).values).all()
+
+
+def test_a_grade_that_changes_an_inferred_scale_scores_all_topics_again():
+    rows = [(f"t{i}", d, "ann", v) for i in range(4) for d, v in (("a", 0), ("b", 1))]
+    runs = {"s": {f"t{i}": {"a": 2.0, "b": 1.0} for i in range(4)}}
+    growing = qrowd.evaluate_growing(runs, Judgments.from_rows(rows), "ERR@5")
+    assert growing.updated({"ann": {"t1": {"b": 1}}}).n_topics_scored == 1
+    assert growing.updated({"ann": {"t1": {"c": 3}}}).n_topics_scored == 4
+
+
+def test_what_was_before_is_not_changed(demo):
+    runs, judgments = demo
+    before = qrowd.evaluate_growing(runs, judgments, "AP")
+    values = before.scores.values.copy()
+    before.updated({judgments.assessors[0]: {judgments.topics[0]: {"d": 1}}})
+    assert np.array_equal(before.scores.values, values, equal_nan=True)
+
+
+def test_scores_of_no_judgments_cannot_grow(demo):
+    with pytest.raises(ArgumentError, match="judgments: there are none"):
+        qrowd.evaluate_growing(demo[0], Judgments.from_rows([]), "AP")
