@@ -64,10 +64,10 @@ def test_an_error_speaks_the_language_of_the_command_line(qrowd, folder, command
 
 def test_a_second_measure_where_one_is_taken_is_no_missing_file(qrowd, folder):
     run = next((folder / "runs").iterdir())
-    outcome = qrowd("report", "panel/gold.qrels", run, "-m", "nDCG@10", "AP")
+    outcome = qrowd("plan", "panel/gold.qrels", run, "-m", "nDCG@10", "AP")
     assert outcome.status == 2
     assert "AP: there is no such file; if it is a measure: -m takes one measure here" in outcome.err
-    assert "measure" not in qrowd("report", "panel/gold.qrels", run, "nothing.run", "-m", "AP").err
+    assert "measure" not in qrowd("plan", "panel/gold.qrels", run, "nothing.run", "-m", "AP").err
 
 
 def test_a_table_with_a_column_for_each_assessor_is_told_how_to_become_long(qrowd, tmp_path):

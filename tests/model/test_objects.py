@@ -1,5 +1,6 @@
 """What people hold in Python: frames, rows, dictionaries and objects of other packages, taken as they are."""
 
+import sys
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -101,10 +102,12 @@ def sources(shapes):
 
 @pytest.fixture(autouse=True)
 def without_compiling(request, monkeypatch):
-    """ranx compiles for a minute what runs in milliseconds."""
+    """ranx compiles for a minute what runs in milliseconds; one that was imported before is imported again."""
     if "ranx" in request.node.name:
         import numba
 
+        for name in [name for name in sys.modules if name.partition(".")[0] == "ranx"]:
+            monkeypatch.delitem(sys.modules, name)
         monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
 
 
