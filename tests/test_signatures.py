@@ -48,8 +48,8 @@ SPELLINGS = {  # the one spelling of a matter, and those that it replaces
 REPLACED = {old: new for new, spellings in SPELLINGS.items() for old in spellings}
 
 OPTIONS = {  # keyword-only, also where a function has no default for them
-    "ties", "conventions", "n_resamples", "confidence", "rng", "level", "correction", "repeats", "threads", "progress",
-    "combine_scales", "smoothing", "backend", "what", "format", "by",
+    "ties", "conventions", "n_resamples", "confidence", "rng", "level", "correction", "repeats", "executor", "threads",
+    "progress", "combine_scales", "smoothing", "backend", "what", "format", "by",
 }  # fmt: skip
 
 OTHER_SENSE = {  # (name, where): why this spelling stands here

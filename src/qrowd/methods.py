@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from qrowd.aware.estimators import NAMES
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure, with_probabilities
+from qrowd.executors import AnyExecutor
 from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
@@ -52,6 +53,7 @@ class Task:
     threads: int | None = None
     progress: Progress = None
     combine_scales: CombineScales = "auto"
+    executor: AnyExecutor = None
 
     @cached_property
     def panel(self) -> Scores:
@@ -70,6 +72,7 @@ class Task:
                 n_resamples=n_resamples,
                 conventions=replace(self.conventions, empty="nan"),
                 rng=self.seed,
+                executor=self.executor,
                 threads=self.threads,
                 progress=self.progress,
             )
@@ -353,6 +356,7 @@ def evaluate_methods(
     conventions: Conventions = Conventions(),
     combine_scales: CombineScales = "auto",
     rng: Rng = None,
+    executor: AnyExecutor = None,
     threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Scores:
@@ -362,6 +366,7 @@ def evaluate_methods(
     combine_scales : what becomes of unlike scales in methods that merge labels: "auto" counts relevant or not in votes,
         Dawid-Skene, MACE and predicted relevance, and averages values divided by their scale's maximum.
     rng : of ties, starting points and random assessors; all methods use the same seed.
+    executor : whose workers draw and score random assessors, as in `qrowd.aware.similarity_to_random`.
     progress : called with (method, steps done, steps in all).
     The rest as in `evaluate`. Warnings of a method become the attribute "warnings" of the scores.
 
@@ -385,7 +390,7 @@ def evaluate_methods(
             progress(name, done, total)
 
     seed = seed_of(rng)
-    task = Task(runs, judgments, distinct, conventions, seed, threads, advance, combine_scales)
+    task = Task(runs, judgments, distinct, conventions, seed, threads, advance, combine_scales, executor)
     facts = {**task.panel.attributes, "conventions": conventions.as_dict()}  # of the panel, which all start from
     combined: dict[str, Combined] = {}
     for one in parsed:

@@ -70,6 +70,14 @@ def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, panel, tmp
     assert len(content["accuracy"][0]) == len(content["assessor"])
 
 
+def test_processes_change_no_digit(qrowd, panel):
+    alone, together = (
+        qrowd("aware", *panel, "-m", "AP", "--n-resamples", 40, *more) for more in ([], ["--processes", 2])
+    )
+    assert together.status == 0, together.err
+    assert together.out == alone.out
+
+
 def test_polarity_and_levels_change_the_weights_and_are_told(qrowd, panel):
     ours = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20).out
     printed = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--polarity", "printed").out

@@ -6,10 +6,13 @@ sections 4.2-4.4; equations are numbered as there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from inspect import unwrap
+from itertools import product
 from math import isfinite
+from threading import local
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +20,9 @@ from numpy.typing import NDArray
 from qrowd.aware.estimators import GAPS, Gap
 from qrowd.aware.similarity import ApcReference, Parts, Similarities, SimilarityOptions, refuse_high
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.evaluation import evaluate, evaluate_blocks
+from qrowd.evaluation import evaluate
+from qrowd.evaluation.plan import Plan, parsed_measures
+from qrowd.executors import AnyExecutor, in_executor
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
@@ -62,6 +67,7 @@ def similarity_to_random(
     by_topic: bool = True,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
+    executor: AnyExecutor = None,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Similarities:
@@ -85,7 +91,12 @@ def similarity_to_random(
     gaps : those that are computed; an estimator needs its own alone.
     by_topic : whether each topic is compared by itself too, for estimators with one accuracy for each topic ("tpc").
     conventions : of the scores; default: a topic in which an assessor found nothing relevant is left out.
-    rng, threads : as in all functions. progress : called with the number of comparisons done and their total.
+    rng : as in all functions.
+    executor : whose workers draw and score random assessors, 512 at a time: any `concurrent.futures.Executor`, a Dask
+        client, or a function that makes an executor, which is called again where workers die. Default: this process.
+        The result is the same to the bit.
+    threads : number of threads; default: all processors, and 1 for each worker of an executor.
+    progress : called with the number of comparisons done and their total.
 
     Raises
     ------
@@ -106,25 +117,33 @@ def similarity_to_random(
     n_measures, n_topics, n_assessors = len(scores.measures), len(scores.topics), len(scores.assessors)
     single = np.full((len(options.gaps), n_measures, len(levels), n_assessors), np.nan)
     of_topics = np.full((*single.shape, n_topics if by_topic else 0), np.nan)
-    groups = sorted(_groups(panel, scores), key=lambda group: group.pool.topics)  # those of the same pool in a row
-    chance = Chance.of(seed)
-
-    def random_panels() -> Iterator[Panel]:
-        for group in groups:
-            for name, p in levels.items():
-                random = chance.stream(f"{name}, p"), chance.stream(name)  # whoever else is in the panel
-                yield from _RandomAssessors(group, _probabilities(n_resamples, p, level_sd, random[0]), draw, random[1])
-
-    # A random assessor who finds nothing relevant scores every system 0.
-    zeros = replace(conventions, empty="zero")
-    # One call for all, which aligns the runs with each pool once.
-    blocks = evaluate_blocks(runs, random_panels(), scores.measures, conventions=zeros, threads=threads)
-    for done, (group, at) in enumerate(product(groups, range(len(levels))), start=1):
-        of_level = islice(blocks, -(-n_resamples // BLOCK))
-        similarity = _similarities(of_level, n_resamples, scores, group, options, by_topic, threads)
-        single[:, :, at, group.assessors], of_topics[:, :, at, group.assessors] = similarity
+    # Those of the same pool in a row: the runs are aligned with each pool once.
+    groups = sorted(_groups(panel, scores), key=lambda group: group.pool.topics)
+    for group in groups:
+        single[..., group.assessors], of_topics[..., group.assessors, :] = 0.0, 0.0
+    comparison = _Comparison(
+        runs,
+        scores,
+        tuple(groups),
+        dict(levels),
+        level_sd,
+        n_resamples,
+        unwrap(draw),
+        options,
+        by_topic,
+        # A random assessor who finds nothing relevant scores every system 0.
+        replace(conventions, empty="zero"),
+        Chance.of(seed),
+        threads if executor is None else threads or 1,
+    )
+    comparison.plan().refuse_union()
+    tasks = list(product(range(len(groups)), range(len(levels)), range(-(-n_resamples // BLOCK))))
+    parts = in_executor(_Comparison.block, tasks, executor, shared=comparison)
+    for done, ((g, at, _), (overall, each_topic)) in enumerate(zip(tasks, parts, strict=True), start=1):
+        single[:, :, at, groups[g].assessors] += overall
+        of_topics[:, :, at, groups[g].assessors] += each_topic
         if progress:
-            progress(done, len(groups) * len(levels))
+            progress(done, len(tasks))
     attributes = {
         "n_resamples": n_resamples,
         "levels": dict(levels),
@@ -204,9 +223,11 @@ def _sorted_pool(pool: Pool, topics: NDArray[np.intp], rank: NDArray[np.int64]) 
 
 
 class _RandomAssessors:
-    """Random assessors for a group, one for each probability, in panels of `BLOCK`."""
+    """Random assessors for a group, one for each probability."""
 
-    def __init__(self, group: _Group, probabilities: Floats, draw: Draw, rng: np.random.Generator) -> None:
+    def __init__(
+        self, group: _Group, probabilities: Floats, draw: Draw, rng: np.random.Generator, threads: int | None
+    ) -> None:
         self._values, self._scale = group.values, group.scale
         same = bool((probabilities == probabilities[0]).all())
         shares = np.array([_shares(group, p, draw) for p in probabilities[: 1 if same else None].tolist()])
@@ -220,18 +241,20 @@ class _RandomAssessors:
             like=group.like,
             block=BLOCK,
             rng=rng,
+            threads=threads,
         )
 
-    def __iter__(self) -> Iterator[Panel]:
-        for panel in self._drawn:
-            stored = panel.stored
-            if self._values is not None:
-                values = np.append(self._values, np.nan)
-                if isinstance(stored, Coded):
-                    stored = Coded(stored.codes, values[: stored.levels.size])
-                else:
-                    stored = values[np.where(np.isnan(stored), -1, stored).astype(np.intp)]
-            yield replace(panel, scales=(self._scale,) * len(panel.assessors), stored=stored)
+    def panel(self, block: int) -> Panel:
+        """The random assessors of one block."""
+        panel = self._drawn.panel(block)
+        stored = panel.stored
+        if self._values is not None:
+            values = np.append(self._values, np.nan)
+            if isinstance(stored, Coded):
+                stored = Coded(stored.codes, values[: stored.levels.size])
+            else:
+                stored = values[np.where(np.isnan(stored), -1, stored).astype(np.intp)]
+        return replace(panel, scales=(self._scale,) * len(panel.assessors), stored=stored)
 
 
 def _shares(group: _Group, p: float, draw: Draw) -> Floats:
@@ -254,38 +277,75 @@ def _probabilities(n: int, p: float, sd: float, rng: np.random.Generator) -> Flo
     return np.asarray(np.clip(p + sd * ndtri(rng.uniform(low, high, n)), 0.0, 1.0))
 
 
-def _similarities(
-    blocks: Iterable[Scores],
-    n: int,
-    scores: Scores,
-    group: _Group,
-    options: SimilarityOptions,
-    each_topic: bool,
-    threads: int | None,
-) -> tuple[Floats, Floats]:
-    """(gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, topics).
+class _Plans(local):
+    """What a thread keeps from block to block: a plan of scoring, which holds the runs aligned with the last pool."""
 
-    blocks : scores of the n random assessors of one level.
-    """
-    n_measures, n_assessors = len(scores.measures), group.assessors.size
-    jobs = [(m, t) for m in range(n_measures) for t in np.flatnonzero(group.known[m]).tolist()]
-    measures = [m for m in range(n_measures) if group.known[m].any()]
-    unknown = np.ones((n_measures, len(scores.topics)), bool)
-    unknown[:, group.topics] = ~group.known
-    single = np.zeros((len(options.gaps), n_measures, n_assessors))
-    by_topic = np.zeros((*single.shape, len(scores.topics) if each_topic else 0))
-    for block in blocks:
+    def __init__(self) -> None:
+        self.by_comparison: WeakKeyDictionary[_Comparison, Plan] = WeakKeyDictionary()
+
+
+_plans = _Plans()
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """What all blocks of random assessors have in common. conventions : of the random assessors' scores."""
+
+    runs: Runs
+    scores: Scores
+    groups: tuple[_Group, ...]
+    levels: Mapping[str, float]
+    level_sd: float
+    n_resamples: int
+    draw: Draw
+    options: SimilarityOptions
+    by_topic: bool
+    conventions: Conventions
+    chance: Chance
+    threads: int | None
+
+    def plan(self) -> Plan:
+        """The plan of this thread."""
+        plan = _plans.by_comparison.get(self)
+        if plan is None:
+            measures = parsed_measures(list(self.scores.measures), self.conventions)
+            plan = _plans.by_comparison[self] = Plan(self.runs, measures, self.conventions, self.threads)
+        return plan
+
+    def block(self, task: tuple[int, int, int]) -> tuple[Floats, Floats]:
+        """What one block adds to the mean similarities of one group to one level.
+
+        task : numbers of the group, the level and the block. Chance depends on the level's name and the block alone.
+
+        Returns (gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, topics).
+        """
+        group, (name, p), block = self.groups[task[0]], list(self.levels.items())[task[1]], task[2]
+        probabilities = _probabilities(self.n_resamples, p, self.level_sd, self.chance.stream(f"{name}, p"))
+        drawn = _RandomAssessors(group, probabilities, self.draw, self.chance.stream(name), self.threads)
+        panel = drawn.panel(block)  # the same whoever else is in the panel
+        return self._similarities(self.plan().gather(panel.assessors, [panel]), group)
+
+    def _similarities(self, block: Scores, group: _Group) -> tuple[Floats, Floats]:
+        """Sums over a block's random assessors, divided by the number of all of a level."""
         refuse_high(block)
+        scores, options, n = self.scores, self.options, self.n_resamples
+        n_measures, n_assessors = len(scores.measures), group.assessors.size
+        jobs = [(m, t) for m in range(n_measures) for t in np.flatnonzero(group.known[m]).tolist()]
+        unknown = np.ones((n_measures, len(scores.topics)), bool)
+        unknown[:, group.topics] = ~group.known
+        single = np.zeros((len(options.gaps), n_measures, n_assessors))
+        by_topic = np.zeros((*single.shape, len(scores.topics) if self.by_topic else 0))
         others = np.moveaxis(block.values, 1, 3)  # (measures, topics, systems, random assessors), contiguous
 
-        def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats | None, Parts]:
+        def compare(job: tuple[int, int]) -> tuple[Floats | None, Parts]:
             m, t = job
             own, random = scores.values[m, group.assessors, group.topics[t]], np.ascontiguousarray(others[m, t])
-            return options.on_topic(own, random) if each_topic else (None, options.parts(own, random))
+            return options.on_topic(own, random) if self.by_topic else (None, options.parts(own, random))
 
+        measures = [m for m in range(n_measures) if group.known[m].any()]
         sums = dict.fromkeys(measures, options.no_parts(n_assessors, len(block.assessors)))
-        needed = jobs if each_topic or options.adds_up else []
-        for (m, t), (similarity, parts) in zip(needed, in_threads(compare, needed, threads), strict=True):
+        needed = jobs if self.by_topic or options.adds_up else []
+        for (m, t), (similarity, parts) in zip(needed, in_threads(compare, needed, self.threads), strict=True):
             if similarity is not None:
                 by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
             sums[m] += parts
@@ -293,10 +353,10 @@ def _similarities(
             topics = np.flatnonzero(group.known[m])
             own = scores.values[m][np.ix_(group.assessors, group.topics[topics])]
             single[:, m] += options.overall(own, others[m, topics].mean(axis=0), parts).sum(axis=2) / n
-    if each_topic:
-        by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
-    single[:, unknown.all(axis=1)] = np.nan
-    return single, by_topic
+        if self.by_topic:
+            by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
+        single[:, unknown.all(axis=1)] = np.nan
+        return single, by_topic
 
 
 def _panel(judgments: Judgments, conventions: Conventions) -> Panel:

@@ -21,6 +21,7 @@ from qrowd.aware.random_assessors import CONVENTIONS, LEVELS, similarity_to_rand
 from qrowd.aware.similarity import Across, ApcReference, Polarity, Similarities, SimilarityOptions, long_labels
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
+from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
@@ -42,6 +43,7 @@ def assessor_similarities(
     level_sd: float = 0.0,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
+    executor: AnyExecutor = None,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Similarities:
@@ -50,8 +52,8 @@ def assessor_similarities(
     A topic in which an assessor found nothing relevant is left out for this assessor, whatever `conventions.empty` is.
 
     gold : an assessor of the judgments, who is then not weighted, or the judgments of one gold assessor.
-    n_resamples, levels, level_sd, rng, threads, progress : of `similarity_to_random`; without effect where a gold is
-        given.
+    n_resamples, levels, level_sd, rng, executor, threads, progress : of `similarity_to_random`; without effect where a
+        gold is given.
 
     Raises
     ------
@@ -69,6 +71,7 @@ def assessor_similarities(
             level_sd=level_sd,
             conventions=conventions,
             rng=rng,
+            executor=executor,
             threads=threads,
             progress=progress,
         )

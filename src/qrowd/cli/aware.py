@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from qrowd.cli import options
 from qrowd.cli.options import conventions_named, measures, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
+from qrowd.cli.processes import Processes, executor_of
 from qrowd.model.conventions import Conventions
 
 
@@ -60,6 +61,7 @@ def aware(
     ] = Conventions(empty="nan"),
     n_resamples: options.NResamples = 1000,
     seed: options.Seed = 1,
+    processes: Processes = None,
     top: Top = None,
     short_names: ShortNames = False,
     output: Output = None,
@@ -86,6 +88,7 @@ def aware(
             conventions=conventions,
             n_resamples=n_resamples,
             rng=seed,
+            executor=executor_of(processes),
             progress=advance,
         )
     deliver(summary.to_document().shown(rankings.systems, top=top, short_names=short_names), output)

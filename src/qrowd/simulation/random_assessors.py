@@ -88,10 +88,13 @@ class RandomAssessors:
         return len(self.assessors)
 
     def __iter__(self) -> Iterator[Panel]:
-        for begin in range(0, len(self), self.block):
-            yield self._panel(begin, min(begin + self.block, len(self)))  # kept by nobody here
+        for number in range(-(-len(self) // self.block)):
+            yield self.panel(number)  # kept by nobody here
 
-    def _panel(self, begin: int, end: int) -> Panel:
+    def panel(self, number: int) -> Panel:
+        """The panel of one block, the first of which is 0."""
+        begin = number * self.block
+        end = min(begin + self.block, len(self))
         codes = np.empty((self.pool.document.size, end - begin), np.min_scalar_type(self._levels.size - 1))
         draw = self._draw if self._edges.ndim == 1 else self._draw_own
 

@@ -1,0 +1,210 @@
+"""Independent tasks in the workers of any executor: processes here, or a cluster.
+
+A task is small: what all tasks share reaches each worker once, as a file. Workers that die are replaced where the
+executor can be made again, and the tasks that they had begun are done again.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import Any, TypeVar
+
+from qrowd.errors import ArgumentError, QrowdError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+AnyExecutor = Any  # an Executor, a Dask client, a function that makes an Executor, or None
+ATTEMPTS = 3  # rounds without a task done, after which workers that die are given up
+
+
+def processes(n: int) -> Callable[[], Executor]:
+    """A function that makes an executor of n processes, which end on Ctrl-C."""
+    return partial(_process_pool, n)
+
+
+def in_executor(
+    work: Callable[..., Result], tasks: Sequence[Task], executor: AnyExecutor, *, shared: object = None
+) -> Iterator[Result]:
+    """work(task) for every task, in the order of the tasks; see `as_done`."""
+    early: dict[int, Result] = {}
+    following = 0
+    for number, result in as_done(work, tasks, executor, shared=shared):
+        early[number] = result
+        while following in early:
+            yield early.pop(following)
+            following += 1
+
+
+def as_done(
+    work: Callable[..., Result], tasks: Sequence[Task], executor: AnyExecutor, *, shared: object = None
+) -> Iterator[tuple[int, Result]]:
+    """(number of the task, work(task)), each as soon as it is there. Closing the iterator cancels what has not begun.
+
+    Parameters
+    ----------
+    work : a function at the top of a module, which any worker can import. A task may be done twice.
+    executor : any `concurrent.futures.Executor`, a Dask client, or a function that makes an executor, which is called
+        again where workers die, and whose executors are shut down. None: this process, one task after the other.
+    shared : what all tasks need, for work(shared, task). Workers of other processes read it from a file, once.
+
+    Raises
+    ------
+    ArgumentError
+        What is shared cannot be sent to other processes.
+    QrowdError
+        Workers died and cannot be replaced, or cannot read the file.
+    """
+    if executor is None:
+        for number, task in enumerate(tasks):
+            yield number, work(task) if shared is None else work(shared, task)
+        return
+    makes = not hasattr(executor, "submit") and not hasattr(executor, "get_executor")
+    waiting, rounds = set(range(len(tasks))), 0
+    with _Shared(shared) as reference:
+        while waiting:
+            before, complete = len(waiting), False
+            pool = executor() if makes else executor
+            try:
+                reference.write_for(pool)
+                for number, result in _in_pool(pool, work, reference, {n: tasks[n] for n in sorted(waiting)}):
+                    waiting.discard(number)
+                    yield number, result
+                complete = True
+            except BrokenExecutor:
+                rounds = 0 if len(waiting) < before else rounds + 1
+                if not makes or rounds == ATTEMPTS:
+                    raise QrowdError(_died(len(waiting), makes)) from None
+            finally:
+                if makes:
+                    _end(pool, complete)
+
+
+class _Shared:
+    """What all tasks share, as workers are told of it: the name of a file, which threads of this process need not read.
+
+    While it is open, this process and those forked from it hold the content under that name.
+    """
+
+    def __init__(self, content: object) -> None:
+        self._content, self._folder = content, None if content is None else TemporaryDirectory(prefix="qrowd-")
+        self.path = None if self._folder is None else str(Path(self._folder.name) / "shared.pickle")
+        self._written = False
+
+    def __enter__(self) -> _Shared:
+        if self.path is not None:
+            _held[self.path] = self._content
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.path is not None and self._folder is not None:
+            _held.pop(self.path, None)
+            self._folder.cleanup()
+
+    def write_for(self, pool: object) -> None:
+        """Write the file, unless the workers are threads of this process."""
+        if self.path is None or self._written or isinstance(pool, ThreadPoolExecutor):
+            return
+        try:
+            content = pickle.dumps(self._content, pickle.HIGHEST_PROTOCOL)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ArgumentError(
+                f"executor: the arguments cannot be sent to other processes ({error}); a function must stand at the "
+                "top of a module"
+            ) from None
+        Path(self.path).write_bytes(content)
+        self._written = True
+
+
+_held: dict[str, object] = {}  # by the name of the file
+_read: dict[str, object] = {}  # by a worker: the last one alone
+_reading = Lock()
+
+
+def _content(path: str) -> object:
+    """What is shared under a name; a worker reads it once."""
+    if path in _held:
+        return _held[path]
+    with _reading:
+        if path not in _read:
+            try:
+                content = pickle.loads(Path(path).read_bytes())
+            except OSError:
+                raise QrowdError(
+                    f"a worker cannot read {path}; set TMPDIR to a folder that all workers and this process share"
+                ) from None
+            _read.clear()
+            _read[path] = content
+        return _read[path]
+
+
+def _done(work: Callable[..., Result], path: str | None, task: Task) -> Result:
+    """The result of a task, in a worker."""
+    return work(task) if path is None else work(_content(path), task)
+
+
+def _in_pool(
+    pool: Any, work: Callable[..., Result], reference: _Shared, tasks: dict[int, Task]
+) -> Iterator[tuple[int, Result]]:
+    """(number, result) as they come back from an executor, or from the executor of a Dask client."""
+    submit = (pool.get_executor(pure=False) if hasattr(pool, "get_executor") else pool).submit
+    number_of: dict[Future[Result], int] = {}
+    broken: BaseException | None = None
+    try:
+        for number, task in tasks.items():
+            number_of[submit(_done, work, reference.path, task)] = number
+        for future in as_completed(number_of):
+            number = number_of.pop(future)
+            try:
+                result = future.result()
+            except Exception as error:
+                if not _is_death(error):
+                    raise
+                broken = error  # what others have finished is still taken
+                continue
+            del future  # results that were taken are not kept
+            yield number, result
+    except BrokenExecutor as error:
+        broken = error
+    finally:
+        for future in number_of:
+            future.cancel()
+    if broken is not None:
+        raise BrokenExecutor(str(broken))
+
+
+def _is_death(error: Exception) -> bool:
+    """Whether a worker died; Dask has its own error, once a task took several workers with it."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+
+
+def _died(n: int, makes: bool) -> str:
+    """The message where workers died with n tasks left."""
+    left = "1 task left" if n == 1 else f"{n:,} tasks left"
+    if makes:
+        return f"workers died {ATTEMPTS} times in a row, with {left}; use fewer at a time, which need less memory"
+    return f"a worker died, with {left}; give a function that makes an executor, which is called again"
+
+
+def _process_pool(n: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_end_on_interrupt)
+
+
+def _end_on_interrupt() -> None:
+    """Let Ctrl-C end a worker process at once, and silently: the process that made it says what happened."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _end(pool: Any, complete: bool) -> None:
+    """Shut an executor down. complete : whether all its tasks are done; else its processes are ended."""
+    running: Collection[Any] = () if complete else list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=complete, cancel_futures=True)
+    for process in running:
+        process.terminate()
