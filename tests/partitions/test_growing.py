@@ -1,6 +1,7 @@
-"""Scores of judgments that grow are those of all judgments: bit by bit, with the same conventions and facts."""
+"""Scores of what grows, in memory or on disk, are those of all: bit by bit, with the same conventions and facts."""
 
 import re
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from hypothesis import strategies as st
 import qrowd
 from drawn_conventions import MEASURES, conventions
 from equal_scores import equal
-from qrowd.errors import ArgumentError, QrowdError
+from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.partitions import open_partitioned, write_partitioned
+from qrowd.partitions.extending import PartitionExtender
 from qrowd.simulation import simulate_demo
 from strategies import BOUNDED, DOCUMENTS, worlds
 
@@ -110,3 +114,106 @@ def test_what_was_before_is_not_changed(demo):
 def test_scores_of_no_judgments_cannot_grow(demo):
     with pytest.raises(ArgumentError, match="judgments: there are none"):
         qrowd.evaluate_growing(demo[0], Judgments.from_rows([]), "AP")
+
+
+# ------------------------------------------------------------------ on disk
+
+
+@given(data=st.data())
+def test_a_partitioned_collection_that_was_extended_is_the_whole(data):
+    world = data.draw(worlds(scales=BOUNDED, n_topics=4, n_systems=3, repeats=True))
+    measures = data.draw(st.lists(st.sampled_from(MEASURES), min_size=1, max_size=2, unique=True))
+    options = data.draw(conventions(measures))
+    judgments = world.judgments if data.draw(st.booleans()) else Judgments.from_rows(world.rows)
+    runs = world.runs
+    with TemporaryDirectory() as folder:
+        collection = write_partitioned(f"{folder}/c", runs, judgments, n_parts=3)
+        for i, added in enumerate(data.draw(st.lists(additions(), min_size=1, max_size=2))):
+            lists = data.draw(st.dictionaries(st.sampled_from(["t0", "t1", "t7"]), st.just({"a": 1.0, "D1": 2.0})))
+            more = Runs.from_dict({f"new {i}": lists}) if lists else None
+            try:
+                grown = concatenate_judgments([judgments, added]) if len(added) else judgments
+                all_runs = runs if more is None else concatenate_runs([runs, more])
+                whole = qrowd.evaluate(all_runs, grown, measures, conventions=options)
+            except QrowdError:
+                continue
+            if not len(added) and more is None:
+                continue
+            try:
+                collection = collection.extended(runs=more, judgments=added if len(added) else None)
+            except ArgumentError as error:
+                if "the same rows were added to" not in str(error):
+                    raise
+                continue
+            runs, judgments = all_runs, grown
+            assert collection.scales == judgments.scales
+            assert collection.sources == (judgments.sources or tuple(range(len(judgments.assessors))))
+            opened = open_partitioned(f"{folder}/c")
+            assert equal(qrowd.evaluate(opened.runs, opened.judgments, measures, conventions=options), whole)
+
+
+def test_results_of_parts_without_new_judgments_are_kept(demo, tmp_path):
+    runs, judgments = demo
+    collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=6)
+    options = {"measures": ["AP"], "results": tmp_path / "results"}
+    qrowd.evaluate(collection.runs, collection.judgments, **options)
+    kept = set((tmp_path / "results").iterdir())
+    added = Judgments.from_rows([(judgments.topics[0], "another document", judgments.assessors[0], 1)])
+    grown = collection.extended(judgments=added)
+    changed = [one.name for one, other in zip(grown.parts, collection.parts, strict=True) if one != other]
+    assert changed == [grown.parts[grown.part_of[judgments.topics[0]]].name]
+    scores = qrowd.evaluate(grown.runs, grown.judgments, **options)
+    assert len(set((tmp_path / "results").iterdir()) - kept) == 1
+    assert equal(scores, qrowd.evaluate(runs, concatenate_judgments([judgments, added]), ["AP"]))
+
+
+def test_what_is_not_finished_leaves_the_old_collection(demo, tmp_path):
+    runs, judgments = demo
+    collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
+    before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
+    with PartitionExtender(collection) as extender:
+        extender.add_judgments(judgments)
+    assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
+    assert open_partitioned(tmp_path / "c").to_json() == collection.to_json()
+
+
+def test_files_without_a_survey_that_names_them_are_not_read(demo, tmp_path, monkeypatch):
+    """As after a crash between the last file and the survey."""
+    runs, judgments = demo
+    collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
+    added = Judgments.from_rows([(topic, "d", "new", 1) for topic in judgments.topics])
+    survey = (tmp_path / "c" / "survey.json").read_bytes()
+    grown = collection.extended(judgments=added)
+    written = (tmp_path / "c" / "survey.json").read_bytes()
+    (tmp_path / "c" / "survey.json").write_bytes(survey)
+    assert equal(qrowd.evaluate(collection.runs, collection.judgments, "AP"), qrowd.evaluate(runs, judgments, "AP"))
+    assert collection.extended(judgments=added).to_json() == grown.to_json()
+    assert (tmp_path / "c" / "survey.json").read_bytes() == written
+
+
+def test_two_additions_at_once_are_not_lost(demo, tmp_path):
+    runs, judgments = demo
+    collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
+    with PartitionExtender(collection) as extender:
+        extender.add_judgments(Judgments.from_rows([("q01", "d", "new", 1)]))
+        collection.extended(judgments=Judgments.from_rows([("q01", "e", "new", 1)]))
+        with pytest.raises(FileError, match="was changed by another process meanwhile; nothing was added, try again"):
+            extender.finish()
+    collection.extended(judgments=Judgments.from_rows([("q01", "f", "new", 1)]))
+    assert len(open_partitioned(tmp_path / "c").judgments) == len(judgments) + 2
+
+
+def test_what_was_added_before_is_refused(demo, tmp_path):
+    runs, judgments = demo
+    collection = write_partitioned(tmp_path / "c", runs.select(systems=[*runs.systems[1:]]), judgments, n_parts=3)
+    added = Judgments.from_rows([("q01", "d", "new", 1)])
+    collection.extended(judgments=added)
+    with pytest.raises(ArgumentError, match=r"judgments: the same rows were added to .* before; nothing was added"):
+        collection.extended(judgments=added)
+    collection.extended(runs=runs.select(systems=runs.systems[0]))
+    with pytest.raises(ArgumentError, match=f"runs: system {runs.systems[0]} and topic q01 are in .* already"):
+        collection.extended(runs=runs.select(systems=runs.systems[0]))
+    with pytest.raises(ArgumentError, match="runs, judgments: there are none to add"):
+        collection.extended()
+    with pytest.raises(FileError, match="was changed after it was opened; open it again"):
+        qrowd.evaluate(collection.runs, collection.judgments, "AP")

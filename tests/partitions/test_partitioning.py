@@ -113,12 +113,12 @@ def test_a_collection_that_is_not_complete_is_refused(folder, tmp_path):
     with pytest.raises(FileError, match=r"holds no survey\.json"):
         open_partitioned(tmp_path)
     collection = partition(str(folder / "runs"), str(folder / "judges"), tmp_path / "c", n_parts=2)
-    collection.path("runs", 1).unlink()
+    collection.paths("runs", 1)[0].unlink()
     with pytest.raises(FileError, match="there is no such file; the collection is not complete"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
-    collection.path("judgments", 0).write_bytes(b"PAR1 and nothing else")
+    collection.paths("judgments", 0)[0].write_bytes(b"PAR1 and nothing else")
     with pytest.raises(FileError, match=r"part-00000\.parquet: cannot be read"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
     (tmp_path / "c" / "survey.json").write_text('{"format": 99}')
-    with pytest.raises(FileError, match="is not of format 1"):
+    with pytest.raises(FileError, match="is not of format 2"):
         open_partitioned(tmp_path / "c")

@@ -30,9 +30,9 @@ from qrowd.model.labels import Codes, compact, merge_codes, or_missing, plural
 from qrowd.model.measure import Measure
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.runs import Runs
-from qrowd.model.scales import Scale, infer_scale
+from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
-from qrowd.partitions.survey import summary_of
+from qrowd.partitions.survey import short_of, summary_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class GrowingScores(Displayed):
             {
                 "conventions": self.conventions.as_dict(),
                 "scales": dict(zip(self.assessors, self.scales, strict=True)),
-                "stopping_short": self._stopping_short(),
+                "stopping_short": short_of(self.assessors, self.scales, self._summaries),
                 "repeated_judgments": whole.n_repeats,
                 **whole.facts.attributes(),
             },
@@ -99,18 +99,6 @@ class GrowingScores(Displayed):
         n = len(self._first) + sum(map(len, self._added))
         scored = f"{self.n_topics_scored:,} of {plural(len(self.topics), 'topic')} scored last"
         return Display("GrowingScores", f"Scores of {plural(n, 'judgment')}, {scored}.")
-
-    def _stopping_short(self) -> dict[str, Scale]:
-        """As `Judgments.stopping_short`."""
-        own = [
-            scale if scale.declared else infer_scale(summary)
-            for scale, summary in zip(self.scales, self._summaries, strict=True)
-        ]
-        return {
-            name: own_scale
-            for name, own_scale, scale, summary in zip(self.assessors, own, self.scales, self._summaries, strict=True)
-            if summary.size and own_scale.maximum < scale.maximum and scale.kind != "magnitude"
-        }
 
     def updated(self, judgments: AnyJudgments, *, progress: Progress = None) -> GrowingScores:
         """The scores with new judgments added to those before: of new or known assessors, topics and documents.

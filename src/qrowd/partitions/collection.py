@@ -28,27 +28,34 @@ from qrowd.model.labels import Codes, plural
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.partitions.parquet import read_columns
+from qrowd.partitions.survey import short_of
 
 SURVEY = "survey.json"
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the topics. name : of its files. digest : of what is in them."""
+    """Some of the topics.
+
+    name : of its files. digest : of what is in them. added_runs, added_judgments : names of further files, with rows
+    that were added later.
+    """
 
     name: str
     n_run_rows: int
     n_judgments: int
     digest: str
+    added_runs: tuple[str, ...] = ()
+    added_judgments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionedCollection:
     """A partitioned collection: what is known without reading its parts.
 
-    systems, assessors : names. scales, own_scales : of the assessors, and what their own values alone would say.
-    judged : whether an assessor judged anything. sources : (assessors,) number of the table each comes from.
+    systems, assessors : names. scales : of the assessors. summaries : of each assessor's values, what a scale is
+    inferred from (`qrowd.partitions.survey.summary_of`). sources : (assessors,) number of the table each comes from.
     judged_topics, run_topics : labels, in the order in which they were read; part_of : {topic: number of its part}.
     columns : columns of judgments that were recorded; has_ranks : whether runs state ranks.
     n_repeats : judgments that repeat an earlier one. notes : what was noticed while files were read.
@@ -58,8 +65,7 @@ class PartitionedCollection:
     systems: tuple[str, ...]
     assessors: tuple[str, ...]
     scales: tuple[Scale, ...]
-    own_scales: tuple[Scale, ...]
-    judged: tuple[bool, ...]
+    summaries: tuple[tuple[float, ...], ...] = field(repr=False)
     sources: tuple[int, ...]
     judged_topics: tuple[str, ...]
     run_topics: tuple[str, ...]
@@ -133,8 +139,8 @@ class PartitionedCollection:
     def read_runs(self, number: int) -> Runs:
         """The runs of a part. Their topics are all of the part, judged ones first."""
         judged, others = self.topics_by_part[number]
-        path = self.path("runs", number)
-        columns = read_columns(path, labels=("system", "topic", "document"), numbers=("score", "rank"))
+        paths = self.paths("runs", number)
+        columns = read_columns(paths, labels=("system", "topic", "document"), numbers=("score", "rank"))
         system, topic = columns.numbered("system", self.systems), columns.numbered("topic", (*judged, *others))
         documents, document = columns.own("document")
         rank = columns.numbers["rank"] if self.has_ranks else None
@@ -144,7 +150,7 @@ class PartitionedCollection:
                 self.run_notes,
             )  # fmt: skip
         except RowError as error:  # a document twice in a list, which pieces of a file do not show
-            raise FileError(path, error.problem) from None
+            raise FileError(paths[0], error.problem) from None
 
     def read_judgments(self, number: int) -> Judgments:
         """The judgments of a part."""
@@ -152,7 +158,7 @@ class PartitionedCollection:
         numbers = ("value", *(name for name in ("order", "seconds") if name in self.columns))
         texts = tuple(name for name in ("unit", "time", "comment") if name in self.columns)
         columns = read_columns(
-            self.path("judgments", number), labels=("topic", "document", "assessor"), numbers=numbers, texts=texts
+            self.paths("judgments", number), labels=("topic", "document", "assessor"), numbers=numbers, texts=texts
         )
         topic, assessor = columns.numbered("topic", judged), columns.numbered("assessor", self.assessors)
         documents, document = columns.own("document")
@@ -163,21 +169,52 @@ class PartitionedCollection:
             self.sources, **optional, notes=self.notes,
         )  # fmt: skip
 
-    def path(self, kind: str, number: int) -> Path:
-        """The file of a part. kind : "runs" or "judgments"."""
-        return self.folder / kind / f"{self.parts[number].name}.parquet"
+    def paths(self, kind: str, number: int) -> tuple[Path, ...]:
+        """The files of a part, in the order of their rows. kind : "runs" or "judgments"."""
+        part = self.parts[number]
+        added = part.added_runs if kind == "runs" else part.added_judgments
+        return tuple(self.folder / kind / f"{name}.parquet" for name in (part.name, *added))
+
+    def extended(self, *, runs: Runs | None = None, judgments: Judgments | None = None) -> PartitionedCollection:
+        """The collection with runs and judgments added, in its folder; parts without new rows keep their files.
+
+        runs : of new systems, or of new topics. judgments : of new or known assessors, topics and documents.
+
+        Scales are those of all judgments. The folder holds the old collection until all new files are written.
+        From files: `qrowd.extend_partitioned`.
+
+        Raises
+        ------
+        ArgumentError
+            Lists of a system and a topic that the collection has; rows that were added before.
+        ScaleError
+            An assessor whose new judgments declare another scale.
+        """
+        from qrowd.partitions.extending import PartitionExtender
+
+        with PartitionExtender(self) as extender:
+            if judgments is not None:
+                extender.add_judgments(judgments)
+            if runs is not None:
+                extender.add_runs(runs)
+            return extender.finish(scales=None if judgments is None else judgments.scales)
 
     def stopping_short(self) -> dict[str, Scale]:
         """As `Judgments.stopping_short`."""
-        return {
-            name: own
-            for name, own, scale, judged in zip(self.assessors, self.own_scales, self.scales, self.judged, strict=True)
-            if judged and own.maximum < scale.maximum and scale.kind != "magnitude"
-        }
+        return short_of(self.assessors, self.scales, [np.array(summary) for summary in self.summaries])
 
     def is_same(self, other: object) -> bool:
         """Whether both are of one folder."""
         return isinstance(other, PartitionedCollection) and other.folder.resolve() == self.folder.resolve()
+
+    def refuse_changed(self) -> None:
+        """Raise FileError where the folder holds another survey than when it was opened."""
+        try:
+            text = (self.folder / SURVEY).read_text("utf-8")
+        except OSError as error:
+            raise FileError(self.folder / SURVEY, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+        if text != self.to_json():
+            raise FileError(self.folder, "was changed after it was opened; open it again (qrowd.open_partitioned)")
 
     def to_json(self) -> str:
         """What `survey.json` holds."""
@@ -186,9 +223,9 @@ class PartitionedCollection:
             "format": FORMAT,
             "systems": self.systems,
             "assessors": [
-                {"name": name, "scale": _written(scale), "own_scale": _written(own), "judged": judged, "source": source}
-                for name, scale, own, judged, source in zip(
-                    self.assessors, self.scales, self.own_scales, self.judged, self.sources, strict=True
+                {"name": name, "scale": _written(scale), "values": values, "source": source}
+                for name, scale, values, source in zip(
+                    self.assessors, self.scales, self.summaries, self.sources, strict=True
                 )
             ],
             "judged_topics": self.judged_topics,
@@ -230,18 +267,21 @@ def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
         tuple(content["systems"]),
         tuple(one["name"] for one in assessors),
         tuple(_scale(one["scale"]) for one in assessors),
-        tuple(_scale(one["own_scale"]) for one in assessors),
-        tuple(one["judged"] for one in assessors),
+        tuple(tuple(one["values"]) for one in assessors),
         tuple(one["source"] for one in assessors),
         tuple(content["judged_topics"]),
         tuple(content["run_topics"]),
         dict(zip(topics, content["part_of"], strict=True)),
-        tuple(Part(**part) for part in content["parts"]),
+        tuple(map(_part, content["parts"])),
         tuple(content["columns"]),
         content["has_ranks"],
         tuple(content["run_notes"]),
         tuple(content["notes"]),
     )
+
+
+def _part(content: dict[str, Any]) -> Part:
+    return Part(**{**content, **{name: tuple(content[name]) for name in ("added_runs", "added_judgments")}})
 
 
 def _written(scale: Scale) -> dict[str, Any]:

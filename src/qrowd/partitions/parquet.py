@@ -88,9 +88,9 @@ def schema_of(columns: Mapping[str, str]) -> Any:
 
 
 def read_columns(
-    path: Path, *, labels: Sequence[str], numbers: Sequence[str], texts: Sequence[str] = ()
+    paths: Sequence[Path], *, labels: Sequence[str], numbers: Sequence[str], texts: Sequence[str] = ()
 ) -> PartColumns:
-    """Read some columns of a part.
+    """Read some columns of a part, file after file.
 
     Raises
     ------
@@ -98,26 +98,29 @@ def read_columns(
         A file that is missing or damaged.
     """
     arrow = need_pyarrow()
+    tables = [_table(path, [*labels, *numbers, *texts], labels) for path in paths]
+    table = tables[0] if len(tables) == 1 else arrow.concat_tables(tables)
+    return PartColumns(
+        paths[0],
+        {name: _codes(table.column(name)) for name in labels},
+        {name: table.column(name).to_numpy() for name in numbers},
+        {name: np.array(table.column(name).to_pylist(), object) for name in texts},
+    )
+
+
+def _table(path: Path, columns: Sequence[str], labels: Sequence[str]) -> Any:
+    """The columns of one file; labels are kept as numbers and distinct texts."""
+    arrow = need_pyarrow()
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(
-            path,
-            columns=[*labels, *numbers, *texts],
-            read_dictionary=list(labels),
-            partitioning=None,
-            use_threads=False,
+        return parquet.read_table(
+            path, columns=list(columns), read_dictionary=list(labels), partitioning=None, use_threads=False
         )
     except FileNotFoundError:
         raise FileError(path, "there is no such file; the collection is not complete, write it again") from None
     except (arrow.ArrowException, OSError) as error:
         raise FileError(path, f"cannot be read: {str(error).splitlines()[0]}; write the collection again") from None
-    return PartColumns(
-        path,
-        {name: _codes(table.column(name)) for name in labels},
-        {name: table.column(name).to_numpy() for name in numbers},
-        {name: np.array(table.column(name).to_pylist(), object) for name in texts},
-    )
 
 
 def _codes(column: Any) -> tuple[list[str], Codes]:

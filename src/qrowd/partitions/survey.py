@@ -76,13 +76,16 @@ class AssessorSurvey:
         """(assessors,) the declared scale, or the one inferred for the assessor's table."""
         return inferred_scales(self._summaries, self._declared, self.sources())
 
-    def own_scales(self) -> tuple[Scale, ...]:
-        """(assessors,) the declared scale, or the one of the assessor's own values."""
-        return tuple(
-            infer_scale(summary) if scale is None else scale
-            for summary, scale in zip(self._summaries, self._declared, strict=True)
-        )
+    def summaries(self) -> tuple[Floats, ...]:
+        """(assessors,) `summary_of` the values of each."""
+        return tuple(self._summaries)
 
-    def judged(self) -> tuple[bool, ...]:
-        """(assessors,) whether there is any value of 0 or more."""
-        return tuple(summary.size > 0 for summary in self._summaries)
+
+def short_of(assessors: Sequence[str], scales: Sequence[Scale], summaries: Sequence[Floats]) -> dict[str, Scale]:
+    """As `Judgments.stopping_short`, from summaries of the assessors' values."""
+    own = [scale if scale.declared else infer_scale(summary) for scale, summary in zip(scales, summaries, strict=True)]
+    return {
+        name: own_scale
+        for name, own_scale, scale, summary in zip(assessors, own, scales, summaries, strict=True)
+        if summary.size and own_scale.maximum < scale.maximum and scale.kind != "magnitude"
+    }

@@ -58,18 +58,23 @@ class PartitionWriter:
     def __init__(
         self, folder: str | os.PathLike[str], *, n_parts: int = PARTS, part_of: Mapping[str, int] | None = None
     ) -> None:
-        need_pyarrow()
         if n_parts < 1:
             raise ArgumentError(f"n_parts={n_parts}: at least 1 was expected")
         self.folder = Path(folder)
         if self.folder.exists():
             raise FileError(folder, "exists already; name another folder")
-        self._temporary = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
+        n = n_parts if part_of is None else max(part_of.values(), default=0) + 1
+        self._begin(self.folder.with_name(f".{self.folder.name}.{os.getpid()}"), n, part_of)
+
+    def _begin(self, temporary: Path, n_parts: int, part_of: Mapping[str, int] | None) -> None:
+        """Make the temporary folder, with nothing in it yet."""
+        need_pyarrow()
+        self._temporary = temporary
         try:
             self._temporary.mkdir(parents=True)
         except OSError as error:
-            raise FileError(folder, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
-        self._n_parts = n_parts if part_of is None else max(part_of.values(), default=0) + 1
+            raise FileError(self.folder, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
+        self._n_parts = n_parts
         self._given = part_of
         self._part_of: dict[str, int] = {}
         self._systems: dict[str, int] = {}
@@ -151,8 +156,7 @@ class PartitionWriter:
             tuple(self._systems),
             self._assessors.assessors,
             scales or self._assessors.scales(),
-            self._assessors.own_scales(),
-            self._assessors.judged(),
+            tuple(tuple(summary.tolist()) for summary in self._assessors.summaries()),
             self._assessors.sources(),
             tuple(self._judged_topics),
             tuple(self._run_topics),
@@ -169,7 +173,7 @@ class PartitionWriter:
 
     def _part(self, number: int) -> Part:
         runs, judgments = self._files["runs"], self._files["judgments"]
-        digest = _digest(runs.path(number), judgments.path(number))
+        digest = digest_of(runs.path(number), judgments.path(number))
         return Part(runs.path(number).stem, runs.n_rows[number], judgments.n_rows[number], digest)
 
     def _parts(self, topics: Sequence[str]) -> NDArray[np.int64]:
@@ -254,6 +258,12 @@ class _Files:
         for number in range(len(self.n_rows)):
             self._writer(number).close()
 
+    def close_used(self) -> dict[int, Path]:
+        """Complete the files of parts that have rows: {number of the part: file}."""
+        for writer in self._writers.values():
+            writer.close()
+        return {number: self.path(number) for number in sorted(self._writers)}
+
     def _writer(self, number: int) -> Any:
         from pyarrow import parquet
 
@@ -262,7 +272,7 @@ class _Files:
         return self._writers[number]
 
 
-def _digest(*paths: Path) -> str:
+def digest_of(*paths: Path) -> str:
     """SHA-256 of what the files hold, one after the other."""
     digest = hashlib.sha256()
     for path in paths:
