@@ -27,6 +27,7 @@ ENDINGS = (
     ".qrels", ".qrel", ".prefs", ".pref", ".tot", ".eval",
 )  # fmt: skip
 ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*(::[a-z][a-z0-9+.-]*)*://", re.IGNORECASE)
 TIRA_RUNS = ("run.txt", "run.txt.gz")  # in a run folder of TIRA, beside its metadata
 TIRA_METADATA = "ir-metadata.yml"
 SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir
@@ -67,13 +68,15 @@ def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Pa
     """The files that a path, pattern or folder stands for, and those passed over. alone : no other path is given."""
     text = os.fspath(path)
     one = Path(text)
+    if is_address(text):
+        raise FileError(text, "is an address, which only qrowd partition reads; fetch the file")
     if is_data_set(one):
         return [one], []
     reader, rest = reader_and_path(text)
     if reader:
         return [Path(f"{reader}:{file}") for file in _matches(rest)[0]], []
     if text == "-" or (_workbook(one).exists() and not one.is_dir()):  # a shell's <(zcat ...) is no regular file
-        return ([], [one]) if not alone and _is_about(one) else ([one], [])
+        return ([], [one]) if not alone and is_about(one) else ([one], [])
     if (run := _tira_run(one)) is not None:
         return [run], []
     if one.is_dir():
@@ -83,7 +86,7 @@ def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Pa
     else:
         raise FileError(text, "there is no such file")
     of_pyterrier = any(p.name.endswith(".res.gz") for p in files)
-    over = [p for p in files if _is_about(p) or p.name[0] == "." or (of_pyterrier and p.name in SUMMARIES)]
+    over = [p for p in files if is_about(p) or p.name[0] == "." or (of_pyterrier and p.name in SUMMARIES)]
     if len(over) == len(files):
         raise FileError(text, "no file is there" if one.is_dir() else "no file matches this pattern")
     return [p for p in files if p not in over], over
@@ -105,7 +108,8 @@ def _tira_run(folder: Path) -> Path | None:
     return next((folder / name for name in TIRA_RUNS if (folder / name).is_file()), None)
 
 
-def _is_about(path: Path) -> bool:
+def is_about(path: PurePath) -> bool:
+    """Whether a file speaks about the data, by its name."""
     return ABOUT.fullmatch(path.name) is not None
 
 
@@ -121,7 +125,7 @@ def named_files(paths: Paths, noun: str, *, unique: bool = True) -> Files:
     """Names for all files; two files of one name would silently become one, so they are refused."""
     listed: list[tuple[str, Path]] = []
     over: list[Path] = []
-    for name, path in _given_names(paths):
+    for name, path in given_names(paths):
         files, others = _matches(path, alone=name is not None or isinstance(paths, str | os.PathLike))
         default = noun if os.fspath(path) == "-" else None
         listed += [(name or default or without_endings(file), file) for file in files]
@@ -137,7 +141,7 @@ def named_files(paths: Paths, noun: str, *, unique: bool = True) -> Files:
     return Files(listed, (note,) if names != "none" else ())
 
 
-def check_names(named: Iterable[tuple[str, Path]], noun: str) -> None:
+def check_names(named: Iterable[tuple[str, Path | str]], noun: str) -> None:
     """Refuse two files of one name.
 
     Raises
@@ -145,7 +149,7 @@ def check_names(named: Iterable[tuple[str, Path]], noun: str) -> None:
     FileError
         The second of them.
     """
-    first: dict[str, Path] = {}
+    first: dict[str, Path | str] = {}
     for name, file in named:
         if first.setdefault(name, file) != file:
             raise FileError(file, f"is {noun} {name!r}, as is {first[name]}; rename one, or give names as NAME=PATH")
@@ -153,19 +157,19 @@ def check_names(named: Iterable[tuple[str, Path]], noun: str) -> None:
 
 def given_files(paths: Paths) -> Iterator[tuple[str | None, Path]]:
     """Every file with the name that is given to it or to its folder, or None."""
-    for name, path in _given_names(paths):
+    for name, path in given_names(paths):
         for file in _matches(path)[0]:
             yield name, file
 
 
-def _given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
+def given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
     """(name or None, path) of each path that is given, which may be written as NAME=PATH."""
     if isinstance(paths, Mapping):
         yield from paths.items()
         return
     for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         name, equals, rest = os.fspath(path).partition("=")
-        if equals and not (_workbook(Path(path)).exists() or glob(os.fspath(path))):
+        if equals and not is_address(name) and not (_workbook(Path(path)).exists() or glob(os.fspath(path))):
             yield name, rest
         else:
             yield None, path
@@ -208,6 +212,11 @@ def _tira_name(folder: Path) -> str:
 def is_data_set(path: PurePath) -> bool:
     """Whether a path is the name of a data set of ir_datasets, irds:ID."""
     return path.as_posix().startswith(irds.PREFIX)
+
+
+def is_address(path: PathLike) -> bool:
+    """Whether a path is an address such as s3://bucket/runs/bm25.run, also s3::... with layers of fsspec."""
+    return ADDRESS.match(os.fspath(path)) is not None
 
 
 def on_disk(path: Path) -> Path:

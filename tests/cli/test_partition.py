@@ -51,4 +51,5 @@ def test_a_wrong_line_is_named_and_nothing_is_left(qrowd, folder):
 def test_methods_are_refused_in_parts(qrowd, partitioned):
     outcome = qrowd("evaluate", *partitioned, "--method", "majority", "--processes", "2")
     assert outcome.status == 2
-    assert outcome.err == "qrowd: --processes and --results: methods need all judgments at once; leave them out\n"
+    told = "--processes, --dask and --results: methods need all judgments at once; leave them out"
+    assert outcome.err == f"qrowd: {told}\n"

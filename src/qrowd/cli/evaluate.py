@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from qrowd.cli import options
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver, is_standard_output
 from qrowd.cli.reading import JudgeRecord
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
+
+if TYPE_CHECKING:
+    from qrowd.cli.show import Advance
+
+SECONDS = 5  # for a scheduler to answer
 
 
 @dataclass(frozen=True)
@@ -35,16 +44,63 @@ class InParts:
         ),
     ] = None
 
-    @property
-    def arguments(self) -> dict[str, Any]:
+    dask: Annotated[
+        str | None,
+        option(
+            help="Address of a Dask scheduler (tcp://HOST:8786), whose workers score the parts.",
+            panel="Partitioned collections",
+            metavar="ADDRESS",
+        ),
+    ] = None
+
+    @contextmanager
+    def arguments(self) -> Iterator[dict[str, Any]]:
         """As `qrowd.evaluate` takes them."""
-        return {"executor": None if self.processes is None else self._pool, "results": self.results}
+        if self.dask is not None:
+            if self.processes is not None:
+                raise ArgumentError("--processes and --dask: give one of them")
+            with _client(self.dask) as client:
+                yield {"executor": client, "results": self.results}
+            return
+        yield {"executor": None if self.processes is None else self._pool, "results": self.results}
 
     def _pool(self) -> Any:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
+        from qrowd.evaluation.workers import process_pool
 
-        return ProcessPoolExecutor(self.processes, mp_context=get_context("spawn"))
+        return process_pool(self.processes or 1)
+
+    def progress(self, advance: Advance, runs: Any, judgments: Any) -> Callable[[int, int], None]:
+        """The bar, with parts and rows where these are scored in parts."""
+        from qrowd.cli.throughput import showing_parts
+
+        if hasattr(runs, "collection") and hasattr(judgments, "collection"):
+            parts = runs.collection.topics_by_part
+            return showing_parts(advance, sum(bool(judged) for judged, _ in parts))
+        return advance if self == InParts() else showing_parts(advance, None)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    """A client of the scheduler at an address.
+
+    Raises
+    ------
+    QrowdError
+        Dask is not installed, or nobody answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise QrowdError("--dask: Dask is not installed; pip install 'qrowd[dask]'") from None
+    try:
+        client = Client(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        problem = f"no Dask scheduler answered within {SECONDS} seconds" if isinstance(error, OSError) else str(error)
+        raise QrowdError(f"--dask {address}: {problem}") from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            typer.echo(f"qrowd: the scheduler at {address} has no worker yet; waiting for one", err=True)
+        yield client
 
 
 def evaluate(
@@ -85,10 +141,10 @@ def evaluate(
     from qrowd.reports.short_names import short_names as without_common_words
 
     if method and parts != InParts():
-        raise ArgumentError("--processes and --results: methods need all judgments at once; leave them out")
+        raise ArgumentError("--processes, --dask and --results: methods need all judgments at once; leave them out")
     run_files, data = options.by_position(files, runs, data)
     judgments, rankings = data.read(), run_files.read(data)
-    with progress("scoring") as advance:
+    with parts.arguments() as workers, progress("scoring") as advance:
         summary = evaluation_of(
             rankings,
             judgments,
@@ -98,8 +154,8 @@ def evaluate(
             conventions=conventions,
             combine_scales=combine_scales,
             rng=seed,
-            progress=advance,
-            **parts.arguments,
+            progress=parts.progress(advance, rankings, judgments),
+            **workers,
         )
     if judge_record is not None:
         from qrowd.reports.unanswered import read_unanswered

@@ -51,6 +51,7 @@ def partition(
 ) -> None:
     """Turn runs and judgments of any size into a partitioned collection, for qrowd evaluate."""
     from qrowd.cli.show import progress
+    from qrowd.cli.throughput import showing_rows
     from qrowd.partitioning import partition as partition_files
 
     if not data.judgments:
@@ -68,7 +69,7 @@ def partition(
             labels=data.labels,
             incomplete_rows=data.incomplete_rows,
             identical_rows=data.identical_rows,
-            progress=advance,
+            progress=showing_rows(advance),
         )
     reading.show_notes((*collection.notes, *collection.run_notes))
     typer.echo(f"wrote {output}: {collection.sizes}")

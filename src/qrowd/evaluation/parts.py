@@ -25,7 +25,7 @@ from qrowd.model.measure import Measure
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.partitions import PartitionedCollection, PartitionedRuns, write_partitioned
-from qrowd.paths import PathLike
+from qrowd.paths import PathLike, is_address
 
 
 def evaluate_in_parts(
@@ -57,6 +57,7 @@ def evaluate_collection(
     progress: Progress,
 ) -> Scores:
     """Score every part of a collection, and put the scores together."""
+    collection.refuse_changed()
     parsed = parsed_measures(measures, conventions)
     topics = collection.judged_topics
     in_runs = set(collection.run_topics)
@@ -74,15 +75,16 @@ def evaluate_collection(
     task = _task(collection, parsed, conventions, executor, results, threads)
     # A part in which nobody judged anything has no scores.
     numbers = [number for number, (judged, _) in enumerate(collection.topics_by_part) if judged]
+    n_rows = [part.n_run_rows + part.n_judgments for part in collection.parts]
     for number, part in completed(task.score, numbers, executor, task.results):
         at = [place[topic] for topic in collection.topics_by_part[number][0]]
         values[:, at], relevant[:, :, at], coverage[:, at] = part.values, part.relevant, part.coverage
         missing[at], unscored[:, at] = part.missing, part.unscored
         facts[number] = part.facts
         n_repeats += part.n_repeats
-        done += len(at)
+        done += n_rows[number]
         if progress:
-            progress(done, len(topics))
+            progress(done, sum(n_rows[each] for each in numbers))
     if conventions.missing == "interpolate" and missing.any():
         fill_missing(values, missing, unscored)
     whole = total([facts[number] for number in sorted(facts)])
@@ -115,6 +117,8 @@ def _task(
     threads: int | None,
 ) -> Task:
     """What workers are told; the folder for results is made."""
+    if results is not None and is_address(results):
+        raise FileError(results, "is an address; scores of parts are kept in a folder, which workers may share")
     folder = None if results is None else Path(results).resolve()
     if folder is not None:
         try:

@@ -56,7 +56,8 @@ def evaluate(
         and conventions is not computed again, so that an evaluation that was interrupted goes on.
     threads : number of threads, which score topics side by side; default: all processors, and 1 for each worker of an
         executor.
-    progress : called with (topics done, topics in all) of each block.
+    progress : called with (topics done, topics in all) of each block; with the rows of a partitioned collection after
+        each part.
 
     Returns
     -------
