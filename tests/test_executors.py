@@ -9,7 +9,7 @@ import pytest
 
 from pools import Backwards, kill, kill_once, refuse, scaled, spawned, square
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.executors import as_done, in_executor, processes
+from qrowd.executors import as_done, in_executor, kept, processes
 
 
 @pytest.mark.parametrize("executor", [None, lambda: ThreadPoolExecutor(3), processes(2), Backwards(20)])
@@ -130,3 +130,41 @@ def test_ctrl_c_ends_the_workers_and_nothing_waits_for_their_tasks(tmp_path):
     worker = int(done.stdout)
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+def test_an_executor_that_is_kept_is_made_once_for_several_calls_and_shut_down_at_the_end():
+    made = []
+
+    def pool():
+        made.append(ThreadPoolExecutor(2))
+        return made[-1]
+
+    with kept(pool) as executor:
+        for n in range(3):
+            assert list(in_executor(scaled, range(3), executor, shared={"factor": n})) == [0, n, 2 * n]
+    assert len(made) == 1
+    with pytest.raises(RuntimeError, match="shutdown"):
+        made[0].submit(square, 1)
+
+
+def test_an_executor_that_is_kept_is_made_again_where_workers_die(tmp_path):
+    marker = tmp_path / "marker"
+    made = []
+
+    def pool():
+        made.append(spawned())
+        return made[-1]
+
+    with kept(pool) as executor:
+        for _ in range(2):
+            assert list(in_executor(kill_once, range(5), executor, shared=str(marker))) == [0, 1, 4, 9, 16]
+            marker.write_text("")
+    assert len(made) == 2
+
+
+def test_an_executor_that_was_given_and_none_are_kept_as_they_are():
+    with ThreadPoolExecutor(1) as pool, kept(pool) as executor, kept(None) as nothing:
+        assert executor is pool
+        assert nothing is None
+    with kept(ThreadPoolExecutor) as executor:  # a class makes executors
+        assert list(in_executor(square, [3], executor)) == [9]

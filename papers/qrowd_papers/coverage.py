@@ -9,6 +9,7 @@ The table decides which method `qrowd.comparison.difference` recommends.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,14 @@ import numpy as np
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.resampling import bootstrap_counts
 from qrowd.errors import ArgumentError
+from qrowd.executors import AnyExecutor, kept
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import two_way
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 from qrowd_papers.rank_coverage import rank_notes, rank_sentence, rank_study, rank_tables
-from qrowd_papers.simulations import Progress, binomial_error, each
+from qrowd_papers.simulations import Progress, binomial_error, each_result
 
 if TYPE_CHECKING:
     import pandas
@@ -57,6 +59,7 @@ def coverage(
     n_simulations: int = 4000,
     n_replicates: int = 1000,
     rng: Rng = None,
+    executor: AnyExecutor = None,
     progress: Progress | None = None,
 ) -> pandas.DataFrame:
     """Coverage and width of intervals over simulated panels, a row per panel, topics, assessors and method.
@@ -66,7 +69,7 @@ def coverage(
     components were known).
 
     panels : {name: (v_t, v_a, v_e)}. n_replicates : of the pigeonhole bootstrap; 250 simulations share their draws,
-        which are independent of the scores.
+        which are independent of the scores. executor : whose workers simulate cells, each with streams of its own.
 
     Raises
     ------
@@ -74,34 +77,56 @@ def coverage(
         A method that is not of the study; fewer than 2 topics or assessors.
     """
     import pandas as pd
-    from scipy.special import ndtri
 
     for name in methods:
         if name not in METHODS:
             raise ArgumentError(f"method {name!r}: choose from {', '.join(METHODS)}")
     if min(*n_topics, *n_assessors) < 2:
         raise ArgumentError("n_topics and n_assessors: 2 of each are the fewest that can be simulated")
-    chance = Chance.of(rng)
-    rows: list[tuple[Any, ...]] = []
-    for panel, topics, assessors in each(product(panels, n_topics, n_assessors), "coverage", progress):
-        v_t, v_a, v_e = panels[panel]
-        truth = 2 * ndtri((1 + confidence) / 2) * np.sqrt(v_t / topics + v_a / assessors + v_e / topics / assessors)
-        outcomes: dict[str, list[Floats]] = {name: [] for name in methods}
-        for block in range(-(-n_simulations // AT_ONCE)):
-            random = chance.stream(f"{panel} {topics} {assessors}", block)
-            size = min(AT_ONCE, n_simulations - block * AT_ONCE)
+    settings = _Settings(dict(panels), tuple(methods), confidence, n_simulations, n_replicates, Chance.of(rng))
+    grid = product(panels, n_topics, n_assessors)
+    cells = each_result(_Settings.cell, grid, "coverage", progress, executor, shared=settings)
+    rows = [row for cell in cells for row in cell]
+    return pd.DataFrame(rows, columns=[*CELL, "coverage", "error", "width"])
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What all cells of the study have in common."""
+
+    panels: dict[str, tuple[float, float, float]]
+    methods: tuple[str, ...]
+    confidence: float
+    n_simulations: int
+    n_replicates: int
+    chance: Chance
+
+    def cell(self, cell: tuple[str, int, int]) -> list[tuple[Any, ...]]:
+        """The rows of one panel, number of topics and number of assessors, a row for each method."""
+        from scipy.special import ndtri
+
+        panel, topics, assessors = cell
+        v_t, v_a, v_e = self.panels[panel]
+        truth = (
+            2 * ndtri((1 + self.confidence) / 2) * np.sqrt(v_t / topics + v_a / assessors + v_e / topics / assessors)
+        )
+        outcomes: dict[str, list[Floats]] = {name: [] for name in self.methods}
+        for block in range(-(-self.n_simulations // AT_ONCE)):
+            random = self.chance.stream(f"{panel} {topics} {assessors}", block)
+            size = min(AT_ONCE, self.n_simulations - block * AT_ONCE)
             simulated = (
                 random.normal(0, np.sqrt(v_t), (topics, 1, size))
                 + random.normal(0, np.sqrt(v_a), (1, assessors, size))
                 + random.normal(0, np.sqrt(v_e), (topics, assessors, size))
             )
-            for name in methods:
-                low, high = _interval(simulated, name, confidence, n_replicates, random)
+            for name in self.methods:
+                low, high = _interval(simulated, name, self.confidence, self.n_replicates, random)
                 outcomes[name].append(np.stack([(low <= 0) & (high >= 0), (high - low) / truth]))
-        for name in methods:
+        rows = []
+        for name in self.methods:
             share, width = (float(values.mean()) for values in np.concatenate(outcomes[name], axis=1))
-            rows.append((panel, topics, assessors, name, share, binomial_error(share, n_simulations), width))
-    return pd.DataFrame(rows, columns=[*CELL, "coverage", "error", "width"])
+            rows.append((*cell, name, share, binomial_error(share, self.n_simulations), width))
+        return rows
 
 
 def _interval(
@@ -127,17 +152,22 @@ def _interval(
     return squares.mean - half, squares.mean + half
 
 
-def coverage_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
+def coverage_page(
+    *, quick: bool = False, rng: Rng = None, executor: AnyExecutor = None, progress: Progress | None = None
+) -> Document:
     """The study as a page: coverage and width by panel, what is recommended for how many assessors, and rank intervals.
 
-    quick : 400 simulations of 200 replicates instead of 4,000 of 1,000, and fewer of ranks.
+    quick : 400 simulations of 200 replicates instead of 4,000 of 1,000, and fewer of ranks. executor : whose workers
+    simulate cells.
     """
     seed, (simulations, replicates) = seed_of(rng), (400, 200) if quick else (4000, 1000)
-    frame = coverage(
-        PANELS, N_TOPICS, N_ASSESSORS, n_simulations=simulations, n_replicates=replicates, rng=seed, progress=progress
-    )
+    with kept(executor) as executor:
+        frame = coverage(
+            PANELS, N_TOPICS, N_ASSESSORS, n_simulations=simulations, n_replicates=replicates, rng=seed,
+            executor=executor, progress=progress,
+        )  # fmt: skip
+        ranks = rank_study(quick=quick, rng=seed, executor=executor, progress=progress)
     cells = frame.set_index(CELL)[["coverage", "width"]]
-    ranks = rank_study(quick=quick, rng=seed, progress=progress)
     least, most = _span(cells, [a for a in N_ASSESSORS if a >= 3])
     few, _ = _span(cells, [2])
     verdict = "within" if NOMINAL[0] <= least and most <= NOMINAL[1] else "not always within"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qrowd.executors import AnyExecutor, in_executor, kept
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.result import Result
 from qrowd.reports.document import Document, Table
@@ -26,7 +27,7 @@ from qrowd_papers.next_judgments_baselines import (
     prediction_powered_topics,
     random_topics,
 )
-from qrowd_papers.next_judgments_null import GUESSES, null_errors
+from qrowd_papers.next_judgments_null import GUESSES, Guesses, null_errors
 from qrowd_papers.next_judgments_replays import (
     AP_MEASURE,
     LATER,
@@ -37,7 +38,7 @@ from qrowd_papers.next_judgments_replays import (
     replay,
     simulated,
 )
-from qrowd_papers.simulations import Progress, each
+from qrowd_papers.simulations import Progress, each_result
 
 if TYPE_CHECKING:
     import pandas
@@ -53,6 +54,7 @@ DESIGNS: dict[str, dict[str, Any]] = {
 N_SEEDS, QUICK_EVERY, AP_EVERY = 20, 12, 6  # seeds; pairs if quick, and of AP, whose replays take ten times as long
 N_PATHS = (20, 10_000)  # of equal systems, quick and not
 N_NULL = 30  # documents of each
+PATHS_AT_ONCE = 250  # simulations of equal systems that are one task
 POWERED = "prediction-powered topics"
 SET_SIZES = (12, 6, 3, 2, 1)  # of the systems that may still be the best
 
@@ -137,15 +139,37 @@ def pairs_of(panel: ReplayPanel, *, every: int = 1) -> list[tuple[str, str]]:
     return [(panel.systems[i], panel.systems[j]) for i, j in pairs[::every]]
 
 
-def replays(panel: ReplayPanel, *, seeds: Sequence[int], every: int = 1, progress: Progress | None = None) -> Replays:
-    """Each pair of systems by each design and seed. every : leave out pairs, all but every so many."""
+def replays(
+    panel: ReplayPanel,
+    *,
+    seeds: Sequence[int],
+    every: int = 1,
+    executor: AnyExecutor = None,
+    progress: Progress | None = None,
+) -> Replays:
+    """Each pair of systems by each design and seed. every : leave out pairs, all but every so many.
+
+    executor : whose workers replay pairs.
+    """
     pairs = pairs_of(panel, every=every)
-    rows: list[Replay] = []
-    for pair in each(pairs, f"pairs of {panel.name}", progress):
-        rows += _of_documents(panel, pair, seeds)
-    for seed in seeds if is_linear(panel.measure) else ():
-        rows += _others(panel, pairs, seed)
+    shared, what = (panel, tuple(seeds), pairs), f"pairs of {panel.name}"
+    rows = list(chain(*each_result(_replays_of_pair, pairs, what, progress, executor, shared=shared)))
+    if is_linear(panel.measure):
+        rows += chain(*in_executor(_others_of_seed, seeds, executor, shared=shared))
     return Replays(tuple(rows))
+
+
+Shared = tuple[ReplayPanel, Sequence[int], Sequence[tuple[str, str]]]  # a panel, seeds and pairs of systems
+
+
+def _replays_of_pair(shared: Shared, pair: tuple[str, str]) -> list[Replay]:
+    panel, seeds, _ = shared
+    return list(_of_documents(panel, pair, seeds))
+
+
+def _others_of_seed(shared: Shared, seed: int) -> list[Replay]:
+    panel, _, pairs = shared
+    return list(_others(panel, pairs, seed))
 
 
 def _of_documents(panel: ReplayPanel, pair: tuple[str, str], seeds: Iterable[int]) -> Iterator[Replay]:
@@ -238,6 +262,10 @@ def best_replay(panel: ReplayPanel, *, seed: int) -> BestReplay:
     return BestReplay(panel.name, seed, n_asked, n_last, size, n_documents, wrong)
 
 
+def _best_of_seed(panel: ReplayPanel, seed: int) -> BestReplay:
+    return best_replay(panel, seed=seed)
+
+
 def _named(answer: str, systems: Sequence[str]) -> set[int]:
     """The system that an answer calls the best."""
     return {i for i, name in enumerate(systems) if answer.startswith(f"{name} is ")}
@@ -257,12 +285,17 @@ class PanelResults:
 
 
 def panel_results(
-    panel: ReplayPanel, *, seeds: Sequence[int], every: int = 1, progress: Progress | None = None
+    panel: ReplayPanel,
+    *,
+    seeds: Sequence[int],
+    every: int = 1,
+    executor: AnyExecutor = None,
+    progress: Progress | None = None,
 ) -> PanelResults:
-    """All replays of a panel. every : leave out pairs, all but every so many."""
-    rows = replays(panel, seeds=seeds, every=every, progress=progress)
-    best = tuple(best_replay(panel, seed=one) for one in each(seeds, f"best of {panel.name}", progress))
-    return PanelResults(panel.name, len(panel.systems), rows, best)
+    """All replays of a panel. every : leave out pairs, all but every so many. executor : whose workers replay."""
+    rows = replays(panel, seeds=seeds, every=every, executor=executor, progress=progress)
+    best = each_result(_best_of_seed, seeds, f"best of {panel.name}", progress, executor, shared=panel)
+    return PanelResults(panel.name, len(panel.systems), rows, tuple(best))
 
 
 def next_judgments_page(
@@ -271,25 +304,29 @@ def next_judgments_page(
     quick: bool = False,
     n_seeds: int | None = None,
     rng: Rng = None,
+    executor: AnyExecutor = None,
     progress: Progress | None = None,
 ) -> Document:
     """The study as a page. Without data, a simulated panel alone.
 
-    quick : every twelfth pair of systems. n_seeds : of each question; default: 20, or 1 if quick.
+    quick : every twelfth pair of systems. n_seeds : of each question; default: 20, or 1 if quick. executor : whose
+    workers replay questions, each from its seed.
     """
     seed = seed_of(rng)
     first = int(np.atleast_1d(seed)[0])
     seeds = range(first, first + (n_seeds or (1 if quick else N_SEEDS)))
     every = QUICK_EVERY if quick else 1
-    panels = [simulated(first)] if data is None else list(real(data))
-    results = [panel_results(panel, seeds=seeds, every=every, progress=progress) for panel in panels]
+    panels = [(panel, every) for panel in ([simulated(first)] if data is None else real(data))]
     if data is not None:
-        results += [
-            panel_results(panel, seeds=seeds, every=max(every, AP_EVERY), progress=progress)
-            for panel in real(data, AP_MEASURE)
-        ]
+        panels += [(panel, max(every, AP_EVERY)) for panel in real(data, AP_MEASURE)]
     n_paths = N_PATHS[0] if quick else N_PATHS[1]
-    return page_of(results, null_table(n_paths, first, progress), seeds=seeds, every=every)
+    with kept(executor) as executor:
+        results = [
+            panel_results(panel, seeds=seeds, every=some, executor=executor, progress=progress)
+            for panel, some in panels
+        ]
+        equal_systems = null_table(n_paths, first, progress, executor)
+    return page_of(results, equal_systems, seeds=seeds, every=every)
 
 
 def page_of(results: Sequence[PanelResults], equal_systems: Table, *, seeds: Sequence[int], every: int) -> Document:
@@ -368,13 +405,16 @@ def _best_table(rows: Sequence[BestReplay]) -> Table:
     return Table.of("the best system: documents judged until so many systems are left", columns)
 
 
-def null_table(n_paths: int, seed: int, progress: Progress | None) -> Table:
+def null_table(n_paths: int, seed: int, progress: Progress | None, executor: AnyExecutor = None) -> Table:
     """Equal systems: how often a difference is found that is not there."""
     grid = [(guesses, heavy) for guesses in GUESSES for heavy in (False, True)]
-    counts = [
-        null_errors(n_paths, n_documents=N_NULL, guesses=guesses, heavy=heavy, seed=seed)
-        for guesses, heavy in each(grid, "equal systems", progress)
-    ]
+    paths = [range(first, min(first + PATHS_AT_ONCE, n_paths)) for first in range(0, n_paths, PATHS_AT_ONCE)]
+    blocks = list(product(grid, paths))
+    found = each_result(_null_block, blocks, "equal systems", progress, executor, shared=seed)
+    by_cell = dict.fromkeys(grid, 0)
+    for (at, _), n_errors in zip(blocks, found, strict=True):
+        by_cell[at] += n_errors
+    counts = list(by_cell.values())
     columns: dict[str, list[str]] = {
         "labels": [guesses for guesses, _ in grid],
         "weights": ["of few documents" if heavy else "equal" for _, heavy in grid],
@@ -383,3 +423,9 @@ def null_table(n_paths: int, seed: int, progress: Progress | None) -> Table:
         "errors, 95 %": [interval(*wrong_interval(count, n_paths)) for count in counts],
     }
     return Table.of(f"equal systems of {N_NULL} documents, a look after every answer", columns)
+
+
+def _null_block(seed: int, block: tuple[tuple[Guesses, bool], range]) -> int:
+    """Errors among some of the simulations of a cell. block : the cell, and numbers of simulations."""
+    (guesses, heavy), paths = block
+    return null_errors(len(paths), n_documents=N_NULL, guesses=guesses, heavy=heavy, seed=seed, first=paths.start)

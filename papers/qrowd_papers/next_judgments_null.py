@@ -87,10 +87,10 @@ def judged_until_decided(world: World, rng: np.random.Generator) -> tuple[int, f
     return 0, 0.0
 
 
-def null_errors(n_paths: int, *, n_documents: int, guesses: Guesses, heavy: bool, seed: int = 1) -> int:
-    """Simulations of equal systems in which a difference is found."""
+def null_errors(n_paths: int, *, n_documents: int, guesses: Guesses, heavy: bool, seed: int = 1, first: int = 0) -> int:
+    """Simulations of equal systems in which a difference is found. first : number of the first, which has a seed."""
     n_errors = 0
-    for path in range(n_paths):
+    for path in range(first, first + n_paths):
         rng = np.random.default_rng([seed, path])
         world = simulated_world(n_documents, guesses, heavy=heavy, difference=0.0, rng=rng)
         n_errors += judged_until_decided(world, rng)[0] > 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from qrowd import files
 from qrowd.errors import ArgumentError
+from qrowd.executors import AnyExecutor
 from qrowd.reports.document import Document
 from qrowd.reports.plots.style import FORMATS, Figure, render
 from qrowd_papers.simulations import Progress, each
@@ -33,6 +34,8 @@ PAGES = {
     "next-judgments": "next_judgments",
 }
 FIGURES = ("magnitude", "agreement", "predicted-relevance", "aware", "preferences")
+# Pages that workers of an executor share.
+SHARED = ("aware", "coverage", "next-judgments")
 # Pages that read no data.
 SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "assessor-bias", "true-scores")
 
@@ -53,18 +56,25 @@ def check(name: str, *, figures: bool = False, format: str = "svg") -> None:
         raise ArgumentError(f"format={format!r}: a picture is written as {', '.join(FORMATS)}")
 
 
-def page(name: str, data: str | None = None, *, quick: bool = False, rng: int = 1, progress: Progress | None = None,
-         **further: Any) -> Document:  # fmt: skip
+def page(
+    name: str, data: str | None = None, *, quick: bool = False, rng: int = 1, executor: AnyExecutor = None,
+    progress: Progress | None = None, **further: Any,
+) -> Document:  # fmt: skip
     """A paper's page, recomputed.
 
-    data : the folder of the real panels; without it a simulated one alone. further : what only this page takes.
+    data : the folder of the real panels; without it a simulated one alone. executor : whose workers compute parts of
+        the page, for those of `SHARED`. further : what only this page takes.
 
     Raises
     ------
     ArgumentError
-        There is no such paper.
+        There is no such paper, or it is computed in one process.
     """
     check(name)
+    if executor is not None:
+        if name not in SHARED:
+            raise ArgumentError(f"study {name!r}: it is computed in one process; {', '.join(SHARED)} can use several")
+        further["executor"] = executor
     where = () if name in SIMULATED else (data,)
     make = _function(PAGES[name], f"{name}-page")
     document: Document = make(*where, quick=quick, rng=rng, progress=progress, **further)

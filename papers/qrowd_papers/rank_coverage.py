@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -17,11 +18,12 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.max_t import PairStatistics, critical_t, largest_of, pair_statistics
 from qrowd.comparison.resampling import Over, Panel
+from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
-from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
-from qrowd_papers.simulations import Progress, binomial_error, each, table_of
+from qrowd_papers.simulations import Progress, binomial_error, each_result, table_of
 
 if TYPE_CHECKING:
     import pandas
@@ -31,6 +33,7 @@ Draw = Callable[[np.random.Generator, int, int, int], Floats]
 N_SYSTEMS, N_ASSESSORS, N_TOPICS = (5, 20, 83), (1, 2, 3, 5, 8, 18), (25, 54, 200)
 ALPHA = 0.05
 N_REPLICATES = 400
+IN_FAMILIES = (3, 4, 5, 6, 8, 18)  # assessors of equal systems in families
 BLOCK = 40  # replicates, after which it is known whether p can still be below the level
 
 V_SYSTEM_TOPIC, V_SYSTEM_ASSESSOR, V_REST = 0.0134572, 0.000427, 0.0062715  # nDCG@10 of dl20's 83 systems, 5 assessors
@@ -94,6 +97,7 @@ def family_wise_error(
     n_simulations: int = 2000,
     n_replicates: int = N_REPLICATES,
     rng: Rng = None,
+    executor: AnyExecutor = None,
     progress: Progress | None = None,
 ) -> pandas.DataFrame:
     """How often `qrowd.comparison.rank_intervals` finds a difference among equal systems, a row per cell.
@@ -106,15 +110,20 @@ def family_wise_error(
     """
     import pandas as pd
 
-    chance = Chance.of(rng)
-    rows = []
-    for cell in each(product(designs, n_systems, n_assessors, n_topics), "equal systems", progress):
-        design, systems, assessors, topics = cell
-        random = chance.stream(f"{design} {systems} {assessors} {topics}")
-        draws = (EQUAL[design](random, topics, assessors, systems) for _ in range(n_simulations))
-        share = float(np.mean([_differs(_pairs(values), random, n_replicates) for values in draws]))
-        rows.append((*cell, share, binomial_error(share, n_simulations)))
+    grid = list(product(designs, n_systems, n_assessors, n_topics))
+    settings = (Chance.of(rng), n_simulations, n_replicates)
+    shares = each_result(_share_of_errors, grid, "equal systems", progress, executor, shared=settings)
+    rows = [(*cell, share, binomial_error(share, n_simulations)) for cell, share in zip(grid, shares, strict=True)]
     return pd.DataFrame(rows, columns=["design", "n_systems", "n_assessors", "n_topics", "share", "error"])
+
+
+def _share_of_errors(settings: tuple[Chance, int, int], cell: tuple[str, int, int, int]) -> float:
+    """Share of the simulations of a cell that find a difference. settings : chance, simulations, replicates."""
+    chance, n_simulations, n_replicates = settings
+    design, systems, assessors, topics = cell
+    random = chance.stream(f"{design} {systems} {assessors} {topics}")
+    draws = (EQUAL[design](random, topics, assessors, systems) for _ in range(n_simulations))
+    return float(np.mean([_differs(_pairs(values), random, n_replicates) for values in draws]))
 
 
 # ---------------------------------------------------------------------- systems that differ
@@ -343,24 +352,31 @@ class RankStudy:
     n: int
 
 
-def rank_study(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> RankStudy:
-    """quick : 100 simulations instead of 2,000, and none of 83 systems."""
+def rank_study(
+    *, quick: bool = False, rng: Rng = None, executor: AnyExecutor = None, progress: Progress | None = None
+) -> RankStudy:
+    """quick : 100 simulations instead of 2,000, and none of 83 systems. executor : whose workers simulate cells."""
     seed = seed_of(rng)
     simulations, n = (100, 40) if quick else (2000, 200)
     systems = N_SYSTEMS[:2] if quick else N_SYSTEMS
     dl21 = Collection.in_families(Chance.of(seed).stream("dl21"), 63)
-    options: dict[str, Any] = {"rng": seed, "progress": progress}
+    options: dict[str, Any] = {"rng": seed, "executor": executor, "progress": progress}
     alike = family_wise_error(("normal", "skewed"), systems, n_simulations=simulations, **options)
-    return RankStudy(
-        alike,
-        family_wise_error(("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, **options),
-        {a: error_in_families(a, n_simulations=simulations // 2, rng=seed) for a in (3, 4, 5, 6, 8, 18)},
-        simulations,
-        simulations // 2,
-        tuple(ranks_held(*cell, n_simulations=n, rng=seed) for cell in product(systems, (3, 5, 18), (25, 54))),
-        tuple(power(dl21, a, 53, o, n_simulations=n, rng=seed) for o, a in product(get_args(Over), (5, 18))),
-        n,
-    )
+    kinds = family_wise_error(("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, **options)
+    tasks = [
+        *(partial(error_in_families, a, n_simulations=simulations // 2) for a in IN_FAMILIES),
+        *(partial(ranks_held, *cell, n_simulations=n) for cell in product(systems, (3, 5, 18), (25, 54))),
+        *(partial(power, dl21, a, 53, over, n_simulations=n) for over, a in product(get_args(Over), (5, 18))),
+    ]
+    parts = list(each_result(_of_seed, tasks, "systems that differ", progress, executor, shared=seed))
+    held = tuple(part for part in parts if isinstance(part, RanksHeld))
+    powers = tuple(part for part in parts if isinstance(part, Power))
+    families = dict(zip(IN_FAMILIES, parts, strict=False))
+    return RankStudy(alike, kinds, families, simulations, simulations // 2, held, powers, n)
+
+
+def _of_seed(seed: Seed, simulate: Callable[..., Any]) -> Any:
+    return simulate(rng=seed)
 
 
 def rank_sentence(study: RankStudy) -> str:

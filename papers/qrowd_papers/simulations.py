@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from qrowd.executors import AnyExecutor, in_executor
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
 
 Progress = Callable[[str, int, int], None]
 """Called with what is computed, steps done, and steps in all."""
 Cell = TypeVar("Cell")
+Result = TypeVar("Result")
 
 
 def each(cells: Iterable[Cell], what: str, progress: Progress | None) -> Iterator[Cell]:
@@ -22,6 +24,23 @@ def each(cells: Iterable[Cell], what: str, progress: Progress | None) -> Iterato
         yield cell
         if progress is not None:
             progress(what, done, len(cells))
+
+
+def each_result(
+    work: Callable[..., Result],
+    cells: Iterable[Any],
+    what: str,
+    progress: Progress | None,
+    executor: AnyExecutor = None,
+    *,
+    shared: object,
+) -> Iterator[Result]:
+    """work(shared, cell) of each cell of a grid in turn, in the workers of an executor if there is one."""
+    cells = list(cells)
+    for done, result in enumerate(in_executor(work, cells, executor, shared=shared), 1):
+        if progress is not None:
+            progress(what, done, len(cells))
+        yield result
 
 
 def binomial_error(share: Any, n: Any) -> Any:

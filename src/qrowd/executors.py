@@ -10,6 +10,7 @@ import pickle
 import signal
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,6 +29,19 @@ ATTEMPTS = 3  # rounds without a task done, after which workers that die are giv
 def processes(n: int) -> Callable[[], Executor]:
     """A function that makes an executor of n processes, which end on Ctrl-C."""
     return partial(_process_pool, n)
+
+
+@contextmanager
+def kept(executor: AnyExecutor) -> Iterator[AnyExecutor]:
+    """The executor, for several calls: one that a function makes is made once, and again only where workers died."""
+    if executor is None or _is_made(executor):
+        yield executor
+        return
+    one = _Kept(executor)
+    try:
+        yield one
+    finally:
+        one.end(complete=True)
 
 
 def in_executor(
@@ -66,7 +80,7 @@ def as_done(
         for number, task in enumerate(tasks):
             yield number, work(task) if shared is None else work(shared, task)
         return
-    makes = not hasattr(executor, "submit") and not hasattr(executor, "get_executor")
+    makes = not _is_made(executor)
     waiting, rounds = set(range(len(tasks))), 0
     with _Shared(shared) as reference:
         while waiting:
@@ -84,7 +98,36 @@ def as_done(
                     raise QrowdError(_died(len(waiting), makes)) from None
             finally:
                 if makes:
-                    _end(pool, complete)
+                    getattr(executor, "end_of_call", _end)(pool, complete)
+
+
+def _is_made(executor: AnyExecutor) -> bool:
+    """Whether it is an executor, or a client that has one; else it is a function that makes one."""
+    return not isinstance(executor, type) and (hasattr(executor, "submit") or hasattr(executor, "get_executor"))
+
+
+class _Kept:
+    """A function that makes an executor, and gives the same again while its workers live."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._pool: Any = None
+
+    def __call__(self) -> Any:
+        if self._pool is None:
+            self._pool = self._make()
+        return self._pool
+
+    def end_of_call(self, _: Any, complete: bool) -> None:
+        """After a call; the executor stays where all tasks of the call are done."""
+        if not complete:
+            self.end(complete=False)
+
+    def end(self, *, complete: bool) -> None:
+        """Shut the executor down, if there is one."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            _end(pool, complete)
 
 
 class _Shared:

@@ -15,6 +15,7 @@ from qrowd.aware import NAMES
 from qrowd.comparison.factors import Anova
 from qrowd.comparison.tukey import Tukey, tukey_hsd
 from qrowd.errors import InputError
+from qrowd.executors import AnyExecutor, kept
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
@@ -86,6 +87,7 @@ def aware_page(
     n_resamples: int = 1000,
     folder: str | None = None,
     rng: Rng = None,
+    executor: AnyExecutor = None,
     threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Document:
@@ -93,7 +95,7 @@ def aware_page(
 
     data : folder that holds dl21 and dl19, or None for the simulated panel alone.
     quick : a minute's version: two sizes, 30 tuples of each, 50 random assessors, a small simulated panel.
-    n_tuples, n_resamples, folder, rng, threads, progress : see `aware_study`.
+    n_tuples, n_resamples, folder, rng, executor, threads, progress : see `aware_study`.
     """
     seed = seed_of(rng)
     tables: list[Table] = []
@@ -101,26 +103,28 @@ def aware_page(
     best: list[str] = []
     studies: dict[str, AwareStudy] = {}
     printed = tuple(f"{name}{PRINTED}" for name in NAMES)
-    for case in cases(data, quick, seed):
-        study = aware_study(
-            case.runs,
-            case.judgments,
-            case.gold,
-            tuple(MEASURES),
-            methods=(*METHODS, *printed),
-            sizes=(2, 3) if quick else None,
-            n_tuples=30 if quick else n_tuples,
-            n_resamples=50 if quick else n_resamples,
-            rng=seed,
-            folder=folder,
-            threads=threads,
-            progress=progress,
-        )
-        studies[case.name] = study
-        tables += _tables(study, case)
-        notes.append(f"{case.name}: {case.about}")
-        by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
-        best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
+    with kept(executor) as executor:
+        for case in cases(data, quick, seed):
+            study = aware_study(
+                case.runs,
+                case.judgments,
+                case.gold,
+                tuple(MEASURES),
+                methods=(*METHODS, *printed),
+                sizes=(2, 3) if quick else None,
+                n_tuples=30 if quick else n_tuples,
+                n_resamples=50 if quick else n_resamples,
+                rng=seed,
+                folder=folder,
+                executor=executor,
+                threads=threads,
+                progress=progress,
+            )
+            studies[case.name] = study
+            tables += _tables(study, case)
+            notes.append(f"{case.name}: {case.about}")
+            by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
+            best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
     notes += [
         f"random assessors: {50 if quick else n_resamples:,} of each level; tuples: up to "
         f"{30 if quick else n_tuples:,} of each size, none twice; seed: {seed}",

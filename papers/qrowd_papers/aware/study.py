@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from qrowd.aware.estimators import UNIFORM, estimator
 from qrowd.comparison.correlation import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
+from qrowd.executors import AnyExecutor, as_done
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
@@ -115,6 +116,7 @@ def aware_study(
     n_resamples: int = 1000,
     rng: Rng = None,
     folder: str | None = None,
+    executor: AnyExecutor = None,
     threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AwareStudy:
@@ -130,6 +132,8 @@ def aware_study(
     n_tuples : tuples of every size, drawn without repeating any; all where there are no more.
     n_resamples : random assessors of each level.
     folder : where finished sizes are kept, so that a study that was interrupted goes on where it stopped.
+    executor : whose workers compare random assessors and sizes, each with chance of its own. threads : of each worker 1
+        by default.
     progress : called with (what is done, steps done, steps in all).
 
     A merged assessor who finds nothing relevant in a topic scores 0 there, as in trec_eval; an assessor of a tuple who
@@ -162,13 +166,15 @@ def aware_study(
     for s, (name, systems) in enumerate(sets.items()):
         stored = _Stored(folder, name, (systems, panel, gold, measures, tuple(methods), about))
         missing = [k for k in all_sizes if stored.get(k) is None]
-        world = None
-        for i, k in enumerate(all_sizes):
-            if k in missing:
-                if world is None:
-                    world = _World.of(systems, judgments, panel, gold, measures, methods, n_resamples, chance, threads)
-                stored.put(k, world.figures(drawn[k], methods, chance.stream("coins", k), threads))
-            figures[s, ..., i] = stored.get(k)
+        computed: Iterator[tuple[int, Floats]] = iter(())
+        if missing:
+            options = {"executor": executor, "threads": threads}
+            world = _World.of(systems, judgments, panel, gold, measures, methods, n_resamples, chance, **options)
+            of_sizes = _Sizes(world, drawn, tuple(methods), chance, threads if executor is None else threads or 1)
+            computed = as_done(_Sizes.figures, missing, executor, shared=of_sizes)
+        kept_ones = [k for k in all_sizes if k not in missing]
+        for k in chain(kept_ones, (_put(stored, missing[number], value) for number, value in computed)):
+            figures[s, ..., all_sizes.index(k)] = stored.get(k)
             done += 1
             if progress:
                 progress(f"{name}: {k} assessors", done + s + 1, steps)
@@ -231,14 +237,16 @@ class _World:
         methods: Sequence[str],
         n_resamples: int,
         chance: Chance,
+        executor: AnyExecutor,
         threads: int | None,
     ) -> _World:
         weighing = [name for name in methods if name not in BASELINES]
         leaving = Conventions(empty="nan")
         if any(estimator(name.removesuffix(PRINTED)) for name in weighing):
             similarities = similarity_to_random(
-                runs, judgments, list(measures), n_resamples=n_resamples, rng=chance.stream("random"), threads=threads
-            )
+                runs, judgments, list(measures), n_resamples=n_resamples, rng=chance.stream("random"),
+                executor=executor, threads=threads,
+            )  # fmt: skip
         else:
             scores = evaluate(runs, judgments, list(measures), conventions=leaving, threads=threads)
             similarities = Similarities(scores, "random", {}, np.empty(0), np.empty(0))
@@ -330,6 +338,21 @@ class _World:
             yield np.ascontiguousarray(np.swapaxes(block.values, 1, 2))
 
 
+@dataclass(frozen=True, eq=False)
+class _Sizes:
+    """What all sizes have in common. drawn : the tuples of each size."""
+
+    world: _World
+    drawn: Mapping[int, Members]
+    methods: tuple[str, ...]
+    chance: Chance
+    threads: int | None
+
+    def figures(self, size: int) -> Floats:
+        """The figures of one size, whose coins are a stream of its own."""
+        return self.world.figures(self.drawn[size], self.methods, self.chance.stream("coins", size), self.threads)
+
+
 class _Merged:
     """Merged labels of tuples, a panel for each baseline and part; a `Blocks` (qrowd.model.panel)."""
 
@@ -405,6 +428,12 @@ class _Stored:
             content = BytesIO()
             np.savez(content, mark=self._mark, size=size, figures=figures)
             write_whole(str(self._folder / f"{self._name}-{size:02}.npz"), content.getvalue())
+
+
+def _put(stored: _Stored, size: int, figures: Floats) -> int:
+    """The size, once its figures are stored."""
+    stored.put(size, figures)
+    return size
 
 
 def _fingerprint(about: tuple[Any, ...]) -> str:

@@ -10,7 +10,8 @@ import typer
 
 from qrowd.cli.options import Seed, option
 from qrowd.cli.output import Output, deliver, write_output
-from qrowd.errors import FileError, QrowdError
+from qrowd.cli.processes import Processes, executor_of
+from qrowd.errors import ArgumentError, FileError, QrowdError
 
 
 def study(
@@ -28,6 +29,7 @@ def study(
         str | None, option(help="aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER")
     ] = None,
     seed: Seed = 1,
+    processes: Processes = None,
     figure: Annotated[
         str | None, option(help="Draw only this figure, such as magnitude-5.", panel="Output", metavar="FIGURE")
     ] = None,
@@ -50,6 +52,8 @@ def study(
         typer.echo("\n".join(papers.PAGES))
         return
     papers.check(name, figures=figures is not None or figure is not None)
+    if processes is not None and (figure is not None or figures is not None):
+        raise ArgumentError("--processes: figures are computed in one process; leave it out")
     if figure is not None:
         from qrowd.reports.plots.drawing import plot_content
 
@@ -62,8 +66,9 @@ def study(
         settings = {"n_tuples": tuples, "n_resamples": random_assessors, "folder": folder}
     with progress(f"study {name}") as advance:
         document = papers.page(
-            name, data, quick=quick, rng=seed, progress=lambda _, done, total: advance(done, total), **settings
-        )
+            name, data, quick=quick, rng=seed, executor=executor_of(processes),
+            progress=lambda _, done, total: advance(done, total), **settings,
+        )  # fmt: skip
     deliver(document, output)
     if tables is not None:
         typer.echo(f"{len(papers.write_tables(document.tables, tables))} files of tables in {tables}")

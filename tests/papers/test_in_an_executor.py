@@ -1,0 +1,81 @@
+"""Studies in the workers of an executor: the same tables to the bit, whatever the number of workers."""
+
+import numpy as np
+import pytest
+
+import qrowd_papers.next_judgments as next_judgments
+from pools import spawned
+from qrowd.errors import ArgumentError
+from qrowd.executors import processes
+from qrowd.simulation import Confused, simulate_judgments, simulate_pool, simulate_runs
+from qrowd_papers import papers
+from qrowd_papers.aware.study import aware_study
+from qrowd_papers.coverage import coverage
+from qrowd_papers.next_judgments import null_table, panel_results
+from qrowd_papers.next_judgments_replays import simulated
+from qrowd_papers.rank_coverage import RankStudy, family_wise_error, rank_study
+
+
+@pytest.fixture(scope="module")
+def executor():
+    """Two processes for all tests of this module."""
+    with spawned(2) as pool:
+        yield pool
+
+
+def test_replays_of_a_panel_are_the_same_in_two_processes(executor):
+    panel = simulated(1, n_topics=12, n_systems=5)
+    alone, together = (panel_results(panel, seeds=range(3), every=2, executor=one) for one in (None, executor))
+    assert len(alone.replays.rows) > 30
+    assert together.replays == alone.replays
+    assert together.best == alone.best
+
+
+def test_equal_systems_are_simulated_in_blocks_that_change_no_count(executor, monkeypatch):
+    monkeypatch.setattr(next_judgments, "GUESSES", ("none", "real"))
+    alone = null_table(5, 1, None)
+    monkeypatch.setattr(next_judgments, "PATHS_AT_ONCE", 2)
+    assert null_table(5, 1, None, executor).rows == alone.rows
+
+
+def test_coverage_is_the_same_in_two_processes(executor):
+    size = {"n_topics": (10, 20), "n_assessors": (2, 4), "n_simulations": 300, "n_replicates": 50, "rng": 1}
+    alone, together = coverage(**size), coverage(**size, executor=executor)
+    assert together.equals(alone)
+
+
+def test_coverage_of_ranks_is_the_same_in_two_processes(executor):
+    size = {"n_systems": (5,), "n_assessors": (2, 3), "n_topics": (10,), "n_simulations": 20, "rng": 1}
+    assert family_wise_error(**size, executor=executor).equals(family_wise_error(**size))
+
+
+def test_the_study_of_ranks_is_the_same_in_two_processes(executor, monkeypatch):
+    monkeypatch.setattr("qrowd_papers.rank_coverage.N_SYSTEMS", (5,))
+    monkeypatch.setattr("qrowd_papers.rank_coverage.N_ASSESSORS", (2, 3))
+    monkeypatch.setattr("qrowd_papers.rank_coverage.N_TOPICS", (10,))
+    alone, together = rank_study(quick=True, rng=1), rank_study(quick=True, rng=1, executor=executor)
+    assert isinstance(together, RankStudy)
+    assert (together.families, together.held, together.powers) == (alone.families, alone.held, alone.powers)
+    assert together.alike.equals(alone.alike)
+    assert together.kinds.equals(alone.kinds)
+
+
+def test_tuples_of_assessors_are_the_same_in_two_processes_and_are_stored_as_they_come(executor, tmp_path):
+    truth = simulate_pool(8, 20, prevalence=0.3, rng=1)
+    runs = simulate_runs(truth, 6, depth=15, rng=1)
+    accuracies = (0.9, 0.8, 0.7, 0.6, 0.55)
+    judgments = simulate_judgments(truth, {f"a{i}": Confused.of_accuracy(p) for i, p in enumerate(accuracies)}, rng=1)
+    case = (runs, judgments, truth.judgments(binary=True), ("AP",))
+    size = {"methods": ("mv", "emmv", "uniform", "sgl_rmse_md", "tpc_tau_med:printed"), "n_tuples": 5, "rng": 1}
+    alone = aware_study(*case, n_resamples=30, **size)
+    together = aware_study(*case, n_resamples=30, **size, executor=executor, folder=str(tmp_path))
+    again = aware_study(*case, n_resamples=30, **size, folder=str(tmp_path))
+    assert len(list(tmp_path.iterdir())) == len(alone.sizes) == 3
+    for name in ("ap_correlation", "tau", "rmse"):
+        for other in (together, again):
+            np.testing.assert_array_equal(getattr(other, name), getattr(alone, name))
+
+
+def test_a_study_that_is_computed_in_one_process_says_so():
+    with pytest.raises(ArgumentError, match=r"study 'advice': it is computed in one process; aware, coverage, next"):
+        papers.page("advice", quick=True, executor=processes(2))
