@@ -34,6 +34,7 @@ _HOME = {
     "evaluate_growing": "qrowd.evaluation.updating",
     "measure": "qrowd.evaluation",
     "evaluate_methods": "qrowd.methods",
+    "extend_partitioned": "qrowd.partitioning.extending",
     "decompose_difference": "qrowd.influence.decomposition",
     "disagreements": "qrowd.influence.disagreements",
     "fragility": "qrowd.influence.fragility",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from qrowd.model.scales import Scale as Scale
     from qrowd.model.scores import Scores as Scores
     from qrowd.partitioning import partition as partition
+    from qrowd.partitioning.extending import extend_partitioned as extend_partitioned
     from qrowd.partitions import open_partitioned as open_partitioned
     from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise

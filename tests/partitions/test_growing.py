@@ -17,6 +17,7 @@ from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.partitions import open_partitioned, write_partitioned
 from qrowd.partitions.extending import PartitionExtender
 from qrowd.simulation import simulate_demo
+from qrowd.trec import format_qrels, format_run
 from strategies import BOUNDED, DOCUMENTS, worlds
 
 NEW_VALUES = (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0)
@@ -217,3 +218,56 @@ def test_what_was_added_before_is_refused(demo, tmp_path):
         collection.extended()
     with pytest.raises(FileError, match="was changed after it was opened; open it again"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
+
+
+@pytest.fixture(scope="module")
+def files(demo, tmp_path_factory):
+    """Runs and judgments as files, of which the later half comes in later."""
+    runs, judgments = demo
+    root = tmp_path_factory.mktemp("files")
+    for name in ("runs", "judges", "later-runs", "later-judges"):
+        (root / name).mkdir()
+    for i, system in enumerate(runs.systems):
+        folder = "later-runs" if i % 3 == 0 else "runs"
+        (root / folder / f"{system}.run").write_text(format_run(runs.select(systems=[system]), system))
+    for name in judgments.assessors:
+        own = judgments.select(assessors=[name])
+        for folder, topics in (("judges", own.topics[:12]), ("later-judges", own.topics[12:])):
+            (root / folder / f"{name}.qrels").write_text(format_qrels(own.select(topics=list(topics))))
+    return root
+
+
+def test_files_that_are_added_give_the_collection_of_all_files(files, tmp_path):
+    collection = qrowd.partition(str(files / "runs"), str(files / "judges"), tmp_path / "c", n_parts=5)
+    progress = []
+    grown = qrowd.extend_partitioned(
+        tmp_path / "c",
+        runs=str(files / "later-runs"),
+        judgments=str(files / "later-judges"),
+        progress=lambda *counts: progress.append(counts),
+    )
+    assert progress[-1][0] == progress[-1][1]
+    assert len(grown.systems) == 12
+    assert collection.systems == grown.systems[: len(collection.systems)]
+    whole = qrowd.evaluate(
+        qrowd.read_runs([*map(str, (files / "runs").iterdir()), *map(str, (files / "later-runs").iterdir())]),
+        concatenate_judgments([qrowd.read_judgments(str(files / name)) for name in ("judges", "later-judges")]),
+        ["nDCG@10", "AP"],
+    )
+    scores = qrowd.evaluate(grown.runs, grown.judgments, ["nDCG@10", "AP"])
+    assert equal(scores.sel(system=whole.systems), whole)
+
+
+def test_a_mistake_in_an_added_file_leaves_the_old_collection(files, tmp_path):
+    collection = qrowd.partition(str(files / "runs"), str(files / "judges"), tmp_path / "c", n_parts=5)
+    (tmp_path / "bad.qrels").write_text("q01 0 d1 1\nq01 0 d2 many\n")
+    with pytest.raises(FileError, match=r"bad\.qrels, line 2"):
+        qrowd.extend_partitioned(
+            tmp_path / "c", judgments=[str(files / "later-judges" / "ann.qrels"), str(tmp_path / "bad.qrels")]
+        )
+    assert open_partitioned(tmp_path / "c").to_json() == collection.to_json()
+    assert {path.name for path in (tmp_path / "c").iterdir()} == {"runs", "judgments", "survey.json"}
+    with pytest.raises(ArgumentError, match="runs, judgments: there are none to add"):
+        qrowd.extend_partitioned(tmp_path / "c")
+    with pytest.raises(FileError, match=r"holds no survey\.json"):
+        qrowd.extend_partitioned(tmp_path, judgments=str(files / "judges"))
