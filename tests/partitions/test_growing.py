@@ -14,8 +14,7 @@ from equal_scores import equal
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs, concatenate_runs
-from qrowd.partitions import open_partitioned, write_partitioned
-from qrowd.partitions.extending import PartitionExtender
+from qrowd.partitions import PartitionExtender, open_partitioned, write_added, write_partitioned
 from qrowd.simulation import simulate_demo
 from qrowd.trec import format_qrels, format_run
 from strategies import BOUNDED, DOCUMENTS, worlds
@@ -141,7 +140,7 @@ def test_a_partitioned_collection_that_was_extended_is_the_whole(data):
             if not len(added) and more is None:
                 continue
             try:
-                collection = collection.extended(runs=more, judgments=added if len(added) else None)
+                collection = write_added(collection.folder, runs=more, judgments=added if len(added) else None)
             except ArgumentError as error:
                 if "the same rows were added to" not in str(error):
                     raise
@@ -160,7 +159,7 @@ def test_results_of_parts_without_new_judgments_are_kept(demo, tmp_path):
     qrowd.evaluate(collection.runs, collection.judgments, **options)
     kept = set((tmp_path / "results").iterdir())
     added = Judgments.from_rows([(judgments.topics[0], "another document", judgments.assessors[0], 1)])
-    grown = collection.extended(judgments=added)
+    grown = write_added(collection.folder, judgments=added)
     changed = [one.name for one, other in zip(grown.parts, collection.parts, strict=True) if one != other]
     assert changed == [grown.parts[grown.part_of[judgments.topics[0]]].name]
     scores = qrowd.evaluate(grown.runs, grown.judgments, **options)
@@ -184,11 +183,11 @@ def test_files_without_a_survey_that_names_them_are_not_read(demo, tmp_path, mon
     collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
     added = Judgments.from_rows([(topic, "d", "new", 1) for topic in judgments.topics])
     survey = (tmp_path / "c" / "survey.json").read_bytes()
-    grown = collection.extended(judgments=added)
+    grown = write_added(collection.folder, judgments=added)
     written = (tmp_path / "c" / "survey.json").read_bytes()
     (tmp_path / "c" / "survey.json").write_bytes(survey)
     assert equal(qrowd.evaluate(collection.runs, collection.judgments, "AP"), qrowd.evaluate(runs, judgments, "AP"))
-    assert collection.extended(judgments=added).to_json() == grown.to_json()
+    assert write_added(collection.folder, judgments=added).to_json() == grown.to_json()
     assert (tmp_path / "c" / "survey.json").read_bytes() == written
 
 
@@ -197,10 +196,10 @@ def test_two_additions_at_once_are_not_lost(demo, tmp_path):
     collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
     with PartitionExtender(collection) as extender:
         extender.add_judgments(Judgments.from_rows([("q01", "d", "new", 1)]))
-        collection.extended(judgments=Judgments.from_rows([("q01", "e", "new", 1)]))
+        write_added(collection.folder, judgments=Judgments.from_rows([("q01", "e", "new", 1)]))
         with pytest.raises(FileError, match="was changed by another process meanwhile; nothing was added, try again"):
             extender.finish()
-    collection.extended(judgments=Judgments.from_rows([("q01", "f", "new", 1)]))
+    write_added(collection.folder, judgments=Judgments.from_rows([("q01", "f", "new", 1)]))
     assert len(open_partitioned(tmp_path / "c").judgments) == len(judgments) + 2
 
 
@@ -208,14 +207,14 @@ def test_what_was_added_before_is_refused(demo, tmp_path):
     runs, judgments = demo
     collection = write_partitioned(tmp_path / "c", runs.select(systems=[*runs.systems[1:]]), judgments, n_parts=3)
     added = Judgments.from_rows([("q01", "d", "new", 1)])
-    collection.extended(judgments=added)
+    write_added(collection.folder, judgments=added)
     with pytest.raises(ArgumentError, match=r"judgments: the same rows were added to .* before; nothing was added"):
-        collection.extended(judgments=added)
-    collection.extended(runs=runs.select(systems=runs.systems[0]))
+        write_added(collection.folder, judgments=added)
+    write_added(collection.folder, runs=runs.select(systems=runs.systems[0]))
     with pytest.raises(ArgumentError, match=f"runs: system {runs.systems[0]} and topic q01 are in .* already"):
-        collection.extended(runs=runs.select(systems=runs.systems[0]))
+        write_added(collection.folder, runs=runs.select(systems=runs.systems[0]))
     with pytest.raises(ArgumentError, match="runs, judgments: there are none to add"):
-        collection.extended()
+        write_added(collection.folder)
     with pytest.raises(FileError, match="was changed after it was opened; open it again"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
 

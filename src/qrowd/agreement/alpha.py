@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from qrowd.agreement.document_counts import By, DocumentCounts, Documents, document_counts
+from qrowd.agreement.document_counts import By, DocumentCounts, Documents
+from qrowd.agreement.patterns import PatternCounts, Patterns, pattern_counts, patterns_of
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.counts import Counts, coincidences
@@ -213,22 +214,16 @@ def krippendorff_alpha(
             f"n_resamples={n_resamples}, confidence={confidence}: expected 0 or more, and a number between 0 and 1"
         )
     check_choice("resample", resample, Resample)
-    data = document_counts(
-        judgments,
-        level=level,
-        by=by,
-        repeats=repeats,
-        slots=slots,
-        min_judgments=min_judgments,
-        logs=logs,
-        combine_scales=combine_scales,
-    )
+    options: Any = {
+        "level": level, "by": by, "repeats": repeats, "slots": slots, "min_judgments": min_judgments, "logs": logs,
+    }  # fmt: skip
+    counts = pattern_counts(judgments, **options, combine_scales=combine_scales)
     seed = seed_of(rng) if n_resamples else None
     alphas = tuple(
-        alpha_of(documents, data, n_resamples, resample, confidence, seed, label)
-        for label, documents in zip(data.labels, data.groups, strict=True)
+        alpha_of_patterns(patterns, counts, n_resamples, resample, confidence, seed, label)
+        for label, patterns in zip(counts.labels, counts.groups, strict=True)
     )
-    return Alphas(data.by, data.labels, alphas)
+    return Alphas(counts.by, counts.labels, alphas)
 
 
 def alpha_of(
@@ -241,24 +236,35 @@ def alpha_of(
     label: str,
 ) -> Alpha:
     """Alpha of one group; its resamples depend on the seed and the label alone."""
-    counts, kind = documents.alike
-    size = documents.size
-    multiplicity = np.bincount(kind, minlength=counts.shape[0])
-    topics, topic = np.unique(documents.pair // max(len(data.documents), 1), return_inverse=True)
-    if resample == "topics" and topics.size == 1:
+    patterns = patterns_of(documents, data)
+    return alpha_of_patterns(patterns, data, n_resamples, resample, confidence, seed, label)
+
+
+def alpha_of_patterns(
+    patterns: Patterns,
+    data: DocumentCounts | PatternCounts,
+    n_resamples: int,
+    resample: Resample,
+    confidence: float,
+    seed: Seed | None,
+    label: str,
+) -> Alpha:
+    """Alpha of one group from its patterns."""
+    counts, multiplicity, n_topics = patterns.counts, patterns.multiplicity, len(patterns.topics)
+    size = np.asarray(counts.sum(axis=1), np.int64).ravel()
+    if resample == "topics" and n_topics == 1:
         resample = "documents"
     value = observed = expected = np.nan
     resamples = np.empty(0)
     if size.size:
         weights = multiplicity[None, :].astype(np.float64)
-        disagreement = Disagreement(documents.values, counts, data.level)
+        disagreement = Disagreement(patterns.values, counts, data.level)
         (value,), (observed,), (expected,) = disagreement.alphas(weights)
         if n_resamples and not np.isnan(value):
             assert seed is not None
             random = Chance.of(seed).stream(f"alpha {label}")
             if resample == "topics":
-                of_topic = csr_array((np.ones(kind.size), (topic, kind)), shape=(topics.size, counts.shape[0]))
-                resamples = disagreement.topics_resampled(of_topic, n_resamples, random)
+                resamples = disagreement.topics_resampled(patterns.of_topic, n_resamples, random)
             elif resample == "documents":
                 resamples = disagreement.resampled(multiplicity, n_resamples, random)
             else:
@@ -266,10 +272,10 @@ def alpha_of(
     defined = resamples[~np.isnan(resamples)]
     low = high = p = np.nan
     if defined.size:
-        beyond = tail(confidence, topics.size if resample == "topics" else None)
+        beyond = tail(confidence, n_topics if resample == "topics" else None)
         low, high = np.quantile(defined, [beyond, 1 - beyond])
         p = (1 + np.count_nonzero(defined <= 0)) / (1 + defined.size)
-    used = documents.counts.sum(axis=0) > 0
+    used = np.asarray(counts.sum(axis=0)).ravel() > 0
     return Alpha(
         float(value),
         float(low),
@@ -279,12 +285,12 @@ def alpha_of(
         float(expected),
         data.level,
         str(data.scale),
-        n_topics=topics.size,
-        n_documents=size.size,
-        n_judgments=int(size.sum()),
-        n_pairs=int((size * (size - 1)).sum()) // 2,
+        n_topics=n_topics,
+        n_documents=int(multiplicity.sum()),
+        n_judgments=int(multiplicity @ size),
+        n_pairs=int(multiplicity @ (size * (size - 1))) // 2,
         n_values=int(np.count_nonzero(used)),
-        n_left_out=documents.left_out.size,
+        n_left_out=patterns.n_left_out,
         n_repeats=data.n_repeats,
         repeats=data.repeats,
         n_resamples=n_resamples,

@@ -6,7 +6,7 @@ ECIR, Tables 1 to 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,11 +15,12 @@ import numpy as np
 
 from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.agreement.kappa import Weights, credits, unlike_with
+from qrowd.agreement.patterns import parts_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import coincidences, diagonal_test
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.one_scale import CombineScales, on_one_scale
+from qrowd.model.one_scale import Combined, CombineScales, on_one_scale, parts_on_one_scale
 from qrowd.model.result import Result
 
 
@@ -102,45 +103,18 @@ def pairwise_agreement(
         Magnitudes beside another scale; "as-is" of scales that cannot be one.
     """
     need_two_assessors(judgments)
-    judgments = on_one_scale(judgments, combine_scales, unlike_with(weights))
-    document, who, value = _coded(judgments, repeats)
-    values, code = np.unique(value, return_inverse=True)
+    coded = _coded_parts(judgments, repeats, combine_scales, unlike_with(weights))
+    seen = [np.unique(value) for _, _, value in coded()]
+    values = np.unique(np.concatenate(seen)) if seen else np.zeros(0)
     credits(values, weights)
-    shape = (int(document.max(initial=-1)) + 1, len(judgments.assessors))
-
-    def of(weight: Floats) -> Any:
-        from scipy.sparse import csc_array
-
-        used = weight != 0
-        return csc_array((weight[used], (document[used], who[used])), shape=shape)
-
-    def dense(matrix: Any) -> Floats:
-        return np.asarray(matrix.toarray(), np.float64)
-
-    judged = of(np.ones(code.size))
-    n = dense(judged.T @ judged)
+    sums = _Sums(len(judgments.assessors), values, weights)
+    for part in coded():
+        sums.add(*part)
+    n = sums.n
     if not np.triu(n, 1).any():
         raise NoOverlapError("no pair of assessors judged a document in common, so there is no agreement to compute")
-    # Agreement on grades is a sum of agreements on yes or no: over values, or with linear weights over thresholds.
-    disagreement, by_chance = np.zeros(n.shape), np.zeros(n.shape)
-    if weights == "quadratic":
-        x = values[code] - values.mean()
-        first, second = of(x), of(x**2)
-        sums, squares = dense(first.T @ judged), dense(second.T @ judged)
-        disagreement += squares + squares.T - 2 * dense(first.T @ first)
-        with np.errstate(invalid="ignore"):
-            by_chance += squares + squares.T - 2 * sums * sums.T / n
-        scale = float(np.ptp(values)) ** 2
-    else:
-        linear = weights == "linear"
-        for k in range(values.size - 1 if linear else values.size):
-            part = of((code > k if linear else code == k).astype(np.float64))
-            step = float(values[k + 1] - values[k]) if linear else 0.5
-            counts = dense(part.T @ judged)
-            disagreement += step * (counts + counts.T - 2 * dense(part.T @ part))
-            with np.errstate(invalid="ignore"):
-                by_chance += step * (counts + counts.T - 2 * counts * counts.T / n)
-        scale = float(np.ptp(values)) if linear else 1.0
+    disagreement, by_chance = sums.disagreements()
+    scale = 1.0 if weights is None else float(np.ptp(values)) ** (2 if weights == "quadratic" else 1)
     scale = scale or 1.0
     with np.errstate(invalid="ignore", divide="ignore"):
         observed = np.where(n > 0, 1 - disagreement / scale / n, np.nan)
@@ -150,6 +124,76 @@ def pairwise_agreement(
     np.fill_diagonal(expected, np.nan)
     np.fill_diagonal(kappa, np.nan)
     return PairwiseAgreement(judgments.assessors, n.astype(np.int64), observed, expected, kappa, weights)
+
+
+class _Sums:
+    """Sums over documents, of as many parts as there are, from which the agreement of each pair follows.
+
+    Agreement on grades is a sum of agreements on yes or no: over values, or with linear weights over thresholds.
+    """
+
+    def __init__(self, n_assessors: int, values: Floats, weights: Weights | None) -> None:
+        self.values, self.weights = values, weights
+        n_steps = 1 if weights == "quadratic" else values.size - (weights == "linear")
+        shape = (n_assessors, n_assessors)
+        self.n = np.zeros(shape)
+        self.of_one = [np.zeros(shape) for _ in range(n_steps)]  # of documents both judged, by the value of the first
+        self.of_both = [np.zeros(shape) for _ in range(n_steps)]
+        self.squares = np.zeros(shape)
+
+    def add(self, document: Ints, who: Ints, value: Floats) -> None:
+        """Add the judgments of some documents, at most one for each document and assessor."""
+        from scipy.sparse import csc_array
+
+        code = np.searchsorted(self.values, value)
+        shape = (int(document.max(initial=-1)) + 1, self.n.shape[0])
+
+        def of(weight: Floats) -> Any:
+            used = weight != 0
+            return csc_array((weight[used], (document[used], who[used])), shape=shape)
+
+        def dense(matrix: Any) -> Floats:
+            return np.asarray(matrix.toarray(), np.float64)
+
+        judged = of(np.ones(code.size))
+        self.n += dense(judged.T @ judged)
+        if self.weights == "quadratic":
+            x = self.values[code] - self.values.mean()
+            first = of(x)
+            self.of_one[0] += dense(first.T @ judged)
+            self.squares += dense(of(x**2).T @ judged)
+            self.of_both[0] += dense(first.T @ first)
+            return
+        for k, (of_one, of_both) in enumerate(zip(self.of_one, self.of_both, strict=True)):
+            part = of((code > k if self.weights == "linear" else code == k).astype(np.float64))
+            of_one += dense(part.T @ judged)
+            of_both += dense(part.T @ part)
+
+    def disagreements(self) -> tuple[Floats, Floats]:
+        """Sums of differences between two assessors, of documents both judged, and as chance would have them."""
+        disagreement, by_chance = np.zeros(self.n.shape), np.zeros(self.n.shape)
+        with np.errstate(invalid="ignore"):
+            if self.weights == "quadratic":
+                (sums,), (products,), squares = self.of_one, self.of_both, self.squares
+                disagreement += squares + squares.T - 2 * products
+                by_chance += squares + squares.T - 2 * sums * sums.T / self.n
+                return disagreement, by_chance
+            steps = np.diff(self.values) if self.weights == "linear" else np.full(len(self.of_one), 0.5)
+            for step, counts, both in zip(steps.tolist(), self.of_one, self.of_both, strict=True):
+                disagreement += step * (counts + counts.T - 2 * both)
+                by_chance += step * (counts + counts.T - 2 * counts * counts.T / self.n)
+        return disagreement, by_chance
+
+
+def _coded_parts(
+    judgments: Judgments, repeats: Repeats, combine_scales: CombineScales, unlike: Combined
+) -> Callable[[], Iterable[tuple[Ints, Ints, Floats]]]:
+    """Reads the judgments as columns, part after part where they are a partitioned collection's."""
+    parts = parts_of(judgments)
+    if parts is None:
+        whole = [_coded(on_one_scale(judgments, combine_scales, unlike), repeats)]
+        return lambda: whole
+    return lambda: (_coded(part, repeats) for part in parts_on_one_scale(parts, judgments, combine_scales, unlike))
 
 
 def _coded(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:

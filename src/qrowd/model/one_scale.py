@@ -6,14 +6,14 @@ relevant or not, by each assessor's own scale. Where all are on one scale nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from qrowd.errors import ScaleError, check_choice
 from qrowd.model.inferred_scales import alike, common_scale, two_unlike
 from qrowd.model.judgments import Judgments
-from qrowd.model.other_numbers import other_numbers
+from qrowd.model.other_numbers import OtherNumbers, other_numbers, other_numbers_of_parts
 from qrowd.model.scales import Scale
 
 CombineScales = Literal["auto", "as-is", "rescaled", "relevant"]
@@ -48,7 +48,27 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     """
     how = combined_how(judgments.scales, combine_scales, unlike)
     if combine_scales == "auto":
-        _refuse_other_numbers(judgments)
+        _refuse(other_numbers(judgments), judgments.assessors, judgments.scales, judgments.own_scales)
+    return _on_one(judgments, how)
+
+
+def parts_on_one_scale(
+    parts: Callable[[], Iterable[Judgments]], whole: Judgments, combine_scales: CombineScales, unlike: Combined
+) -> Iterator[Judgments]:
+    """As `on_one_scale`, part after part: judgments of some topics each, with the assessors and scales of all.
+
+    whole : names and scales of all judgments; its rows are not read.
+    """
+    how = combined_how(whole.scales, combine_scales, unlike)
+    if combine_scales == "auto":
+        pair = other_numbers_of_parts(parts, whole.assessors, whole.stopping_short())
+        _refuse(pair, whole.assessors, whole.scales, whole.own_scales)
+    for part in parts():
+        yield _on_one(part, how)
+
+
+def _on_one(judgments: Judgments, how: Combined) -> Judgments:
+    """The judgments, all on one scale, as `combined_how` says."""
     if how == "rescaled":
         _refuse_magnitudes(judgments)
         rescaled = judgments.rescaled()
@@ -71,11 +91,16 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     return replace(judgments, scales=(shared,) * len(judgments.scales))
 
 
-def _refuse_other_numbers(judgments: Judgments) -> None:
-    pair = other_numbers(judgments)
+def _refuse(
+    pair: OtherNumbers | None,
+    assessors: Sequence[str],
+    scales_in_force: Sequence[Scale],
+    own_scales: Callable[[], dict[str, Scale]],
+) -> None:
+    """Raise ScaleError where two assessors say the same in other numbers."""
     if pair is not None:
-        shared = judgments.scales[judgments.assessors.index(pair.short)]
-        own = {**dict.fromkeys(judgments.assessors, shared), **judgments.own_scales()}
+        shared = scales_in_force[assessors.index(pair.short)]
+        own = {**dict.fromkeys(assessors, shared), **own_scales()}
         scales = [(name, own[name]) for name in (pair.short, pair.long)]
         declared = " ".join(f"--scale '{name}={scale}'" for name, scale in scales)
         raise ScaleError(

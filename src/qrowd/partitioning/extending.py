@@ -12,8 +12,7 @@ from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
 from qrowd.model.scales import Scale
 from qrowd.partitioning.pieces import judgments_in_pieces, n_bytes_of, runs_in_pieces
-from qrowd.partitions import PartitionedCollection, open_partitioned
-from qrowd.partitions.extending import PartitionExtender
+from qrowd.partitions import PartitionedCollection, PartitionExtender, open_partitioned
 
 
 @converting

@@ -28,7 +28,7 @@ from qrowd.model.labels import Codes, plural
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.partitions.parquet import read_columns
-from qrowd.partitions.survey import short_of
+from qrowd.partitions.survey import own_scales_of, short_of
 
 SURVEY = "survey.json"
 FORMAT = 2
@@ -175,29 +175,9 @@ class PartitionedCollection:
         added = part.added_runs if kind == "runs" else part.added_judgments
         return tuple(self.folder / kind / f"{name}.parquet" for name in (part.name, *added))
 
-    def extended(self, *, runs: Runs | None = None, judgments: Judgments | None = None) -> PartitionedCollection:
-        """The collection with runs and judgments added, in its folder; parts without new rows keep their files.
-
-        runs : of new systems, or of new topics. judgments : of new or known assessors, topics and documents.
-
-        Scales are those of all judgments. The folder holds the old collection until all new files are written.
-        From files: `qrowd.extend_partitioned`.
-
-        Raises
-        ------
-        ArgumentError
-            Lists of a system and a topic that the collection has; rows that were added before.
-        ScaleError
-            An assessor whose new judgments declare another scale.
-        """
-        from qrowd.partitions.extending import PartitionExtender
-
-        with PartitionExtender(self) as extender:
-            if judgments is not None:
-                extender.add_judgments(judgments)
-            if runs is not None:
-                extender.add_runs(runs)
-            return extender.finish(scales=None if judgments is None else judgments.scales)
+    def own_scales(self) -> dict[str, Scale]:
+        """As `Judgments.own_scales`."""
+        return own_scales_of(self.assessors, self.scales, [np.array(summary) for summary in self.summaries])
 
     def stopping_short(self) -> dict[str, Scale]:
         """As `Judgments.stopping_short`."""
@@ -384,6 +364,9 @@ class PartitionedJudgments(Judgments):
 
     def _display(self) -> Display:
         return Display("Judgments", f"Judgments of a collection of {self.collection.sizes}.")
+
+    def own_scales(self) -> Any:
+        return self.collection.own_scales()
 
     def stopping_short(self) -> Any:
         return self.collection.stopping_short()

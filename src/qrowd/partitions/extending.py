@@ -5,6 +5,7 @@ The survey is written last, and at once: until then the folder holds the old col
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,6 +24,28 @@ from qrowd.model.scales import Scale
 from qrowd.partitions.collection import SURVEY, Part, PartitionedCollection, open_partitioned
 from qrowd.partitions.survey import summary_of
 from qrowd.partitions.writing import PartitionWriter, digest_of
+
+
+def write_added(
+    folder: str | os.PathLike[str], *, runs: Runs | None = None, judgments: Judgments | None = None
+) -> PartitionedCollection:
+    """Add runs and judgments that are in memory to a partitioned collection; from files: `qrowd.extend_partitioned`.
+
+    runs : of new systems, or of new topics. judgments : of new or known assessors, topics and documents.
+
+    Raises
+    ------
+    ArgumentError
+        Lists of a system and a topic that the collection has; rows that were added before.
+    ScaleError
+        An assessor whose new judgments declare another scale.
+    """
+    with PartitionExtender(open_partitioned(folder)) as extender:
+        if judgments is not None:
+            extender.add_judgments(judgments)
+        if runs is not None:
+            extender.add_runs(runs)
+        return extender.finish(scales=None if judgments is None else judgments.scales)
 
 
 class PartitionExtender(PartitionWriter):

@@ -81,11 +81,17 @@ class AssessorSurvey:
         return tuple(self._summaries)
 
 
+def own_scales_of(assessors: Sequence[str], scales: Sequence[Scale], summaries: Sequence[Floats]) -> dict[str, Scale]:
+    """As `Judgments.own_scales`, from summaries of the assessors' values."""
+    each = zip(assessors, scales, summaries, strict=True)
+    return {name: scale if scale.declared else infer_scale(summary) for name, scale, summary in each}
+
+
 def short_of(assessors: Sequence[str], scales: Sequence[Scale], summaries: Sequence[Floats]) -> dict[str, Scale]:
     """As `Judgments.stopping_short`, from summaries of the assessors' values."""
-    own = [scale if scale.declared else infer_scale(summary) for scale, summary in zip(scales, summaries, strict=True)]
+    own = own_scales_of(assessors, scales, summaries)
     return {
         name: own_scale
-        for name, own_scale, scale, summary in zip(assessors, own, scales, summaries, strict=True)
+        for (name, own_scale), scale, summary in zip(own.items(), scales, summaries, strict=True)
         if summary.size and own_scale.maximum < scale.maximum and scale.kind != "magnitude"
     }
