@@ -65,9 +65,9 @@ class InParts:
         yield {"executor": None if self.processes is None else self._pool, "results": self.results}
 
     def _pool(self) -> Any:
-        from qrowd.evaluation.workers import process_pool
+        from qrowd.evaluation.workers import Processes
 
-        return process_pool(self.processes or 1)
+        return Processes(self.processes or 1)
 
     def progress(self, advance: Advance, runs: Any, judgments: Any) -> Callable[[int, int], None]:
         """The bar, with parts and rows where these are scored in parts."""

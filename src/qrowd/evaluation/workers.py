@@ -41,6 +41,10 @@ def completed(
             for number, result in _in_pool(pool, work, sorted(waiting)):
                 waiting.discard(number)
                 yield number, result
+        except (KeyboardInterrupt, GeneratorExit):
+            if isinstance(pool, Processes):
+                pool.end()
+            raise
         except BrokenExecutor:
             rounds = 0 if len(waiting) < before else rounds + 1
             if not makes or rounds == ATTEMPTS:
@@ -96,21 +100,52 @@ def _in_pool(pool: Any, work: Callable[[int], Result], numbers: Sequence[int]) -
 
 # ------------------------------------------------------------------------------------------ processes of a command
 
+SIGNALS = {signal.SIGINT, signal.SIGTERM}
 
-def process_pool(n_processes: int) -> ProcessPoolExecutor:
+
+class Processes(ProcessPoolExecutor):
     """Processes that leave Ctrl-C to the process that started them, and end with it, however it ends."""
-    return ProcessPoolExecutor(n_processes, mp_context=get_context("spawn"), initializer=_end_with_parent)
+
+    def __init__(self, n_processes: int) -> None:
+        super().__init__(n_processes, mp_context=get_context("spawn"), initializer=_watch)
+
+    def submit(self, work: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """As any executor; a process that this starts inherits that both signals wait."""
+        if not hasattr(signal, "pthread_sigmask"):
+            return super().submit(work, *args, **kwargs)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            return super().submit(work, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def end(self) -> None:
+        """End the processes now, whatever they do."""
+        for process in list((self._processes or {}).values()):
+            process.terminate()
+        self.shutdown(cancel_futures=True)
+
+
+def _watch() -> None:
+    """In a new process: wait for the end of its parent, and for the signal to end."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(signal, "sigwait"):
+        threading.Thread(target=_end_by_signal, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_wait_for_end, daemon=True).start()
-
-
-def _wait_for_end() -> None:
-    """End this process once its parent has ended; a file that is being written is completed."""
     parent = parent_process()
     assert parent is not None
     parent.join()
+    _end()
+
+
+def _end_by_signal() -> None:
+    signal.sigwait({signal.SIGTERM})
+    _end()
+
+
+def _end() -> None:
+    """End this process, once the file that is being written, if any, is complete."""
     writing.acquire()
     os._exit(1)
