@@ -53,3 +53,30 @@ def test_methods_are_refused_in_parts(qrowd, partitioned):
     assert outcome.status == 2
     told = "--processes, --dask and --results: methods need all judgments at once; leave them out"
     assert outcome.err == f"qrowd: {told}\n"
+
+
+def test_judgments_that_are_added_score_the_parts_that_they_touch(qrowd, partitioned):
+    kept = ("--results", "scores-of-parts")
+    assert qrowd("evaluate", *partitioned, *EVALUATE, *kept).status == 0
+    Path("more").mkdir()
+    Path("more/ann.qrels").write_text("q01 0 q01-00000 2\nq01 0 another 1\n")
+    outcome = qrowd("partition", "--add", "--judgments", "more", "-o", "parts")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.startswith("added to parts: 3 parts: 12 systems, 25 judged topics, 8 assessors, ")
+    assert "7,802 judgments" in outcome.out
+    again = qrowd("evaluate", *partitioned, *EVALUATE, *kept)
+    assert again.status == 0
+    assert len(list(Path("scores-of-parts").iterdir())) == 4
+
+
+def test_adding_nothing_or_to_nothing_is_refused(qrowd, partitioned):
+    assert qrowd("partition", "--add", "-o", "parts").err.startswith("qrowd: runs, judgments: there are none to add")
+    outcome = qrowd("partition", "--add", "--judgments", "panel/judges", "-o", "elsewhere")
+    assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+    assert outcome.err.startswith("qrowd: elsewhere: holds no survey.json")
+    outcome = qrowd("partition", "--add", "--runs", "panel/runs", "-o", "parts")
+    assert outcome.status == 2
+    assert "are in parts already; add new systems or new topics" in outcome.err
+    assert qrowd("partition", "--runs", "panel/runs", "-o", "other").err.startswith(
+        "qrowd: missing option '--judgments'"
+    )

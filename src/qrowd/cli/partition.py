@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,7 +34,7 @@ class JudgmentFiles:
 
 
 def partition(
-    runs: options.Runs,
+    runs: options.MaybeRuns,
     data: JudgmentFiles,
     n_parts: Annotated[
         int | None,
@@ -46,31 +46,48 @@ def partition(
     ] = None,
     output: Annotated[
         str,
-        option("-o", "--output", help="Folder of the partitioned collection, which must not exist.", metavar="FOLDER"),
+        option(
+            "-o",
+            "--output",
+            help="Folder of the partitioned collection, which must not exist, or exist with --add.",
+            metavar="FOLDER",
+        ),
     ] = "partitioned",
+    add: Annotated[
+        bool,
+        option("--add", help="Add runs, judgments or both to the partitioned collection in the folder."),
+    ] = False,
 ) -> None:
     """Turn runs and judgments of any size into a partitioned collection, for qrowd evaluate."""
     from qrowd.cli.show import progress
     from qrowd.cli.throughput import showing_rows
     from qrowd.partitioning import partition as partition_files
+    from qrowd.partitioning.extending import extend_partitioned
 
-    if not data.judgments:
-        raise ArgumentError("missing option '--judgments': give the files of judgments; see --help")
+    for name, files in (("runs", runs.runs), ("judgments", data.judgments)):
+        if not files and not add:
+            raise ArgumentError(f"missing option '--{name}': give the files of {name}; see --help")
+    if add and n_parts is not None:
+        raise ArgumentError("--n-parts: the number of parts stays as it is with --add; leave it out")
+    how: dict[str, Any] = {
+        "system": runs.system,
+        "assessor": data.assessor,
+        "scales": dict(map(options.pattern_and_scale, data.scale or [])),
+        "columns": columns_named(data.columns),
+        "labels": data.labels,
+        "incomplete_rows": data.incomplete_rows,
+        "identical_rows": data.identical_rows,
+    }
     with progress("reading files") as advance:
-        collection = partition_files(
-            runs.runs,
-            data.judgments,
-            output,
-            n_parts=n_parts,
-            system=runs.system,
-            assessor=data.assessor,
-            scales=dict(map(options.pattern_and_scale, data.scale or [])),
-            columns=columns_named(data.columns),
-            labels=data.labels,
-            incomplete_rows=data.incomplete_rows,
-            identical_rows=data.identical_rows,
-            progress=showing_rows(advance),
-        )
+        shown = showing_rows(advance)
+        if add:
+            collection = extend_partitioned(
+                output, runs=runs.runs or None, judgments=data.judgments or None, **how, progress=shown
+            )
+        else:
+            collection = partition_files(
+                runs.runs or [], data.judgments or [], output, n_parts=n_parts, **how, progress=shown
+            )
     reading.show_notes((*collection.notes, *collection.run_notes))
-    typer.echo(f"wrote {output}: {collection.sizes}")
+    typer.echo(f"{'added to' if add else 'wrote'} {output}: {collection.sizes}")
     typer.echo(f"next: qrowd evaluate --runs {output} --judgments {output} --processes 2")
