@@ -24,9 +24,9 @@ def short_number(number: float) -> str:
     ['7', '950', '1.2 k', '31 M', '2.0 G']
     """
     for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if number >= size:
+        if number >= 0.9995 * size:  # which is written as 1.0, and not as 1000 of the unit below
             value = number / size
-            return f"{value:.1f}{unit}" if value < 10 else f"{value:.0f}{unit}"
+            return f"{value:.1f}{unit}" if value < 9.95 else f"{value:.0f}{unit}"
     return f"{number:.0f}"
 
 
