@@ -6,6 +6,7 @@ executor can be made again, and the tasks that they had begun are done again.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,7 +28,7 @@ ATTEMPTS = 3  # rounds without a task done, after which workers that die are giv
 
 
 def processes(n: int) -> Callable[[], Executor]:
-    """A function that makes an executor of n processes, which end on Ctrl-C."""
+    """A function that makes an executor of n processes, which end on Ctrl-C and multiply matrices in one thread."""
     return partial(_process_pool, n)
 
 
@@ -237,12 +238,18 @@ def _died(n: int, makes: bool) -> str:
 
 
 def _process_pool(n: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_end_on_interrupt)
+    return ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_begin_worker)
 
 
-def _end_on_interrupt() -> None:
-    """Let Ctrl-C end a worker process at once, and silently: the process that made it says what happened."""
+def _begin_worker() -> None:
+    """Before a worker process imports NumPy.
+
+    Ctrl-C ends it at once, and silently: the process that made it says what happened. Threads of matrix products, which
+    NumPy starts for all processors in each process, would only wait for each other.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
 
 
 def _end(pool: Any, complete: bool) -> None:
