@@ -1,6 +1,8 @@
 """Dask and loky score the parts of a partitioned collection: the scores of one process, also where one is killed."""
 
 import logging
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -10,7 +12,8 @@ import pytest
 import qrowd
 from dying import dying_always, dying_once
 from equal_scores import equal
-from qrowd.errors import FileError, QrowdError
+from qrowd.cli import evaluate as command
+from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
@@ -181,3 +184,37 @@ def test_a_worker_that_does_not_see_the_folder_or_has_another_version_is_named(d
         monkeypatch.setattr("qrowd.evaluation.part_tasks.version", lambda name: "0.0.9")
         with pytest.raises(QrowdError, match=r"a worker has qrowd 0\.0\.9, but this process has .*; install the same"):
             qrowd.evaluate(collection.runs, collection.judgments, "AP", executor=pool)
+
+
+def test_the_command_takes_the_address_of_a_scheduler(cluster, demo, tmp_path):
+    collection, _ = demo
+    words = [sys.executable, "-m", "qrowd", "evaluate", "--runs", collection.folder, "--judgments", collection.folder]
+    done = [
+        subprocess.run([*words, "-m", "AP", *options], cwd=tmp_path, capture_output=True, text=True, check=False)
+        for options in ([], ["--dask", cluster.scheduler_address, "--results", "results"])
+    ]
+    assert [(one.returncode, one.stderr) for one in done] == [(0, ""), (0, "")]
+    assert done[0].stdout == done[1].stdout
+    assert len(list((tmp_path / "results").iterdir())) == 6
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("tcp://127.0.0.1:9", "--dask tcp://127.0.0.1:9: no Dask scheduler answered within 0.3 seconds"),
+        ("127.0.0.1", "--dask 127.0.0.1: missing port number in address '127.0.0.1'"),
+    ],
+)
+def test_a_scheduler_that_does_not_answer_is_named_in_one_line(monkeypatch, address, message):
+    monkeypatch.setattr(command, "SECONDS", 0.3)
+    with pytest.raises(QrowdError) as caught, command.InParts(dask=address).arguments():
+        pytest.fail("nobody is there")
+    assert str(caught.value) == message
+
+
+def test_without_dask_the_extra_is_named_and_processes_are_refused_beside_it(monkeypatch):
+    with pytest.raises(ArgumentError, match="--processes and --dask: give one of them"):
+        command.InParts(processes=2, dask="tcp://127.0.0.1:9").arguments().__enter__()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(QrowdError, match=r"--dask: Dask is not installed; pip install 'qrowd\[dask\]'"):
+        command.InParts(dask="tcp://127.0.0.1:9").arguments().__enter__()
