@@ -167,6 +167,20 @@ def test_results_of_parts_without_new_judgments_are_kept(demo, tmp_path):
     assert equal(scores, qrowd.evaluate(runs, concatenate_judgments([judgments, added]), ["AP"]))
 
 
+def test_a_new_assessor_leaves_the_results_of_other_parts(demo, tmp_path):
+    runs, judgments = demo
+    collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=6)
+    options = {"measures": ["AP", "R(recall_base=union)@5"], "results": tmp_path / "results"}
+    qrowd.evaluate(collection.runs, collection.judgments, **options)
+    kept = set((tmp_path / "results").iterdir())
+    crowd = Judgments.from_rows([(judgments.topics[0], d, "new assessor", 1) for d in judgments.documents[:9]])
+    grown = write_added(collection.folder, judgments=crowd)
+    scores = qrowd.evaluate(grown.runs, grown.judgments, **options)
+    assert len(set((tmp_path / "results").iterdir()) - kept) == 1
+    whole = concatenate_judgments([judgments, crowd])
+    assert equal(scores, qrowd.evaluate(runs, whole, options["measures"]))
+
+
 def test_what_is_not_finished_leaves_the_old_collection(demo, tmp_path):
     runs, judgments = demo
     collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)

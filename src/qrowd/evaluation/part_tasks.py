@@ -62,7 +62,7 @@ class Task:
         about = (
             part.digest,
             collection.systems,
-            tuple(zip(collection.assessors, map(vars, collection.scales), strict=True)),
+            tuple((collection.assessors[a], vars(collection.scales[a])) for a in part.assessors),
             self.measures,
             self.conventions,
             self.version,

@@ -65,11 +65,12 @@ def evaluate_collection(
         raise NoOverlapError(no_shared_topic(collection.run_topics, topics))
     place = {topic: t for t, topic in enumerate(topics)}
     n_systems, n_assessors = len(collection.systems), len(collection.assessors)
-    values = np.empty((len(parsed), len(topics), n_systems, n_assessors))
-    relevant = np.empty((len(parsed), n_assessors, len(topics)))
-    coverage = np.empty((n_assessors, len(topics)))
+    # As for those who judged nothing in a part.
+    values = np.full((len(parsed), len(topics), n_systems, n_assessors), np.nan)
+    relevant = np.zeros((len(parsed), n_assessors, len(topics)))
+    coverage = np.zeros((n_assessors, len(topics)))
     missing = np.zeros((len(topics), n_systems), bool)
-    unscored = np.zeros((len(parsed), len(topics), n_assessors), bool)
+    unscored = np.ones((len(parsed), len(topics), n_assessors), bool)
     facts: dict[int, Facts] = {}
     n_repeats = done = 0
     task = _task(collection, parsed, conventions, executor, results, threads)
@@ -78,8 +79,10 @@ def evaluate_collection(
     n_rows = [part.n_run_rows + part.n_judgments for part in collection.parts]
     for number, part in completed(task.score, numbers, executor, task.results):
         at = [place[topic] for topic in collection.topics_by_part[number][0]]
-        values[:, at], relevant[:, :, at], coverage[:, at] = part.values, part.relevant, part.coverage
-        missing[at], unscored[:, at] = part.missing, part.unscored
+        who, every, systems = collection.parts[number].assessors, range(len(parsed)), range(n_systems)
+        values[np.ix_(every, at, systems, who)], relevant[np.ix_(every, who, at)] = part.values, part.relevant
+        coverage[np.ix_(who, at)], missing[at] = part.coverage, part.missing
+        unscored[np.ix_(every, at, who)] = part.unscored
         facts[number] = part.facts
         n_repeats += part.n_repeats
         done += n_rows[number]

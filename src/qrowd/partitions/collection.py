@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -31,21 +31,23 @@ from qrowd.partitions.parquet import read_columns
 from qrowd.partitions.survey import own_scales_of, short_of
 
 SURVEY = "survey.json"
-FORMAT = 2
+PART_TUPLES = ("assessors", "added_runs", "added_judgments")
+FORMAT = 3
 
 
 @dataclass(frozen=True)
 class Part:
     """Some of the topics.
 
-    name : of its files. digest : of what is in them. added_runs, added_judgments : names of further files, with rows
-    that were added later.
+    name : of its files. digest : of what is in them. assessors : numbers of those who have judgments in it.
+    added_runs, added_judgments : names of further files, with rows that were added later.
     """
 
     name: str
     n_run_rows: int
     n_judgments: int
     digest: str
+    assessors: tuple[int, ...]
     added_runs: tuple[str, ...] = ()
     added_judgments: tuple[str, ...] = ()
 
@@ -127,14 +129,24 @@ class PartitionedCollection:
         return tuple((tuple(own), tuple(others)) for own, others in lists)
 
     def read(self, number: int) -> tuple[Runs, Judgments]:
-        """The runs and the judgments of a part, with the systems, assessors and scales of the whole.
+        """The runs and the judgments of a part, with the systems and scales of the whole, and its own assessors.
 
         Raises
         ------
         FileError
             A file that is missing or damaged.
         """
-        return self.read_runs(number), self.read_judgments(number)
+        judgments, own = self.read_judgments(number), list(self.parts[number].assessors)
+        place = np.full(len(self.assessors), -1, np.int32)
+        place[own] = np.arange(len(own))
+        judgments = replace(
+            judgments,
+            assessors=tuple(self.assessors[a] for a in own),
+            assessor=place[judgments.assessor],
+            scales=tuple(self.scales[a] for a in own),
+            sources=tuple(self.sources[a] for a in own),
+        )
+        return self.read_runs(number), judgments
 
     def read_runs(self, number: int) -> Runs:
         """The runs of a part. Their topics are all of the part, judged ones first."""
@@ -153,7 +165,7 @@ class PartitionedCollection:
             raise FileError(paths[0], error.problem) from None
 
     def read_judgments(self, number: int) -> Judgments:
-        """The judgments of a part."""
+        """The judgments of a part, with the assessors of the whole."""
         judged, _ = self.topics_by_part[number]
         numbers = ("value", *(name for name in ("order", "seconds") if name in self.columns))
         texts = tuple(name for name in ("unit", "time", "comment") if name in self.columns)
@@ -261,7 +273,7 @@ def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
 
 
 def _part(content: dict[str, Any]) -> Part:
-    return Part(**{**content, **{name: tuple(content[name]) for name in ("added_runs", "added_judgments")}})
+    return Part(**{**content, **{name: tuple(content[name]) for name in PART_TUPLES}})
 
 
 def _written(scale: Scale) -> dict[str, Any]:

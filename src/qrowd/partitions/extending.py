@@ -99,13 +99,15 @@ class PartitionExtender(PartitionWriter):
         files = {kind: own.close_used() for kind, own in self._files.items()}
         if not any(files.values()):
             raise ArgumentError("runs, judgments: there are none to add")
+        whole = self._with_assessors(before, scales)
+        place = {name: a for a, name in enumerate(whole.assessors)}
         survey = replace(
-            self._with_assessors(before, scales),
+            whole,
             systems=_all(before.systems, self._systems),
             judged_topics=_all(before.judged_topics, self._judged_topics),
             run_topics=_all(before.run_topics, self._run_topics),
             part_of={**before.part_of, **self._part_of},
-            parts=tuple(self._extended(number, part, files) for number, part in enumerate(before.parts)),
+            parts=tuple(self._extended(number, part, files, place) for number, part in enumerate(before.parts)),
             columns=tuple(name for name in Judgments.OPTIONAL if name in {*before.columns, *self._columns}),
             has_ranks=before.has_ranks or self._has_ranks,
             run_notes=_all(before.run_notes, self._run_notes),
@@ -136,7 +138,7 @@ class PartitionExtender(PartitionWriter):
         values = tuple(tuple(summary.tolist()) for summary in summaries.values())
         return replace(before, assessors=assessors, scales=own_scales, summaries=values, sources=sources)
 
-    def _extended(self, number: int, part: Part, files: dict[str, dict[int, Path]]) -> Part:
+    def _extended(self, number: int, part: Part, files: dict[str, dict[int, Path]], place: dict[str, int]) -> Part:
         """The part with the files that were written for it, which are named after what they hold."""
         digests = {kind: digest_of(own[number]) for kind, own in files.items() if number in own}
         if not digests:
@@ -150,6 +152,7 @@ class PartitionExtender(PartitionWriter):
             n_run_rows=part.n_run_rows + self._files["runs"].n_rows[number],
             n_judgments=part.n_judgments + self._files["judgments"].n_rows[number],
             digest=sha256("".join((part.digest, *digests.values())).encode()).hexdigest(),
+            assessors=tuple(sorted({*part.assessors, *(place[name] for name in self._assessors_of[number])})),
             added_runs=(*part.added_runs, *names.get("runs", ())),
             added_judgments=(*part.added_judgments, *names.get("judgments", ())),
         )

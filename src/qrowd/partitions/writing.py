@@ -81,6 +81,7 @@ class PartitionWriter:
         self._judged_topics: dict[str, None] = {}
         self._run_topics: dict[str, None] = {}
         self._assessors = AssessorSurvey()
+        self._assessors_of: list[set[str]] = [set() for _ in range(n_parts)]
         self._columns: dict[str, None] = {}
         self._has_ranks = False
         self._run_notes: dict[str, None] = {}
@@ -127,6 +128,8 @@ class PartitionWriter:
         recorded = [name for name in Judgments.OPTIONAL if getattr(judgments, name) is not None]
         self._columns.update(dict.fromkeys(recorded))
         part = self._parts(judgments.topics)[judgments.topic]
+        for pair in np.unique(part * len(names) + judgments.assessor).tolist():
+            self._assessors_of[pair // len(names)].add(names[pair % len(names)])
         labels = {
             name: (getattr(judgments, f"{name}s"), getattr(judgments, name))
             for name in ("topic", "document", "assessor")
@@ -174,7 +177,9 @@ class PartitionWriter:
     def _part(self, number: int) -> Part:
         runs, judgments = self._files["runs"], self._files["judgments"]
         digest = digest_of(runs.path(number), judgments.path(number))
-        return Part(runs.path(number).stem, runs.n_rows[number], judgments.n_rows[number], digest)
+        names = self._assessors_of[number]
+        assessors = tuple(a for a, name in enumerate(self._assessors.assessors) if name in names)
+        return Part(runs.path(number).stem, runs.n_rows[number], judgments.n_rows[number], digest, assessors)
 
     def _parts(self, topics: Sequence[str]) -> NDArray[np.int64]:
         """(topics,) number of the part of each."""
