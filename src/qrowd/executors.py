@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from qrowd.errors import ArgumentError, QrowdError
@@ -237,24 +237,44 @@ def _died(n: int, makes: bool) -> str:
     return f"a worker died, with {left}; give a function that makes an executor, which is called again"
 
 
+class _Processes(ProcessPoolExecutor):
+    """Processes that leave Ctrl-C to the one that started them, and end with it, however it ends."""
+
+    def submit(self, work: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """As any executor; a process that this starts inherits that Ctrl-C waits, also while it imports."""
+        if not hasattr(signal, "pthread_sigmask"):
+            return super().submit(work, *args, **kwargs)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(work, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _process_pool(n: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_begin_worker)
+    return _Processes(n, mp_context=get_context("spawn"), initializer=_begin_worker)
 
 
 def _begin_worker() -> None:
     """Before a worker process imports NumPy.
 
-    Ctrl-C ends it at once, and silently: the process that made it says what happened. Threads of matrix products, which
-    NumPy starts for all processors in each process, would only wait for each other.
+    Threads of matrix products, which NumPy starts for all processors in each process, would only wait for each other.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _end(pool: Any, complete: bool) -> None:
     """Shut an executor down. complete : whether all its tasks are done; else its processes are ended."""
     running: Collection[Any] = () if complete else list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=complete, cancel_futures=True)
     for process in running:
         process.terminate()
+    pool.shutdown(wait=complete or bool(running), cancel_futures=True)
