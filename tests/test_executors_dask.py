@@ -1,9 +1,8 @@
 """Tasks in the workers of a Dask cluster: the results of this process, also where a worker is killed."""
 
-import logging
-
 import pytest
 
+from dask_cluster import dask_cluster
 from pools import kill, kill_once, refuse, scaled, square
 from qrowd.aware import similarity_to_random
 from qrowd.errors import ArgumentError, QrowdError
@@ -15,15 +14,7 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture(scope="module")
 def client():
-    """Two processes on this machine, without a page that shows them."""
-    cluster = distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    )
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+    with dask_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
 
 

@@ -1,6 +1,5 @@
 """Dask and loky score the parts of a partitioned collection: the scores of one process, also where one is killed."""
 
-import logging
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import qrowd
+from dask_cluster import dask_cluster
 from dying import dying_always, dying_once
 from equal_scores import equal
 from qrowd.cli import evaluate as command
@@ -26,14 +26,7 @@ MEASURES = ["nDCG@10", "AP"]
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two processes on this machine, without a page that shows them."""
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    ) as cluster:
+    with dask_cluster() as cluster:
         yield cluster
 
 
