@@ -10,8 +10,17 @@ import os
 import pickle
 import signal
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -24,6 +33,8 @@ from qrowd.errors import ArgumentError, QrowdError
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 AnyExecutor = Any  # an Executor, a Dask client, a function that makes an Executor, or None
+SIGNALS = {signal.SIGINT, signal.SIGTERM}
+finishing = Lock()  # held by a worker while it writes a file: one that is to end waits for it
 ATTEMPTS = 3  # rounds without a task done, after which workers that die are given up
 
 
@@ -45,6 +56,35 @@ def kept(executor: AnyExecutor) -> Iterator[AnyExecutor]:
         one.end(complete=True)
 
 
+@dataclass(frozen=True)
+class Messages:
+    """What is said where workers die, and where a scheduler is lost.
+
+    noun : of a task. less_memory, restart : what helps where workers die again and again, and where none can be
+    replaced. named : whether a task on which several Dask workers died is named by its label instead.
+    """
+
+    noun: str = "task"
+    less_memory: str = "use fewer at a time, which need less memory"
+    restart: str = "give a function that makes an executor, which is called again"
+    named: bool = False
+
+    def died(self, n: int, makes: bool) -> str:
+        """Workers died with n tasks left. makes : whether they were replaced."""
+        left = f"1 {self.noun} left" if n == 1 else f"{n:,} {self.noun}s left"
+        if makes:
+            return f"workers died {ATTEMPTS} times in a row, with {left}; {self.less_memory}"
+        return f"a worker died, with {left}; {self.restart}"
+
+    def killed(self, task: object) -> str:
+        """Every Dask worker that got this task died."""
+        return f"each Dask worker that got {self.noun} {task} died; {self.less_memory}"
+
+    def closed(self) -> str:
+        """The scheduler was lost, or its client closed."""
+        return f"the scheduler or its client was closed before all {self.noun}s were done"
+
+
 def in_executor(
     work: Callable[..., Result], tasks: Sequence[Task], executor: AnyExecutor, *, shared: object = None
 ) -> Iterator[Result]:
@@ -59,7 +99,12 @@ def in_executor(
 
 
 def as_done(
-    work: Callable[..., Result], tasks: Sequence[Task], executor: AnyExecutor, *, shared: object = None
+    work: Callable[..., Result],
+    tasks: Sequence[Task],
+    executor: AnyExecutor,
+    *,
+    shared: object = None,
+    messages: Messages = Messages(),
 ) -> Iterator[tuple[int, Result]]:
     """(number of the task, work(task)), each as soon as it is there. Closing the iterator cancels what has not begun.
 
@@ -69,6 +114,7 @@ def as_done(
     executor : any `concurrent.futures.Executor`, a Dask client, or a function that makes an executor, which is called
         again where workers die, and whose executors are shut down. None: this process, one task after the other.
     shared : what all tasks need, for work(shared, task). Workers of other processes read it from a file, once.
+    messages : what is said where workers die.
 
     Raises
     ------
@@ -89,14 +135,15 @@ def as_done(
             pool = executor() if makes else executor
             try:
                 reference.write_for(pool)
-                for number, result in _in_pool(pool, work, reference, {n: tasks[n] for n in sorted(waiting)}):
+                left = {n: tasks[n] for n in sorted(waiting)}
+                for number, result in _in_pool(pool, work, reference, left, messages, makes):
                     waiting.discard(number)
                     yield number, result
                 complete = True
             except BrokenExecutor:
                 rounds = 0 if len(waiting) < before else rounds + 1
                 if not makes or rounds == ATTEMPTS:
-                    raise QrowdError(_died(len(waiting), makes)) from None
+                    raise QrowdError(messages.died(len(waiting), makes)) from None
             finally:
                 if makes:
                     getattr(executor, "end_of_call", _end)(pool, complete)
@@ -189,28 +236,41 @@ def _content(path: str) -> object:
         return _read[path]
 
 
-def _done(work: Callable[..., Result], path: str | None, task: Task) -> Result:
+def _with_shared(work: Callable[..., Result], path: str, task: Task) -> Result:
     """The result of a task, in a worker."""
-    return work(task) if path is None else work(_content(path), task)
+    return work(_content(path), task)
 
 
 def _in_pool(
-    pool: Any, work: Callable[..., Result], reference: _Shared, tasks: dict[int, Task]
+    pool: Any,
+    work: Callable[..., Result],
+    reference: _Shared,
+    tasks: dict[int, Task],
+    messages: Messages,
+    ends: bool,
 ) -> Iterator[tuple[int, Result]]:
-    """(number, result) as they come back from an executor, or from the executor of a Dask client."""
+    """(number, result) as they come back from an executor, or from the executor of a Dask client.
+
+    ends : whether the executor is shut down where not all is done.
+    """
     submit = (pool.get_executor(pure=False) if hasattr(pool, "get_executor") else pool).submit
     number_of: dict[Future[Result], int] = {}
     broken: BaseException | None = None
     try:
         for number, task in tasks.items():
-            number_of[submit(_done, work, reference.path, task)] = number
+            arguments = (work, task) if reference.path is None else (_with_shared, work, reference.path, task)
+            number_of[submit(*arguments)] = number
         for future in as_completed(number_of):
             number = number_of.pop(future)
             try:
                 result = future.result()
+            except CancelledError:
+                raise QrowdError(messages.closed()) from None
             except Exception as error:
                 if not _is_death(error):
                     raise
+                if messages.named and not isinstance(error, BrokenExecutor):
+                    raise QrowdError(messages.killed(tasks[number])) from None
                 broken = error  # what others have finished is still taken
                 continue
             del future  # results that were taken are not kept
@@ -218,8 +278,10 @@ def _in_pool(
     except BrokenExecutor as error:
         broken = error
     finally:
-        for future in number_of:
-            future.cancel()
+        # Processes that are ended fail what they have not done; Python 3.11 stumbles where that is cancelled as well.
+        if not (ends and isinstance(pool, ProcessPoolExecutor)):
+            for future in number_of:
+                future.cancel()
     if broken is not None:
         raise BrokenExecutor(str(broken))
 
@@ -229,22 +291,14 @@ def _is_death(error: Exception) -> bool:
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
 
 
-def _died(n: int, makes: bool) -> str:
-    """The message where workers died with n tasks left."""
-    left = "1 task left" if n == 1 else f"{n:,} tasks left"
-    if makes:
-        return f"workers died {ATTEMPTS} times in a row, with {left}; use fewer at a time, which need less memory"
-    return f"a worker died, with {left}; give a function that makes an executor, which is called again"
-
-
 class _Processes(ProcessPoolExecutor):
     """Processes that leave Ctrl-C to the one that started them, and end with it, however it ends."""
 
     def submit(self, work: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        """As any executor; a process that this starts inherits that Ctrl-C waits, also while it imports."""
+        """As any executor; a process that this starts inherits that both signals wait, also while it imports."""
         if not hasattr(signal, "pthread_sigmask"):
             return super().submit(work, *args, **kwargs)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             return super().submit(work, *args, **kwargs)
         finally:
@@ -256,20 +310,33 @@ def _process_pool(n: int) -> ProcessPoolExecutor:
 
 
 def _begin_worker() -> None:
-    """Before a worker process imports NumPy.
+    """Before a worker process imports NumPy: also wait for the end of its parent, and for the signal to end.
 
     Threads of matrix products, which NumPy starts for all processors in each process, would only wait for each other.
     """
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(signal, "sigwait"):
+        Thread(target=_end_by_signal, daemon=True).start()
 
 
 def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)
+        _end_worker()
+
+
+def _end_by_signal() -> None:
+    signal.sigwait({signal.SIGTERM})
+    _end_worker()
+
+
+def _end_worker() -> None:
+    """End this process, once the file that is being written, if any, is complete."""
+    finishing.acquire()
+    os._exit(1)
 
 
 def _end(pool: Any, complete: bool) -> None:
@@ -277,4 +344,4 @@ def _end(pool: Any, complete: bool) -> None:
     running: Collection[Any] = () if complete else list((getattr(pool, "_processes", None) or {}).values())
     for process in running:
         process.terminate()
-    pool.shutdown(wait=complete or bool(running), cancel_futures=True)
+    pool.shutdown(wait=complete or bool(running))

@@ -13,6 +13,7 @@ import typer
 from qrowd.cli import options
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver, is_standard_output
+from qrowd.cli.processes import executor_of
 from qrowd.cli.reading import JudgeRecord
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
@@ -63,12 +64,7 @@ class InParts:
             with _client(self.dask) as client:
                 yield {"executor": client, "results": self.results}
             return
-        yield {"executor": None if self.processes is None else self._pool, "results": self.results}
-
-    def _pool(self) -> Any:
-        from qrowd.evaluation.workers import Processes
-
-        return Processes(self.processes or 1)
+        yield {"executor": executor_of(self.processes), "results": self.results}
 
     def progress(self, advance: Advance, runs: Any, judgments: Any) -> Callable[[int, int], None]:
         """The bar, with parts and rows where these are scored in parts."""

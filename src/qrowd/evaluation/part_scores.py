@@ -7,7 +7,6 @@ whole. What is not about one topic is kept as counts, which can be added.
 from __future__ import annotations
 
 import os
-import threading
 import zipfile
 from ast import literal_eval
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from qrowd.errors import FileError
 from qrowd.evaluation.facts import Facts
 from qrowd.evaluation.plan import Plan, Progress
+from qrowd.executors import finishing
 from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -27,7 +27,6 @@ from qrowd.model.runs import Runs
 from qrowd.partitions import PartitionedCollection
 
 ARRAYS = ("values", "relevant", "coverage", "missing", "unscored")
-writing = threading.Lock()  # held while a file is written, so that a process that is to end can wait for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,7 @@ def write_part_scores(path: Path, scores: PartScores) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     arrays = {name: getattr(scores, name) for name in ARRAYS}
     facts = np.array(repr((vars(scores.facts), scores.n_repeats)))
-    with writing:
+    with finishing:
         try:
             with beside.open("wb") as file:
                 np.savez(file, facts=facts, **arrays)

@@ -17,7 +17,7 @@ from qrowd.errors import FileError, NoOverlapError
 from qrowd.evaluation.facts import Facts, total
 from qrowd.evaluation.part_tasks import Task
 from qrowd.evaluation.plan import Progress, fill_missing, parsed_measures
-from qrowd.evaluation.workers import AnyExecutor, completed
+from qrowd.executors import AnyExecutor, Messages, as_done
 from qrowd.model.alignment import no_shared_topic
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -77,7 +77,8 @@ def evaluate_collection(
     # A part in which nobody judged anything has no scores.
     numbers = [number for number, (judged, _) in enumerate(collection.topics_by_part) if judged]
     n_rows = [part.n_run_rows + part.n_judgments for part in collection.parts]
-    for number, part in completed(task.score, numbers, executor, task.results):
+    for i, part in as_done(task.score, numbers, executor, messages=_messages(task.results)):
+        number = numbers[i]
         at = [place[topic] for topic in collection.topics_by_part[number][0]]
         who, every, systems = collection.parts[number].assessors, range(len(parsed)), range(n_systems)
         values[np.ix_(every, at, systems, who)], relevant[np.ix_(every, who, at)] = part.values, part.relevant
@@ -132,3 +133,11 @@ def _task(
     texts = tuple(map(str, measures))
     kept = None if folder is None else str(folder)
     return Task(str(collection.folder.resolve()), texts, conventions, n_threads, kept, version("qrowd"))
+
+
+def _messages(results: str | None) -> Messages:
+    """What is said where workers die. results : folder in which workers keep scores, or None."""
+    keeps = "give results=FOLDER, which keeps what is done, or a function as executor"
+    again = f"run it again: what {results} holds is not scored again"
+    less_memory = "parts of fewer topics (n_parts) need less memory"
+    return Messages("part", less_memory, keeps if results is None else again, named=True)

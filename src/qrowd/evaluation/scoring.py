@@ -25,7 +25,7 @@ from qrowd.model.tabular import library_of
 from qrowd.paths import PathLike
 
 if TYPE_CHECKING:
-    from qrowd.evaluation.workers import AnyExecutor
+    from qrowd.executors import AnyExecutor
 
 
 @converting

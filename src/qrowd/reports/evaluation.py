@@ -41,7 +41,7 @@ from qrowd.reports.systems import (
 )
 
 if TYPE_CHECKING:
-    from qrowd.evaluation.workers import AnyExecutor
+    from qrowd.executors import AnyExecutor
     from qrowd.model.scores import AnyScores
     from qrowd.paths import PathLike
     from qrowd.reports.unanswered import Unanswered
