@@ -47,6 +47,13 @@ def stdin(monkeypatch, content):
 # ---- what is found
 
 
+@pytest.mark.parametrize("names", [["a.run"], ["a.run", "b.run"]])
+def test_an_iterator_of_paths_is_read_as_a_list_of_them(names):
+    for name in names:
+        write(name, RUN)
+    assert read_runs(iter(names)).systems == read_runs(names).systems == tuple(name[0] for name in names)
+
+
 def test_a_path_a_pattern_a_folder_and_a_list_of_them_find_the_same_files():
     for name in ("q/b.qrels", "q/a.qrels", "q/c.txt", "q/.hidden", "q/deeper/d.qrels"):
         write(name, QRELS)

@@ -9,13 +9,13 @@ import re
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from qrowd import tables, trec
 from qrowd.errors import FileError, check_choice
@@ -31,7 +31,6 @@ from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 from qrowd.model.vocabulary import Words
-from qrowd.partitions import SURVEY, PartitionedCollection, open_partitioned
 from qrowd.paths import PathLike as PathLike
 from qrowd.paths import Paths as Paths
 from qrowd.paths import find_files as find_files
@@ -39,6 +38,9 @@ from qrowd.paths import given_files, is_data_set, named_files, on_disk, shown
 from qrowd.paths import without_endings as without_endings
 from qrowd.readers import irds
 from qrowd.threads import in_threads
+
+if TYPE_CHECKING:
+    from qrowd.partitions import PartitionedCollection
 
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
@@ -453,9 +455,14 @@ def _replace(target: Path, pieces: Iterable[bytes]) -> None:
 def _collection(paths: Paths) -> PartitionedCollection | None:
     """The partitioned collection whose folder is the only path."""
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
-    if isinstance(several, Mapping) or len(listed := list(several)) != 1 or not (Path(listed[0]) / SURVEY).is_file():
+    if isinstance(several, Mapping) or not isinstance(several, Collection) or len(several) != 1:
+        return None  # an iterator is left to those who read its files
+    (folder,) = map(Path, several)
+    if not folder.is_dir() or next(folder.glob("*.json"), None) is None:  # else the package need not be imported
         return None
-    return open_partitioned(listed[0])
+    from qrowd.partitions import SURVEY, open_partitioned
+
+    return open_partitioned(folder) if (folder / SURVEY).is_file() else None
 
 
 def _joined(

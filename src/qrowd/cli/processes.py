@@ -1,24 +1,89 @@
-"""The option `--processes`: work that is shared among processes."""
+"""The options `--processes` and `--dask`: work that is shared among processes, here or on a cluster."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Annotated, Any
 
+import typer
+
 from qrowd.cli.options import option
+from qrowd.errors import ArgumentError, QrowdError
+
+SECONDS = 5  # for a scheduler to answer
 
 Processes = Annotated[
     int | None,
     option(
         help="Number of processes that share the work; the result does not depend on it.",
-        panel="Sampling",
+        panel="Workers",
         min=1,
         show_default="none: threads of this one",
     ),
 ]
+Dask = Annotated[
+    str | None,
+    option(
+        help="Address of a Dask scheduler (tcp://HOST:8786), whose workers share the work instead.",
+        panel="Workers",
+        metavar="ADDRESS",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who shares the work."""
+
+    processes: Processes = None
+    dask: Dask = None
+
+    @contextmanager
+    def executor(self) -> Iterator[Any]:
+        """As functions of the library take it; None: this process.
+
+        Raises
+        ------
+        ArgumentError
+            Both options.
+        QrowdError
+            Dask is not installed, or nobody answers.
+        """
+        if self.dask is None:
+            yield executor_of(self.processes)
+            return
+        if self.processes is not None:
+            raise ArgumentError("--processes and --dask: give one of them")
+        with _client(self.dask) as client:
+            yield client
 
 
 def executor_of(processes: int | None) -> Any:
-    """The option as functions of the library take it."""
+    """The option `--processes` as functions of the library take it."""
+    if processes is None:
+        return None
     from qrowd.executors import processes as pool_of
 
-    return None if processes is None else pool_of(processes)
+    return pool_of(processes)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    """A client of the scheduler at an address."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise QrowdError("--dask: Dask is not installed; pip install 'qrowd[dask]'") from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is one line of ours
+    try:
+        client = Client(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        problem = f"no Dask scheduler answered within {SECONDS} seconds" if isinstance(error, OSError) else str(error)
+        raise QrowdError(f"--dask {address}: {problem}") from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            typer.echo(f"qrowd: the scheduler at {address} has no worker yet; waiting for one", err=True)
+        yield client

@@ -22,10 +22,10 @@ from qrowd.model.panel import Blocks, Panel
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores
 from qrowd.model.tabular import library_of
-from qrowd.paths import PathLike
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
+    from qrowd.paths import PathLike
 
 
 @converting
