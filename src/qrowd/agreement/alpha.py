@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from qrowd.agreement.document_counts import By, DocumentCounts, Documents
 from qrowd.agreement.patterns import PatternCounts, Patterns, pattern_counts, patterns_of
@@ -34,6 +33,9 @@ from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import number_of, plural
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Resample = Literal["topics", "documents", "deviations"]
 

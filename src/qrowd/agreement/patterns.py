@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, vstack
 
 from qrowd.agreement.document_counts import (
     By,
@@ -31,6 +30,9 @@ from qrowd.kernels.disagreement import Level
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales, parts_on_one_scale
 from qrowd.model.scales import Scale
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,8 @@ class Patterns:
     @property
     def of_topic(self) -> csr_array:
         """(topics, patterns) documents of each."""
+        from scipy.sparse import csr_array
+
         shape = (len(self.topics), self.counts.shape[0])
         return csr_array((self.n.astype(np.float64), (self.topic, self.pattern)), shape=shape)
 
@@ -97,6 +101,8 @@ def pattern_counts(judgments: Judgments, *, by: By, combine_scales: CombineScale
     if parts is None:
         data = document_counts(judgments, by=by, combine_scales=combine_scales, **options)
         return _as_patterns(data, [patterns_of(documents, data) for documents in data.groups])
+    from scipy.sparse import coo_array
+
     check_counting(judgments, options["level"], options["min_judgments"])
     number = {label: i for i, label in enumerate(judgments.topics)}
     by_label: dict[str, list[Patterns]] = {label: [] for label in (("all",) if by is None else judgments.topics)}
@@ -136,6 +142,8 @@ def _as_patterns(data: DocumentCounts, groups: Sequence[Patterns]) -> PatternCou
 
 def _joined(parts: Sequence[Patterns], values: Floats) -> Patterns:
     """The patterns of several parts, which have no topic in common. values : of all groups."""
+    from scipy.sparse import coo_array, csr_array, vstack
+
     dense = values.size <= FEW_VALUES
     rows = []
     for part in parts:

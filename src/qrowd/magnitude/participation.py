@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
@@ -83,6 +82,7 @@ def fit_power_law(n_units: Sequence[int] | NDArray[np.integer[Any]], *, highest:
     exponent = standard_error = np.nan
     fitted = np.bincount(numbers, minlength=highest + 1)[1:] / numbers.size
     if numbers.max() > 1 and numbers.min() < highest:
+        from scipy.optimize import brentq
 
         def excess(exponent: float) -> float:
             return float(law(exponent) @ logs) - mean

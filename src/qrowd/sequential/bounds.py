@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from qrowd.kernels.arrays import Floats
 
@@ -59,6 +58,8 @@ def interval_half(
     the error rate, is added in squares: with less, a path would leave the interval too often on its way from one error
     to the other.
     """
+    from scipy.special import ndtri
+
     v = np.asarray(information, np.float64)
     half = mixture_bound(v, confidence=confidence)
     half = half if n_draws >= MIN_DRAWS else np.where(np.isinf(v), 0.0, np.inf)

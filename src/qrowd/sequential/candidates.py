@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.kernels.arrays import Floats
@@ -225,6 +224,8 @@ def expected_normalisers(
     expected, spread : (pairs,) mean and standard deviation of a normal distribution of the gain of a document that is
     not judged. gains : (pairs,) nan where not judged. levels : possible gains, ascending.
     """
+    from scipy.special import ndtr
+
     middles = (levels[1:] + levels[:-1]) / 2
     chance = ndtr((expected - middles[:, None]) / spread)
     judged = ~np.isnan(gains)
