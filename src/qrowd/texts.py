@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from qrowd import tables
 from qrowd.errors import FileError
@@ -69,11 +69,11 @@ def read_page(content: bytes, name: str, label: str) -> dict[str, Any]:
     words = decoded(content, name)
     if not name.lower().endswith((".html", ".htm")):
         return {"label": label, "text": words}
-    title = re.search(r"<title[^>]*>(.*?)</title>", words, re.IGNORECASE | re.DOTALL)
-    language = re.search(r"<html[^>]*\slang=[\"']?([A-Za-z-]+)", words, re.IGNORECASE)
+    page = re.search(r"<html\b([^<>]*+)", words, re.IGNORECASE)
+    language = re.search(r"\slang=[\"']?([A-Za-z-]+)", page[1], re.IGNORECASE) if page else None
     return {
         "label": label,
-        "title": _plain(title[1]) if title else "",
+        "title": _plain(next(_elements(words, "title"), NO_ELEMENT).content),
         "text": words,
         "html": True,
         "language": language[1] if language else "",
@@ -186,8 +186,8 @@ TOPIC_TAGS = {
     "narrative": "narrative",
 }
 PREFIX = {"label": "number", "title": "topic", "description": "description", "narrative": "narrative"}
-FIELD = re.compile(rf"<({'|'.join(TOPIC_TAGS)})\b[^>]*>", re.IGNORECASE)
-TOPIC_START = re.compile(r"<top(?:ic)?(\s[^>]*)?>", re.IGNORECASE)
+FIELD = re.compile(rf"<({'|'.join(TOPIC_TAGS)})\b[^<>]*+>", re.IGNORECASE)
+TOPIC_START = re.compile(r"<top(?:ic)?(\s[^<>]*+)?>", re.IGNORECASE)
 DOCUMENT_START = re.compile(r"<doc>", re.IGNORECASE)
 
 
@@ -220,7 +220,7 @@ def _trec_topics(words: str, name: str) -> Iterator[Row]:
         for i, tag in enumerate(starts):
             end = starts[i + 1].start() if i + 1 < len(starts) else len(content)
             key = TOPIC_TAGS[tag[1].lower()]
-            part = re.split(rf"</{tag[1]}\s*>", content[tag.end() : end], flags=re.IGNORECASE)[0]
+            part = re.split(rf"</{tag[1]}\s*>", content[tag.end() : end], maxsplit=1, flags=re.IGNORECASE)[0]
             text = re.sub(rf"^{PREFIX[key]}\s*:", "", _plain(part), flags=re.IGNORECASE).strip()
             topic[key] = topic[key] or text
         if not topic["label"]:
@@ -234,37 +234,71 @@ def _trec_documents(words: str, name: str) -> Iterator[Row]:
     n_documents = 0
     for line, _, content in _between(words, DOCUMENT_START, re.compile(r"</doc>", re.IGNORECASE), name):
         n_documents += 1
-        label = re.search(r"<docno>(.*?)</docno>", content, re.IGNORECASE | re.DOTALL)
-        if label is None or not label[1].strip():
+        label = next(_elements(content, "docno"), None)
+        if label is None or not label.content.strip():
             raise FileError(name, "the document has no <DOCNO>; add it", line)
-        title = re.search(r"<(title|headline|hl)>(.*?)</\1>", content, re.IGNORECASE | re.DOTALL)
-        texts = re.findall(r"<text>(.*?)</text>", content, re.IGNORECASE | re.DOTALL)
+        title = next(_elements(content, "title|headline|hl"), None)
+        texts = [text.content for text in _elements(content, "text")]
         yield (
             line,
             {
-                "label": label[1].strip(),
-                "title": _plain(title[2]) if title else "",
-                "text": _paragraphs("\n\n".join(texts) if texts else content[label.end() :]),
+                "label": label.content.strip(),
+                "title": _plain(title.content) if title else "",
+                "text": _paragraphs("\n\n".join(texts) if texts else content[label.end :]),
             },
         )
     if not n_documents:
         raise FileError(name, "holds no <DOC>; give TREC documents, or a table that ends in .tsv, .csv or .jsonl")
 
 
+class _Element(NamedTuple):
+    """An element of markup: its content, and the places where it starts and ends."""
+
+    content: str
+    start: int
+    end: int
+
+
+NO_ELEMENT = _Element("", 0, 0)
+
+
+def _elements(markup: str, names: str) -> Iterator[_Element]:
+    """The elements of these names ("title|headline") that are closed, the first first. No place is read twice."""
+    start, at = re.compile(rf"<({names})\b[^<>]*+>", re.IGNORECASE), 0
+    unclosed: set[str] = set()
+    while (opening := start.search(markup, at)) is not None:
+        name, at = opening[1].lower(), opening.end()
+        closing = None if name in unclosed else re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(markup, at)
+        if closing is None:
+            unclosed.add(name)
+            continue
+        at = closing.end()
+        yield _Element(markup[opening.end() : closing.start()], opening.start(), at)
+
+
 def _plain(markup: str) -> str:
     """Markup as one line of text."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+    return " ".join(html.unescape(re.sub(r"<[^<>]*+>", " ", markup)).split())
 
 
 def text_of_html(markup: str) -> str:
-    """What a page says: its text without scripts and styles, its paragraphs kept apart."""
-    markup = re.sub(r"(?is)<!--.*?-->|<(script|style|head)\b.*?</\1\s*>", " ", markup)
+    """What a page says: its text without comments, scripts and styles, its paragraphs kept apart."""
+    parts, at = [], 0
+    while (comment := markup.find("<!--", at)) >= 0 and (end := markup.find("-->", comment)) >= 0:
+        parts.append(markup[at:comment])
+        at = end + len("-->")
+    markup = " ".join([*parts, markup[at:]])
+    parts, at = [], 0
+    for element in _elements(markup, "script|style|head"):
+        parts.append(markup[at : element.start])
+        at = element.end
+    markup = " ".join([*parts, markup[at:]])
     return _paragraphs(
-        re.sub(r"(?i)</?(div|li|h[1-6]|tr|ul|ol|table|section|article|blockquote|br)\b[^>]*>", "\n\n", markup)
+        re.sub(r"(?i)</?(div|li|h[1-6]|tr|ul|ol|table|section|article|blockquote|br)\b[^<>]*+>", "\n\n", markup)
     )
 
 
 def _paragraphs(markup: str) -> str:
     """Markup as text, its paragraphs kept apart."""
-    parts = re.split(r"\n\s*\n|</?p\b[^>]*>", markup, flags=re.IGNORECASE)
+    parts = re.split(r"\n\s*\n|</?p\b[^<>]*+>", markup, flags=re.IGNORECASE)
     return "\n\n".join(text for text in map(_plain, parts) if text)

@@ -94,6 +94,7 @@ class Plan:
     instructions, practice_instructions : for the documents and for the practice. A campaign of magnitudes has our own
         where they are missing. preset : the name of a protocol from which settings were taken, for `overrides`.
     crowd : one table per platform, as `crowd_of` makes it. question : about systems, which decides what is judged.
+    n_flattened : documents whose HTML was nested too deep, so that they are plain text.
 
     Raises
     ------
@@ -117,6 +118,7 @@ class Plan:
     preset: str = ""
     crowd: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     question: QuestionSettings | None = None
+    n_flattened: int = 0
 
     def __post_init__(self) -> None:
         if self.question is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
+from qrowd.collect.campaigns.sanitise import MAX_DEPTH
 from qrowd.collect.protocols.presets import PRESETS, overrides
 from qrowd.collect.protocols.settings import (
     GradesSettings,
@@ -27,6 +28,9 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
         notes += preset_notes(plan.preset, head, plan.journey, plan.arms)
     if len(plan.arms) > 1 and not plan.instructions:
         notes.append("There are no instructions; write some, because a campaign with arms has none of ours.")
+    if plan.n_flattened:
+        n = "1 document is" if plan.n_flattened == 1 else f"{plan.n_flattened} documents are"
+        notes.append(f"{n} shown as plain text, because more than {MAX_DEPTH} elements of the HTML are nested.")
     if plan.question is not None:
         return (*notes, *_about_question(plan.question, plan))
     if missing := list(_missing_checks(plan)):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
+from qrowd.collect.campaigns.sanitise import without_harm
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, plain, read
@@ -23,6 +24,7 @@ from qrowd.collect.protocols.settings import (
     protocol_of,
     to_table,
 )
+from qrowd.texts import text_of_html
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,14 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     head, settings = whole.campaign, _settings(whole)
     labels = {label for topic in whole.topics for label in topic.pool}
     places = [i for i, document in enumerate(whole.documents) if document.label in labels or not document.label]
+    documents = tuple(_cleaned(whole.documents[i]) for i in places)
     try:
         return Plan(
             name=head.name,
             title=head.title or head.name,
             settings=settings,
             topics=whole.topics,
-            documents=tuple(whole.documents[i] for i in places),
+            documents=documents,
             seed=secrets.randbits(62) if head.seed is None else head.seed,
             journey=whole.journey,
             lease_minutes=head.lease_minutes,
@@ -112,12 +115,23 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             preset=head.preset,
             crowd=platforms_of(whole),
             question=whole.question,
+            n_flattened=sum(whole.documents[i].html and not one.html for i, one in zip(places, documents, strict=True)),
         )
     except SchemaError as error:
         match error.where:
             case ("documents", int(i), *rest):  # counted among those kept
                 raise SchemaError(("documents", places[i], *rest), error.problem) from None
         raise
+
+
+def _cleaned(document: DocumentPlan) -> DocumentPlan:
+    """A document whose HTML is harmless; as plain text where its tags are nested too deep."""
+    if not document.html:
+        return document
+    harmless = without_harm(document.text)
+    if harmless is None:
+        return replace(document, text=text_of_html(document.text), html=False)
+    return replace(document, text=harmless)
 
 
 def table_from_plan(plan: Plan) -> dict[str, Any]:

@@ -69,9 +69,8 @@ async def current_page(
             typed = {name: form[name] for name in TYPED if name in form}
             if status != 409 and form.get("key"):
                 page = replace(page, key=form["key"])
-    render = server.rendering.render_main if wants_data(request) else server.rendering.render_page
-    content = render(page, csrf=identity.csrf, base=identity.base, problem=problem, typed=typed)
-    return HTMLResponse(content, status, headers)
+    form_of = {"csrf": identity.csrf, "base": identity.base, "problem": problem, "typed": typed}
+    return HTMLResponse(await server.draw(page, whole=not wants_data(request), **form_of), status, headers)
 
 
 def same_place(page: Page, form: Form) -> bool:

@@ -27,7 +27,8 @@ UNTOLD = frozenset(
         "whom why will with would you your not no but if",
     )
 )
-WORD = re.compile(r"<[^>]*>|&#?\w+;|[^\W_]+")
+WORD = re.compile(r"<[^<>]*+>|&#?\w++;|[^\W_]++")
+LONGEST = 60  # letters of a word that has other forms
 _stemming = threading.Lock()  # a Snowball stemmer holds the word it works on
 
 
@@ -42,7 +43,7 @@ class Marked:
 @lru_cache(maxsize=1 << 16)
 def stem(word: str, language: str = "english") -> str:
     """What all forms of a word have in common; the word in lower case where the language is not known."""
-    if language not in STEMMERS.values():
+    if language not in STEMMERS.values() or len(word) > LONGEST:
         return word.lower()
     with _stemming:
         return str(_stemmer(language).stemWord(word.lower()))
@@ -72,7 +73,7 @@ def terms(title: str, language: str = "english") -> dict[str, str]:
 def mark(html: str, title: str, language: str = "english") -> Marked:
     """HTML whose text speaks of the title's words, with these marked; tags and entities stay as they are.
 
-    html : escaped text, or what `sanitise.clean` returns: every `<` begins a tag.
+    html : escaped text, or what `campaigns.sanitise.clean` returns: every `<` begins a tag.
     """
     stems = terms(title, language)
     counts = dict.fromkeys(stems, 0)

@@ -19,18 +19,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from qrowd.collect.campaigns.pages import DocumentText, Page
+from qrowd.collect.campaigns.sanitise import clean
+from qrowd.collect.campaigns.state import Bounded
 from qrowd.collect.campaigns.web_pages import site_of
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView
 from qrowd.collect.web import texts
 from qrowd.collect.web.forms import TYPED
 from qrowd.collect.web.highlight import Marked, mark, stemmer_of
-from qrowd.collect.web.sanitise import clean
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-WRAPPED = re.compile(r"(?<=[^\n]{60})[ \t]*\n(?![ \t]*(?:[-*•–]|\d+[.)])[ \t])")
+WRAPPED = re.compile(r"(?<=[^\n]{60})(?<![ \t])[ \t]*+\n(?![ \t]*+(?:[-*•–]|\d++[.)])[ \t])")
 SPACES = re.compile(r"\n[ \t\r]*\n\s*")
 N_DOCUMENTS = 2048  # drawn documents kept
+SHORT, LONG = 2_000, 100_000  # characters that are drawn in a few milliseconds: of new documents, and of a page
 HIDDEN = Markup(
     '<input type="hidden" name="csrf" value="{}"><input type="hidden" name="shown" value="{}">'
     '<input type="hidden" name="key" value="{}">'
@@ -98,12 +100,31 @@ class RenderedDocument:
         return not (self.image or self.frame)
 
 
-@lru_cache(maxsize=N_DOCUMENTS)
+_rendered: Bounded[tuple[str, DocumentText], RenderedDocument] = Bounded(N_DOCUMENTS)
+
+
 def render_document(topic: str, document: DocumentText) -> RenderedDocument:
     """A document's text with the words of the topic's title marked; HTML is cleaned, anything else is only text.
 
     An image or a frame is shown as it is, with nothing marked.
     """
+    return _rendered.get_or_make((topic, document), lambda: _render_document(topic, document))
+
+
+def takes_long(page: Page) -> bool:
+    """Whether drawing the page may take more than some milliseconds, so that a thread should do it.
+
+    Documents are drawn once and remembered; the first time they are cleaned and their words are marked.
+    """
+    topic, title = page.topic, page.topic.title if page.topic is not None else ""
+    new = (one for one in page.documents.values() if (title, one) not in _rendered)
+    words = [page.instructions, page.consent] + ([] if topic is None else [title, topic.description, topic.narrative])
+    n_new = sum(len(one.text) + len(one.title) for one in new)
+    n_drawn = sum(len(one.text) for one in page.documents.values()) + sum(map(len, words))
+    return n_new > SHORT or n_drawn > LONG
+
+
+def _render_document(topic: str, document: DocumentText) -> RenderedDocument:
     lang = document.language if LANGUAGE.fullmatch(document.language) else ""
     url = document.url if site_of(document.url) is not None else ""
     if document.image or (document.frame and url):

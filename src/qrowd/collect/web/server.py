@@ -6,6 +6,7 @@ The assessor of a session never changes, so it is remembered.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
@@ -27,6 +28,7 @@ from qrowd.collect.store.materials import CampaignRow, find_campaign, find_image
 from qrowd.collect.store.state import find_assessor
 from qrowd.collect.web.forms import Form, read_form, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
+from qrowd.collect.web.rendering import takes_long
 from qrowd.collect.web.security import ServerSettings, Signer, check_origin, same
 
 ASSESSOR: Kind = "assessor"
@@ -152,6 +154,15 @@ class Server:
         if row is None:
             raise not_found()
         return row
+
+    # ---- pages
+
+    async def draw(self, page: Page, *, whole: bool, **options: Any) -> str:
+        """The page, or its `<main>`; other requests go on while a long one is drawn. options : of `render_main`."""
+        render = self.rendering.render_page if whole else self.rendering.render_main
+        if takes_long(page):
+            return str(await asyncio.to_thread(render, page, **options))
+        return str(render(page, **options))
 
     # ---- images of documents
 

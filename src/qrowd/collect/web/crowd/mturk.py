@@ -66,7 +66,7 @@ async def arrive(request: Request) -> Response:
     query = query_of(request)
     if query.get("assignmentId") == NOT_ACCEPTED:
         page = server.with_image_addresses(await server.service.preview(row.name))
-        content = server.rendering.render_page(page, csrf="", base=f"/mturk/{quote(row.name)}", notice=PREVIEW)
+        content = await server.draw(page, whole=True, csrf="", base=f"/mturk/{quote(row.name)}", notice=PREVIEW)
         return HTMLResponse(content, headers=with_frames(headers_of({}), page.frames))
     about = {name: query.get(name, "") for name in NAMES}
     for name, value in about.items():

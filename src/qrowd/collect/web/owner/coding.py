@@ -141,9 +141,9 @@ async def item(context: OwnerContext) -> Response:
     details = values["details"]
     if details is None and asked:
         raise not_found()
-    document = (
-        None if details is None or details.document is None else render_document(details.topic.title, details.document)
-    )
+    document = None
+    if details is not None and details.document is not None:
+        document = await asyncio.to_thread(render_document, details.topic.title, details.document)
     kind = ITEM_OF[name]
     return context.render(
         "item", tab="coding", chosen=name, kind=kind, document=document, key_of=key_of, offered=OFFERED, **values
