@@ -51,6 +51,7 @@ _HOME = {
     "plan": "qrowd.reports.planning",
     "plan_question": "qrowd.sequential.planning",
     "report": "qrowd.reports.report",
+    "score_sums": "qrowd.evaluation.score_sums",
     "summarise": "qrowd.reports.evaluation",
 }
 
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from qrowd.evaluation import evaluate as evaluate
     from qrowd.evaluation import evaluate_blocks as evaluate_blocks
     from qrowd.evaluation import measure as measure
+    from qrowd.evaluation.score_sums import score_sums as score_sums
     from qrowd.evaluation.updating import evaluate_growing as evaluate_growing
     from qrowd.files import read_judgments as read_judgments
     from qrowd.files import read_preferences as read_preferences

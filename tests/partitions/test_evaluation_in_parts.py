@@ -1,7 +1,6 @@
 """Scores of a partitioned collection are those of the whole: bit by bit, with the same conventions and facts."""
 
-import random
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from tempfile import TemporaryDirectory
 
@@ -17,26 +16,8 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.preferences import Preferences
 from qrowd.partitions import open_partitioned, write_partitioned
 from qrowd.simulation import simulate_demo
+from shuffled import Shuffled
 from strategies import ANY, BOUNDED, worlds
-
-
-class Shuffled(Executor):
-    """Runs the tasks in any order, once the last has been handed in."""
-
-    def __init__(self, seed, n):
-        self.random, self.n, self.waiting = random.Random(seed), n, []
-
-    def submit(self, work, /, *args, **kwargs):
-        future = Future()
-        self.waiting.append((future, work, args, kwargs))
-        if len(self.waiting) == self.n:
-            self.random.shuffle(self.waiting)
-            for each, function, values, named in self.waiting:
-                try:
-                    each.set_result(function(*values, **named))
-                except BaseException as error:
-                    each.set_exception(error)
-        return future
 
 
 @given(data=st.data(), seed=st.integers(0, 99))

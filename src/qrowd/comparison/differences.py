@@ -22,7 +22,7 @@ from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.interval_widths import ENOUGH, Method, check_confidence, half_widths, recommended, two_sided_p
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
 from qrowd.comparison.shrinkage import p_same_sign
-from qrowd.comparison.spread import Spread, Spreads, squares_of
+from qrowd.comparison.spread import Spread, Spreads
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -30,6 +30,7 @@ from qrowd.model.labels import number_of
 from qrowd.model.result import Result
 
 if TYPE_CHECKING:
+    from qrowd.comparison.panel_sums import PanelSums
     from qrowd.model.scores import AnyScores
 
 MethodChoice = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
@@ -243,29 +244,47 @@ def difference_among(
     rng: Rng = None,
 ) -> Difference:
     """`difference`, for several pairs of the same scores. spreads : of the scores."""
-    _check(method, confidence, n_resamples)
+    check_options(method, confidence, n_resamples)
     panel = panel_of(scores, (first, second))
     if first == second:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
+
+    def spread(topics: bool) -> Spread:
+        return spreads.of(first, second, topics=topics)
+
+    return difference_of(panel, (first, second), (0, 1), spread, method, confidence, n_resamples, rng)
+
+
+def difference_of(
+    panel: Panel | PanelSums,
+    names: tuple[str, str],
+    places: tuple[int, int],
+    spread_of: Callable[[bool], Spread],
+    method: MethodChoice,
+    confidence: float,
+    n_resamples: int,
+    rng: Rng,
+) -> Difference:
+    """`difference` of two systems of a panel. places : of the two in it. spread_of : what they are compared among."""
     used, reason = _method(panel, method)
-    seed = seed_of(rng) if used == "pigeonhole" else None
-    spread = spreads.of(first, second, topics=used == "topics")
-    pair = np.array([0]), np.array([1])
+    seed = _seed(panel, rng) if used == "pigeonhole" else None
+    spread = spread_of(used == "topics")
+    pair = np.array([places[0]]), np.array([places[1]])
     pairs = _Pairs.of(panel, *pair, spread, used, confidence, n_resamples, seed, 1)
     v_topic, v_assessor, v_error, of_assessor, factor = nan, nan, nan, nan, nan
     negative: tuple[str, ...] = ()
     mean_squares: tuple[tuple[float, ...], ...] = (), (), ()
     if panel.components_known:
-        squares = squares_of(panel, _differences(panel, *pair))
+        squares = panel.pair_squares(*pair, topics=False)
         mean_squares = tuple(squares.ms[:, 0].tolist()), tuple(squares.df.tolist()), tuple(squares.per.tolist())
         factor = float(spread.factor(spread.assessors, panel, *pair)[0])
         v_topic, v_assessor, v_error = squares.components()[:, 0].tolist()
         below = squares.ms[:2, 0] < squares.ms[2, 0]
         negative = tuple(name for name, is_below in zip(("v_topic", "v_assessor"), below, strict=True) if is_below)
-        of_assessor = float(squares.ms[1, 0] * len(panel.assessors) / panel.known.sum())
+        of_assessor = float(squares.ms[1, 0] * len(panel.assessors) / panel.n_cells)
     return Difference(
-        first=first,
-        second=second,
+        first=names[0],
+        second=names[1],
         difference=float(pairs.difference[0]),
         standard_error=float(pairs.standard_error[0]),
         low=float(pairs.low[0]),
@@ -283,10 +302,10 @@ def difference_among(
         reason=reason,
         design=panel.design,
         confidence=confidence,
-        n_topics=len(panel.topics),
+        n_topics=panel.n_topics,
         n_assessors=len(panel.assessors),
         n_left_out=panel.n_left_out,
-        n_resamples=n_resamples if used == "pigeonhole" else 0,
+        n_resamples=pairs.n_resamples,
         seed=seed,
         assessor_variance=of_assessor,
         mean_squares=mean_squares[0],
@@ -309,13 +328,24 @@ def all_differences(
     All pairs rest on the cells in which every system has a score; leave out systems without scores before. A replicate
     of the bootstrap is the same sample of topics and assessors for all systems.
     """
-    _check(method, confidence, n_resamples)
-    panel = panel_of(scores)
+    check_options(method, confidence, n_resamples)
+    return all_differences_of(panel_of(scores), method, confidence, n_resamples, rng, threads)
+
+
+def all_differences_of(
+    panel: Panel | PanelSums,
+    method: MethodChoice,
+    confidence: float,
+    n_resamples: int,
+    rng: Rng,
+    threads: int | None,
+) -> AllDifferences:
+    """`all_differences` of the systems of a panel."""
     if len(panel.systems) < 2:
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")
     used, reason = _method(panel, method)
     first, second = np.triu_indices(len(panel.systems), 1)
-    seed = seed_of(rng) if used == "pigeonhole" else None
+    seed = _seed(panel, rng) if used == "pigeonhole" else None
     pairs = _Pairs.of(
         panel, first, second, Spread.of(panel, topics=used == "topics"), used, confidence, n_resamples, seed, threads
     )
@@ -334,16 +364,22 @@ def all_differences(
         reason=reason,
         design=panel.design,
         confidence=confidence,
-        n_topics=len(panel.topics),
+        n_topics=panel.n_topics,
         n_assessors=len(panel.assessors),
         n_left_out=panel.n_left_out,
-        n_resamples=n_resamples if used == "pigeonhole" else 0,
+        n_resamples=pairs.n_resamples,
         seed=seed,
     )
 
 
+def _seed(panel: Panel | PanelSums, rng: Rng) -> Seed | None:
+    """Of the replicates; sums have theirs."""
+    return seed_of(rng) if isinstance(panel, Panel) else panel.seed
+
+
 @dataclass(frozen=True, eq=False)
 class _Pairs:
+    n_resamples: int
     difference: Floats
     standard_error: Floats
     low: Floats
@@ -355,7 +391,7 @@ class _Pairs:
     @classmethod
     def of(
         cls,
-        panel: Panel,
+        panel: Panel | PanelSums,
         first: Ints,
         second: Ints,
         spread: Spread,
@@ -368,18 +404,22 @@ class _Pairs:
         def factor(i: Ints, j: Ints) -> Floats:
             return spread.factor(spread.both, panel, i, j)
 
-        if method == "pigeonhole":
-            replicates = replicate_means(panel, n_resamples, "both", seed, threads).T
-            means = panel.by_topic(panel.values).mean(axis=0)
-
-            def part(i: Ints, j: Ints) -> list[Floats]:
-                return _from_replicates(means[i] - means[j], replicates[i] - replicates[j], factor(i, j), confidence)
-        else:
+        if method != "pigeonhole":
 
             def part(i: Ints, j: Ints) -> list[Floats]:
                 return _from_squares(panel, i, j, factor(i, j), method, confidence)
 
-        return cls(*_in_parts(part, first, second))
+            return cls(0, *_in_parts(part, first, second))
+        if isinstance(panel, Panel):
+            replicates = replicate_means(panel, n_resamples, "both", seed, threads).T
+        else:
+            replicates = panel.replicate_means().T
+
+        def of_replicates(i: Ints, j: Ints) -> list[Floats]:
+            means = panel.mean[i] - panel.mean[j]
+            return _from_replicates(means, replicates[i] - replicates[j], factor(i, j), confidence)
+
+        return cls(replicates.shape[1], *_in_parts(of_replicates, first, second))
 
 
 def _in_parts(
@@ -393,9 +433,9 @@ def _in_parts(
 
 
 def _from_squares(
-    panel: Panel, first: Ints, second: Ints, factor: Floats, method: Method, confidence: float
+    panel: Panel | PanelSums, first: Ints, second: Ints, factor: Floats, method: Method, confidence: float
 ) -> list[Floats]:
-    squares = squares_of(panel, _differences(panel, first, second), topics=method == "topics")
+    squares = panel.pair_squares(first, second, topics=method == "topics")
     mean = squares.mean
     variance, df = squares.variance()
     error = np.sqrt(variance)
@@ -405,10 +445,6 @@ def _from_squares(
     again = np.where(varies, two_sided_p(squares, method, factor * np.abs(mean) / np.sqrt(1 + factor)), 0.0) / 2
     again[~varies & (mean == 0)] = 0.5
     return [mean, error, mean - half, mean + half, df, p, np.where(mean < 0, again, 1 - again)]
-
-
-def _differences(panel: Panel, first: Ints, second: Ints) -> Floats:
-    return np.asarray(panel.values[:, :, first] - panel.values[:, :, second])
 
 
 def _from_replicates(mean: Floats, replicates: Floats, factor: Floats, confidence: float) -> list[Floats]:
@@ -425,7 +461,7 @@ def _from_replicates(mean: Floats, replicates: Floats, factor: Floats, confidenc
     return [mean, error, low, high, unknown, p, np.where(mean < 0, 1 - again, again)]
 
 
-def _method(panel: Panel, choice: MethodChoice) -> tuple[Method, str]:
+def _method(panel: Panel | PanelSums, choice: MethodChoice) -> tuple[Method, str]:
     """The method used, and why."""
     design = panel.design
     reasons = {
@@ -442,14 +478,15 @@ def _method(panel: Panel, choice: MethodChoice) -> tuple[Method, str]:
     a = panel.assessor_df + 1
     text = (
         f"{a} assessors"
-        if panel.known.all() or a == len(panel.assessors)
+        if panel.is_complete or a == len(panel.assessors)
         else f"assessors equivalent to {a} crossed ones"
     )
     text += f": recommended {'below' if a < ENOUGH else 'from'} {ENOUGH}{'' if a < ENOUGH else ' on'}"
     return recommended(a), text + (", though with 2 the coverage is below the nominal level" if a == 2 else "")
 
 
-def _check(method: str, confidence: float, n_resamples: int) -> None:
+def check_options(method: str, confidence: float, n_resamples: int = 2) -> None:
+    """Refuse options outside their range."""
     check_choice("method", method, MethodChoice)
     check_confidence(confidence)
     if n_resamples < 2:

@@ -203,14 +203,8 @@ def variance_components(
         raise ArgumentError(f"scores: {len(systems)} system; variance among systems needs 2")
     known = np.asarray(~np.isnan(values).any(axis=2))
     for axis, names, what in ((1, assessors, "assessor"), (0, topics, "topic")):
-        n = int(known.any(axis=axis).sum())
-        if n < 2:
-            among = f" of {len(names)}" if len(names) > 1 else ""
-            raise ArgumentError(
-                f"scores: {n} {what}{among} with scores of all systems; variance among {what}s needs 2"
-                + ("; systems_anova compares systems over topics alone" if what == "assessor" else "")
-            )
-    rows, columns, every = _complete_block(known) if design != "nested" else (_none(), _none(), True)
+        refuse_few(int(known.any(axis=axis).sum()), len(names), what)
+    rows, columns, every = complete_block(known) if design != "nested" else (_none(), _none(), True)
     n_known, n_block = int(known.sum()), rows.size * columns.size
     if design == "auto":
         design = "crossed" if n_block >= COMPLETE_ENOUGH * n_known else "nested"
@@ -228,21 +222,26 @@ def variance_components(
     else:
         judged, used = np.flatnonzero(known.any(axis=0)), np.flatnonzero(known.any(axis=1))
         sizes = known.sum(axis=0)[judged]
-        if sizes.max() < 2:
-            raise NoOverlapError(
-                "scores: no topic has 2 assessors, so the variances of assessors and topics cannot be separated; judge "
-                "some topics twice"
-            )
-        squares, n_assessors = _nested(values[:, judged], known[:, judged]), float(sizes.size / (1 / sizes).sum())
+        handling = nested_handling(sizes, len(topics))
+        squares, n_assessors = _nested(values[:, judged], known[:, judged]), harmonic_mean(sizes)
         n_block = n_known
-        handling = f"every topic has {sizes[0]} assessors of its own"
-        if sizes.min() < sizes.max():
-            handling = (
-                f"topics have {sizes.min()} to {sizes.max()} assessors of their own, harmonic mean {n_assessors:.4g}; "
-                "unbiased estimates for unequal panels (Henderson's method 1)"
-            )
-        if judged.size < len(topics):
-            handling += f"; {len(topics) - judged.size} of {len(topics)} topics have no score and are left out"
+    of_topics, of_assessors = tuple(topics[t] for t in judged), tuple(assessors[a] for a in used)
+    left_out = n_known - n_block
+    return estimated(design, squares, of_topics, of_assessors, systems, n_assessors, n_block, left_out, handling)
+
+
+def estimated(
+    design: Design,
+    squares: tuple[Floats, NDArray[np.int64], Floats],
+    topics: tuple[str, ...],
+    assessors: tuple[str, ...],
+    systems: tuple[str, ...],
+    n_assessors: float,
+    n_scores: int,
+    n_left_out: int,
+    handling: str,
+) -> VarianceComponents:
+    """The components. squares : sums of squares, degrees of freedom and estimates."""
     ss, df, estimate = squares
     ms = ss / df
     # A difference of mean squares that is rounding alone is 0.
@@ -260,14 +259,53 @@ def variance_components(
         component,
         share=component / total if total > 0 else np.full(component.size, np.nan),
         negative=tuple(name for name, value in zip(sources, estimate, strict=True) if value < 0),
-        topics=tuple(topics[t] for t in judged),
-        assessors=tuple(assessors[a] for a in used),
+        topics=topics,
+        assessors=assessors,
         systems=systems,
         n_assessors=n_assessors,
-        n_scores=n_block,
-        n_left_out=n_known - n_block,
+        n_scores=n_scores,
+        n_left_out=n_left_out,
         handling=handling,
     )
+
+
+def refuse_few(n: int, n_names: int, what: str) -> None:
+    """Refuse fewer than two assessors, or topics, with scores of all systems."""
+    if n < 2:
+        among = f" of {n_names}" if n_names > 1 else ""
+        raise ArgumentError(
+            f"scores: {n} {what}{among} with scores of all systems; variance among {what}s needs 2"
+            + ("; systems_anova compares systems over topics alone" if what == "assessor" else "")
+        )
+
+
+def harmonic_mean(sizes: NDArray[np.int64]) -> float:
+    """Of the numbers of assessors of topics."""
+    return float(sizes.size / (1 / sizes).sum())
+
+
+def nested_handling(sizes: NDArray[np.int64], n_topics: int) -> str:
+    """What is said of missing scores in a nested design. sizes : number of assessors of each topic with scores.
+
+    Raises
+    ------
+    NoOverlapError
+        No topic has two assessors.
+    """
+    if sizes.max() < 2:
+        raise NoOverlapError(
+            "scores: no topic has 2 assessors, so the variances of assessors and topics cannot be separated; judge "
+            "some topics twice"
+        )
+    handling = f"every topic has {sizes[0]} assessors of its own"
+    if sizes.min() < sizes.max():
+        handling = (
+            f"topics have {sizes.min()} to {sizes.max()} assessors of their own, harmonic mean "
+            f"{harmonic_mean(sizes):.4g}; unbiased estimates for unequal panels (Henderson's method 1)"
+        )
+    if sizes.size < n_topics:
+        handling += f"; {n_topics - sizes.size} of {n_topics} topics have no score and are left out"
+    return handling
 
 
 # ---------------------------------------------------------------------- components
@@ -283,7 +321,13 @@ def _crossed(x: Floats) -> tuple[Floats, NDArray[np.int64], Floats]:
     ta = x.mean(axis=2) - a[:, None] - t
     rest = x - x.mean(axis=0) - (sa + a[:, None])[:, None] - ta[:, :, None]
     parts = ((s, n_t * n_a), (t, n_s * n_a), (a, n_s * n_t), (st, n_a), (sa, n_t), (ta, n_s), (rest, 1))
-    ss = _cleaned(np.array([n * float((part**2).sum()) for part, n in parts]), largest, x.size)
+    return crossed_estimates(np.array([n * float((part**2).sum()) for part, n in parts]), x.shape, largest)
+
+
+def crossed_estimates(ss: Floats, shape: tuple[int, ...], largest: float) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """The same from sums of squares. shape : (assessors, topics, systems). largest : absolute score."""
+    n_a, n_t, n_s = shape
+    ss = _cleaned(ss, largest, n_a * n_t * n_s)
     ds, dt, da = n_s - 1, n_t - 1, n_a - 1
     df = np.array([ds, dt, da, ds * dt, ds * da, dt * da, ds * dt * da])
     m_s, m_t, m_a, m_st, m_sa, m_ta, m_e = ss / df
@@ -322,7 +366,15 @@ def _nested(x: Floats, known: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int
         (sizes[:, None] * st**2).sum(),
         (rest**2).sum(),
     )
-    ss = _cleaned(np.array([float(total) for total in sums]), largest, cells.size)
+    return nested_estimates(np.array([float(total) for total in sums]), sizes, n_s, largest)
+
+
+def nested_estimates(
+    ss: Floats, sizes: NDArray[np.int64], n_s: int, largest: float
+) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """The same from sums of squares. sizes : number of assessors of each topic."""
+    n, n_t = int(sizes.sum()), sizes.size
+    ss = _cleaned(ss, largest, n * n_s)
     df = np.array([n_s - 1, n_t - 1, n - n_t, (n_s - 1) * (n_t - 1), (n_s - 1) * (n - n_t)])
     m_s, m_t, m_a, m_st, m_e = ss / df
     r = float((sizes**2).sum() / n)
@@ -351,7 +403,7 @@ def _none() -> NDArray[np.int64]:
     return np.empty(0, np.int64)
 
 
-def _complete_block(known: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
+def complete_block(known: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """Assessors and topics, 2 of each at least, that all have a score with each other: as many cells as possible.
 
     The assessors of the best block are who some topics have in common. All such sets are looked at; where there are

@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.kernels.arrays import Floats
-from qrowd.kernels.two_way import two_way, two_way_with_holes, weighted_means
+from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.two_way import TwoWay, two_way, two_way_with_holes, weighted_means
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.labels import number_of
 from qrowd.model.scores import Names, one_measure
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
-    from qrowd.kernels.two_way import TwoWay
     from qrowd.model.scores import AnyScores
 
 Over = Literal["both", "topics"]
@@ -73,6 +72,40 @@ class Panel:
         """Mean squares of the first system in a table with holes; None where they cannot be separated."""
         return two_way_with_holes(self.values[:, :, :1], self.known)
 
+    @property
+    def n_topics(self) -> int:
+        """Number of topics."""
+        return len(self.topics)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.known.sum())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every assessor has every topic."""
+        return bool(self.known.all())
+
+    @cached_property
+    def mean(self) -> Floats:
+        """(systems,) mean over topics of the means over assessors."""
+        return np.asarray(self.by_topic(self.values).mean(axis=0))
+
+    @cached_property
+    def scale(self) -> float:
+        """What is smaller than this is rounding."""
+        return 1e-12 * float(np.abs(self.values).max(initial=0.0))
+
+    def pair_squares(self, first: Ints, second: Ints, *, topics: bool) -> TwoWay:
+        """Mean squares of differences of systems, `first` and `second` (pairs,); `topics` as in `squares_of`."""
+        return squares_of(self, self.values[:, :, first] - self.values[:, :, second], topics=topics)
+
+    def centred_squares(self, *, topics: bool) -> TwoWay:
+        """Mean squares of each system minus the mean of all; `topics` as in `squares_of`."""
+        centred = np.where(self.known[:, :, None], self.values - self.values.mean(axis=2, keepdims=True), 0.0)
+        return squares_of(self, centred, topics=topics)
+
     def by_topic(self, values: Floats) -> Floats:
         """(topics, columns) means over the assessors of (topics, assessors, columns) values, 0 where not known."""
         return np.asarray(values.sum(axis=1) / self.known.sum(axis=1)[:, None])
@@ -116,6 +149,28 @@ def panel_of(scores: AnyScores, systems: tuple[str, ...] = ()) -> Panel:
     table = np.where(cells[:, :, None], values[columns][:, rows].transpose(1, 0, 2), 0.0)
     topics, assessors = tuple(topics[t] for t in rows), tuple(assessors[a] for a in columns)
     return Panel(topics, assessors, names, np.ascontiguousarray(table), cells, left_out)
+
+
+def squares_of(panel: Panel, values: Floats, *, topics: bool = False) -> TwoWay:
+    """Mean squares of differences, 0 where only rounding is left; with `topics`, those of the topics' means alone."""
+    if topics:
+        by_topic = panel.by_topic(values)
+        n_topics = by_topic.shape[0]
+        ms = np.zeros((3, by_topic.shape[1]))
+        ms[0] = by_topic.var(axis=0, ddof=1)
+        squares = TwoWay(
+            by_topic.mean(axis=0), ms, np.array([n_topics - 1.0, 1.0, 1.0]), np.full(3, 1 / n_topics), np.ones(2)
+        )
+    else:
+        squares = panel.squares(values)
+    return without_rounding(squares, panel.scale)
+
+
+def without_rounding(squares: TwoWay, scale: float) -> TwoWay:
+    """The same with 0 where only rounding is left."""
+    mean = np.where(np.abs(squares.mean) <= scale, 0.0, squares.mean)
+    ms = np.where(squares.ms <= scale**2, 0.0, squares.ms)
+    return TwoWay(mean, ms, squares.df, squares.weights, squares.per)
 
 
 def replicate_means(panel: Panel, n_resamples: int, over: Over, rng: Rng, threads: int | None = None) -> Floats:

@@ -16,6 +16,7 @@ from qrowd.model.labels import number_of
 from qrowd.model.scores import one_measure
 
 if TYPE_CHECKING:
+    from qrowd.comparison.panel_sums import PanelSums
     from qrowd.model.scores import AnyScores
 
 
@@ -32,22 +33,20 @@ class Spread:
     assessors: float
 
     @classmethod
-    def of(cls, panel: Panel, *, topics: bool) -> Spread:
+    def of(cls, panel: Panel | PanelSums, *, topics: bool) -> Spread:
         n_systems = len(panel.systems)
-        centred = np.where(panel.known[:, :, None], panel.values - panel.values.mean(axis=2, keepdims=True), 0.0)
-        squares = squares_of(panel, centred, topics=topics)
+        squares = panel.centred_squares(topics=topics)
         ms = squares.ms.sum(axis=1, keepdims=True) / (n_systems - 1)
         both, _ = TwoWay(squares.mean[:1], ms, squares.df, squares.weights, squares.per).variance()
         assessors = nan
         if panel.components_known:
-            of_both = squares_of(panel, centred) if topics else squares
-            assessors = float(of_both.ms[1].sum() / (n_systems - 1) / panel.known.sum())
-        return cls(panel.by_topic(panel.values).mean(axis=0), float(both[0]), assessors)
+            of_both = panel.centred_squares(topics=False) if topics else squares
+            assessors = float(of_both.ms[1].sum() / (n_systems - 1) / panel.n_cells)
+        return cls(panel.mean, float(both[0]), assessors)
 
-    def factor(self, error: float, panel: Panel, first: Ints, second: Ints) -> Floats:
+    def factor(self, error: float, panel: Panel | PanelSums, first: Ints, second: Ints) -> Floats:
         """(pairs,) of the panel's systems: the share of their difference that is expected to remain."""
-        means = panel.by_topic(panel.values).mean(axis=0)
-        return shrinkage_factor(self.means, error, (means[first] + means[second]) / 2)
+        return shrinkage_factor(self.means, error, (panel.mean[first] + panel.mean[second]) / 2)
 
 
 class Spreads:
@@ -67,21 +66,3 @@ class Spreads:
         if key not in self._spreads:
             self._spreads[key] = Spread.of(panel_of(self._scores, key[0]), topics=topics)
         return self._spreads[key]
-
-
-def squares_of(panel: Panel, values: Floats, *, topics: bool = False) -> TwoWay:
-    """Mean squares of differences, 0 where only rounding is left; with `topics`, those of the topics' means alone."""
-    if topics:
-        by_topic = panel.by_topic(values)
-        n_topics = by_topic.shape[0]
-        ms = np.zeros((3, by_topic.shape[1]))
-        ms[0] = by_topic.var(axis=0, ddof=1)
-        squares = TwoWay(
-            by_topic.mean(axis=0), ms, np.array([n_topics - 1.0, 1.0, 1.0]), np.full(3, 1 / n_topics), np.ones(2)
-        )
-    else:
-        squares = panel.squares(values)
-    scale = 1e-12 * float(np.abs(panel.values).max(initial=0.0))
-    mean = np.where(np.abs(squares.mean) <= scale, 0.0, squares.mean)
-    ms = np.where(squares.ms <= scale**2, 0.0, squares.ms)
-    return TwoWay(mean, ms, squares.df, squares.weights, squares.per)

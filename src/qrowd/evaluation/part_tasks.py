@@ -37,6 +37,18 @@ class Task:
         QrowdError
             A worker with another version of qrowd, or one that does not see the folder.
         """
+        collection = self.collection()
+        path = None if self.results is None else self.path(collection, number)
+        if path is not None and path.exists():
+            return read_part_scores(path)
+        parsed = parsed_measures(list(self.measures), self.conventions)
+        scores = scores_of_part(collection, number, parsed, self.conventions, self.threads)
+        if path is not None:
+            write_part_scores(path, scores)
+        return scores
+
+    def collection(self) -> PartitionedCollection:
+        """The collection; errors as in `score`."""
         if self.version != version("qrowd"):
             raise QrowdError(
                 f"a worker has qrowd {version('qrowd')}, but this process has {self.version}; install the same on both"
@@ -46,15 +58,7 @@ class Task:
         except OSError:
             problem = "a worker does not see this folder; workers on several machines need a shared file system"
             raise FileError(self.folder, problem) from None
-        collection = _opened(self.folder, changed)
-        path = None if self.results is None else self.path(collection, number)
-        if path is not None and path.exists():
-            return read_part_scores(path)
-        parsed = parsed_measures(list(self.measures), self.conventions)
-        scores = scores_of_part(collection, number, parsed, self.conventions, self.threads)
-        if path is not None:
-            write_part_scores(path, scores)
-        return scores
+        return _opened(self.folder, changed)
 
     def path(self, collection: PartitionedCollection, number: int) -> Path:
         """The file of the scores of a part, named after everything that they depend on."""

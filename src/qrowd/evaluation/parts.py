@@ -57,12 +57,8 @@ def evaluate_collection(
     progress: Progress,
 ) -> Scores:
     """Score every part of a collection, and put the scores together."""
-    collection.refuse_changed()
-    parsed = parsed_measures(measures, conventions)
+    parsed = checked_measures(collection, measures, conventions)
     topics = collection.judged_topics
-    in_runs = set(collection.run_topics)
-    if not any(topic in in_runs for topic in topics):
-        raise NoOverlapError(no_shared_topic(collection.run_topics, topics))
     place = {topic: t for t, topic in enumerate(topics)}
     n_systems, n_assessors = len(collection.systems), len(collection.assessors)
     # As for those who judged nothing in a part.
@@ -73,11 +69,10 @@ def evaluate_collection(
     unscored = np.ones((len(parsed), len(topics), n_assessors), bool)
     facts: dict[int, Facts] = {}
     n_repeats = done = 0
-    task = _task(collection, parsed, conventions, executor, results, threads)
-    # A part in which nobody judged anything has no scores.
-    numbers = [number for number, (judged, _) in enumerate(collection.topics_by_part) if judged]
+    task = task_of(collection, parsed, conventions, executor, results, threads)
+    numbers = judged_parts(collection)
     n_rows = [part.n_run_rows + part.n_judgments for part in collection.parts]
-    for i, part in as_done(task.score, numbers, executor, messages=_messages(task.results)):
+    for i, part in as_done(task.score, numbers, executor, messages=messages_of(task.results)):
         number = numbers[i]
         at = [place[topic] for topic in collection.topics_by_part[number][0]]
         who, every, systems = collection.parts[number].assessors, range(len(parsed)), range(n_systems)
@@ -91,9 +86,6 @@ def evaluate_collection(
             progress(done, sum(n_rows[each] for each in numbers))
     if conventions.missing == "interpolate" and missing.any():
         fill_missing(values, missing, unscored)
-    whole = total([facts[number] for number in sorted(facts)])
-    judged = set(topics)
-    whole = replace(whole, unjudged_topics=sum(topic not in judged for topic in collection.run_topics))
     return Scores(
         tuple(map(str, parsed)),
         collection.assessors,
@@ -102,17 +94,43 @@ def evaluate_collection(
         values.transpose(0, 3, 1, 2),
         relevant,
         coverage,
-        {
-            "conventions": conventions.as_dict(),
-            "scales": dict(zip(collection.assessors, collection.scales, strict=True)),
-            "stopping_short": collection.stopping_short(),
-            "repeated_judgments": n_repeats,
-            **whole.attributes(),
-        },
+        attributes_of(collection, conventions, [facts[number] for number in sorted(facts)], n_repeats),
     )
 
 
-def _task(
+def checked_measures(
+    collection: PartitionedCollection, measures: object | Sequence[object], conventions: Conventions
+) -> tuple[Measure, ...]:
+    """The measures; a collection that has changed, or has no topic of both runs and judgments, is refused."""
+    collection.refuse_changed()
+    parsed = parsed_measures(measures, conventions)
+    in_runs = set(collection.run_topics)
+    if not any(topic in in_runs for topic in collection.judged_topics):
+        raise NoOverlapError(no_shared_topic(collection.run_topics, collection.judged_topics))
+    return parsed
+
+
+def judged_parts(collection: PartitionedCollection) -> list[int]:
+    """Numbers of the parts that have scores: those in which anybody judged anything."""
+    return [number for number, (judged, _) in enumerate(collection.topics_by_part) if judged]
+
+
+def attributes_of(
+    collection: PartitionedCollection, conventions: Conventions, facts: Sequence[Facts], n_repeats: int
+) -> dict[str, object]:
+    """As `Scores.attributes`. facts : of each part that has scores."""
+    judged = set(collection.judged_topics)
+    n_unjudged = sum(topic not in judged for topic in collection.run_topics)
+    return {
+        "conventions": conventions.as_dict(),
+        "scales": dict(zip(collection.assessors, collection.scales, strict=True)),
+        "stopping_short": collection.stopping_short(),
+        "repeated_judgments": n_repeats,
+        **replace(total(facts), unjudged_topics=n_unjudged).attributes(),
+    }
+
+
+def task_of(
     collection: PartitionedCollection,
     measures: tuple[Measure, ...],
     conventions: Conventions,
@@ -135,7 +153,7 @@ def _task(
     return Task(str(collection.folder.resolve()), texts, conventions, n_threads, kept, version("qrowd"))
 
 
-def _messages(results: str | None) -> Messages:
+def messages_of(results: str | None) -> Messages:
     """What is said where workers die. results : folder in which workers keep scores, or None."""
     keeps = "give results=FOLDER, which keeps what is done, or a function as executor"
     again = f"run it again: what {results} holds is not scored again"
