@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same files
-.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench soak clean suite
+.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench fuzz soak clean suite
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -55,6 +55,9 @@ release-check: .venv/.release ## build the release twice and use it in empty env
 
 bench: .venv/.bench ## measure speed and memory beside the peers, into docs/benchmarks.md
 	@$(BIN)/python benchmarks/write.py
+
+fuzz: .venv/.dev ## ten minutes of texts that are hard to read and to draw; none may hold up the event loop
+	@PYTHONPATH=tests $(BIN)/python -m soak.worst 600
 
 soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times under load; nothing may be lost
 	@PYTHONPATH=tests $(BIN)/python -m soak.kills sqlite 120 60 105000

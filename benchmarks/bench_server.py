@@ -1,6 +1,6 @@
 """How long an answer takes while 1,000 assessors judge, how many can be answered in a second, and the next pair.
 
-python bench_server.py [load|saturation|pairs|pages|bomb|keys] [SECONDS]       all of them, 15 seconds each, by default
+python bench_server.py [load|saturation|pairs|pages|bomb|worst|keys] [SECONDS]   all, 15 seconds each, by default
 
 Clients run in this process and share the machine with the server; everything stays on the loopback. Machines differ
 fourfold in speed: throughput is promised beside the commits of the database alone and stated per calibration loop (ten
@@ -23,6 +23,7 @@ import zipfile
 import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +34,7 @@ import uvloop
 from calibration import loop_seconds
 from side_by_side import finish, median_ratio, promise
 
+from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, made
@@ -255,13 +257,13 @@ def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
 def pages(seconds: float) -> None:
     """A page whose document was rendered before, against one whose document comes for the first time."""
     from collect.web.gallery import GALLERY
-    from qrowd.collect.web.rendering import render_document, render_main
+    from qrowd.collect.web.rendering import RENDERED, render_main
 
     def once(name: str) -> None:
         render_main(GALLERY[name], csrf="t", base="/c/birds")
 
     def anew(name: str) -> None:
-        render_document.cache_clear()
+        RENDERED.clear()
         once(name)
 
     slow = slowness(loop_seconds())
@@ -298,6 +300,69 @@ def bomb(seconds: float) -> None:
         at_most=5,
         beside=f"unpacking it would take zlib {time.perf_counter() - began:.3f} s and 40 MB",
         limit="bytes: the sizes that the zip declares are read, and no document",
+    )
+
+
+def hostile() -> list[str]:
+    """Texts of a million characters, the longest that a campaign may hold, that are hard to read."""
+    n = 1_000_000
+    pieces = ("<div>", "<", " ", "\n \t", "<p>", "<b><p>", "<table><tr><td>", "<!-- ", "&a", '<a href="', "x", "bee ")
+    return [*(f"bees {(piece * n)[: n - 10]}> x" for piece in pieces), " ".join(map(str, range(150_000)))]
+
+
+async def waits(servers: Servers, people: list[made.Invited], seconds: float) -> tuple[list[float], list[float]]:
+    """Milliseconds that a request for a small page took: while nothing happened, and while hostile pages were drawn."""
+    *readers, bystander = clients_of(servers, people, Log())
+    await bystander.step()
+    quiet, busy, reading = list[float](), list[float](), asyncio.Event()
+    path = f"/c/{people[-1].campaign}"
+
+    async def look() -> None:
+        start = time.perf_counter()
+        await bystander.connection.get(path)
+        (busy if reading.is_set() else quiet).append(1000 * (time.perf_counter() - start))
+
+    async def read(client: Assessor) -> None:
+        while await client.step():
+            pass
+
+    for _ in range(int(seconds / 5 / 0.01)):
+        await look()
+        await asyncio.sleep(0.01)
+    reading.set()
+    tasks = [asyncio.ensure_future(read(client)) for client in readers]
+    while not all(task.done() for task in tasks):
+        await look()
+        await asyncio.sleep(0.01)
+    await asyncio.gather(*tasks)
+    for client in (*readers, bystander):
+        client.close()
+    return quiet, busy
+
+
+def worst(seconds: float) -> None:
+    """How long others wait while pages with the worst documents within the limits are drawn for the first time."""
+    texts = hostile()
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/judgments.db"
+        plans = []
+        for name, html in (("plain", False), ("html", True)):
+            plain = made.plan("grades", name=name, topics=len(texts), documents=1, redundancy=1)
+            documents = [replace(one, text=text, html=html) for one, text in zip(plain.documents, texts, strict=True)]
+            plans.append(plan_from_table(table_from_plan(replace(plain, documents=tuple(documents)))))
+        plans.append(made.plan("grades", name="small", topics=1, documents=2, redundancy=1))
+        with open_store(url) as store:
+            store.write(lambda connection: made.create(connection, plans))
+            people = [store.write(lambda c, p=p: made.invite(c, p.name, [p.name]))[0] for p in plans]  # type: ignore[misc]
+        with Servers(url, 1, log=Path(folder) / "log") as servers:
+            quiet, busy = asyncio.run(waits(servers, people, seconds))
+    promise(
+        "worst documents: longest wait of others, ms",
+        max(busy),
+        at_most=100 * slowness(loop_seconds()),
+        beside=f"p50 {quantile(busy, 0.5) / 1000:.1f}, p99 {quantile(busy, 0.99) / 1000:.1f} of {len(busy):,}; "
+        f"without such pages at most {max(quiet):.1f} ms; {2 * len(texts)} documents of a million characters",
+        limit="the thread that draws and the event loop take turns",
     )
 
 
@@ -338,7 +403,15 @@ def keys(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    chosen = {"load": load, "saturation": saturation, "pairs": pairs, "pages": pages, "bomb": bomb, "keys": keys}
+    chosen = {
+        "load": load,
+        "saturation": saturation,
+        "pairs": pairs,
+        "pages": pages,
+        "bomb": bomb,
+        "worst": worst,
+        "keys": keys,
+    }
     names = sys.argv[1:2] or list(chosen)
     for name in names:
         chosen[name](float(sys.argv[2]) if len(sys.argv) > 2 else 15.0)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
-from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.plan import MAX_CHARACTERS, DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.sanitise import without_harm
 from qrowd.collect.protocols.presets import with_preset
@@ -125,11 +125,11 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
 
 
 def _cleaned(document: DocumentPlan) -> DocumentPlan:
-    """A document whose HTML is harmless; as plain text where its tags are nested too deep."""
-    if not document.html:
+    """A document whose HTML is harmless; as plain text where its tags are nested too deep, or it becomes too long."""
+    if not document.html or len(document.text) > MAX_CHARACTERS:
         return document
     harmless = without_harm(document.text)
-    if harmless is None:
+    if harmless is None or len(harmless) > MAX_CHARACTERS:
         return replace(document, text=text_of_html(document.text), html=False)
     return replace(document, text=harmless)
 

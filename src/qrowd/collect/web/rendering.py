@@ -100,7 +100,7 @@ class RenderedDocument:
         return not (self.image or self.frame)
 
 
-_rendered: Bounded[tuple[str, DocumentText], RenderedDocument] = Bounded(N_DOCUMENTS)
+RENDERED: Bounded[tuple[str, DocumentText], RenderedDocument] = Bounded(N_DOCUMENTS)
 
 
 def render_document(topic: str, document: DocumentText) -> RenderedDocument:
@@ -108,7 +108,7 @@ def render_document(topic: str, document: DocumentText) -> RenderedDocument:
 
     An image or a frame is shown as it is, with nothing marked.
     """
-    return _rendered.get_or_make((topic, document), lambda: _render_document(topic, document))
+    return RENDERED.get_or_make((topic, document), lambda: _render_document(topic, document))
 
 
 def takes_long(page: Page) -> bool:
@@ -117,9 +117,9 @@ def takes_long(page: Page) -> bool:
     Documents are drawn once and remembered; the first time they are cleaned and their words are marked.
     """
     topic, title = page.topic, page.topic.title if page.topic is not None else ""
-    new = (one for one in page.documents.values() if (title, one) not in _rendered)
+    new = (one for one in page.documents.values() if (title, one) not in RENDERED)
     words = [page.instructions, page.consent] + ([] if topic is None else [title, topic.description, topic.narrative])
-    n_new = sum(len(one.text) + len(one.title) for one in new)
+    n_new = sum(len(one.text) + len(one.title) for one in new) + len(title)
     n_drawn = sum(len(one.text) for one in page.documents.values()) + sum(map(len, words))
     return n_new > SHORT or n_drawn > LONG
 
