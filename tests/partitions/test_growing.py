@@ -196,13 +196,15 @@ def test_files_without_a_survey_that_names_them_are_not_read(demo, tmp_path, mon
     runs, judgments = demo
     collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
     added = Judgments.from_rows([(topic, "d", "new", 1) for topic in judgments.topics])
-    survey = (tmp_path / "c" / "survey.json").read_bytes()
+    survey, new_survey = tmp_path / "c" / "survey.json", tmp_path / "c" / "surveys" / "1.json"
+    before = survey.read_bytes()
     grown = write_added(collection.folder, judgments=added)
-    written = (tmp_path / "c" / "survey.json").read_bytes()
-    (tmp_path / "c" / "survey.json").write_bytes(survey)
+    written = new_survey.read_bytes()
+    survey.write_bytes(before)
+    new_survey.unlink()
     assert equal(qrowd.evaluate(collection.runs, collection.judgments, "AP"), qrowd.evaluate(runs, judgments, "AP"))
     assert write_added(collection.folder, judgments=added).to_json() == grown.to_json()
-    assert (tmp_path / "c" / "survey.json").read_bytes() == written
+    assert new_survey.read_bytes() == written
 
 
 def test_two_additions_at_once_are_not_lost(demo, tmp_path):

@@ -27,20 +27,23 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import Codes, plural
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
-from qrowd.partitions.parquet import read_columns
+from qrowd.partitions.parquet import PartColumns, read_columns
 from qrowd.partitions.survey import own_scales_of, short_of
+from qrowd.partitions.survey_files import SURVEY, newest_survey, read_newest
 
-SURVEY = "survey.json"
 PART_TUPLES = ("assessors", "added_runs", "added_judgments")
-FORMAT = 3
+FORMAT = 4
+FORMATS = (3, FORMAT)  # that are read; parts of format 3 were never merged
 
 
 @dataclass(frozen=True)
 class Part:
     """Some of the topics.
 
-    name : of its files. digest : of what is in them. assessors : numbers of those who have judgments in it.
-    added_runs, added_judgments : names of further files, with rows that were added later.
+    name : of its first files. digest : of what is in all of them; merging does not change it. assessors : numbers of
+    those who have judgments in it. added_runs, added_judgments : names of further files, with rows that were added
+    later. merged_runs, merged_judgments : of how many of these the rows are in one file with the first, which is then
+    named after this number.
     """
 
     name: str
@@ -50,6 +53,14 @@ class Part:
     assessors: tuple[int, ...]
     added_runs: tuple[str, ...] = ()
     added_judgments: tuple[str, ...] = ()
+    merged_runs: int = 0
+    merged_judgments: int = 0
+
+    def files(self, kind: str) -> tuple[str, ...]:
+        """The names of its files, in the order of their rows. kind : "runs" or "judgments"."""
+        added: tuple[str, ...] = getattr(self, f"added_{kind}")
+        merged: int = getattr(self, f"merged_{kind}")
+        return (f"{self.name}-merged-{merged}" if merged else self.name, *added[merged:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +162,7 @@ class PartitionedCollection:
     def read_runs(self, number: int) -> Runs:
         """The runs of a part. Their topics are all of the part, judged ones first."""
         judged, others = self.topics_by_part[number]
-        paths = self.paths("runs", number)
-        columns = read_columns(paths, labels=("system", "topic", "document"), numbers=("score", "rank"))
+        columns = self._columns("runs", number, labels=("system", "topic", "document"), numbers=("score", "rank"))
         system, topic = columns.numbered("system", self.systems), columns.numbered("topic", (*judged, *others))
         documents, document = columns.own("document")
         rank = columns.numbers["rank"] if self.has_ranks else None
@@ -162,15 +172,15 @@ class PartitionedCollection:
                 self.run_notes,
             )  # fmt: skip
         except RowError as error:  # a document twice in a list, which pieces of a file do not show
-            raise FileError(paths[0], error.problem) from None
+            raise FileError(columns.path, error.problem) from None
 
     def read_judgments(self, number: int) -> Judgments:
         """The judgments of a part, with the assessors of the whole."""
         judged, _ = self.topics_by_part[number]
         numbers = ("value", *(name for name in ("order", "seconds") if name in self.columns))
         texts = tuple(name for name in ("unit", "time", "comment") if name in self.columns)
-        columns = read_columns(
-            self.paths("judgments", number), labels=("topic", "document", "assessor"), numbers=numbers, texts=texts
+        columns = self._columns(
+            "judgments", number, labels=("topic", "document", "assessor"), numbers=numbers, texts=texts
         )
         topic, assessor = columns.numbered("topic", judged), columns.numbered("assessor", self.assessors)
         documents, document = columns.own("document")
@@ -181,11 +191,23 @@ class PartitionedCollection:
             self.sources, **optional, notes=self.notes,
         )  # fmt: skip
 
+    def _columns(self, kind: str, number: int, **names: tuple[str, ...]) -> PartColumns:
+        """Columns of a part.
+
+        Raises
+        ------
+        FileError
+            A file that is missing or damaged.
+        """
+        try:
+            return read_columns(self.paths(kind, number), **names)
+        except FileError:
+            self.refuse_changed()  # files were merged, and are not there any more
+            raise
+
     def paths(self, kind: str, number: int) -> tuple[Path, ...]:
         """The files of a part, in the order of their rows. kind : "runs" or "judgments"."""
-        part = self.parts[number]
-        added = part.added_runs if kind == "runs" else part.added_judgments
-        return tuple(self.folder / kind / f"{name}.parquet" for name in (part.name, *added))
+        return tuple(self.folder / kind / f"{name}.parquet" for name in self.parts[number].files(kind))
 
     def own_scales(self) -> dict[str, Scale]:
         """As `Judgments.own_scales`."""
@@ -201,15 +223,11 @@ class PartitionedCollection:
 
     def refuse_changed(self) -> None:
         """Raise FileError where the folder holds another survey than when it was opened."""
-        try:
-            text = (self.folder / SURVEY).read_text("utf-8")
-        except OSError as error:
-            raise FileError(self.folder / SURVEY, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-        if text != self.to_json():
+        if _text_of(self.folder) != self.to_json() and open_partitioned(self.folder).to_json() != self.to_json():
             raise FileError(self.folder, "was changed after it was opened; open it again (qrowd.open_partitioned)")
 
     def to_json(self) -> str:
-        """What `survey.json` holds."""
+        """What the file of the survey holds."""
         numbers = {topic: self.part_of[topic] for topic in dict.fromkeys((*self.judged_topics, *self.run_topics))}
         content = {
             "format": FORMAT,
@@ -242,15 +260,12 @@ def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
     """
     if not isinstance(folder, str | os.PathLike):
         raise ArgumentError(f"folder: the path of a partitioned collection was expected, not {type(folder).__name__}")
-    path = Path(folder) / SURVEY
+    _, path = newest_survey(Path(folder))
     try:
-        content = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        problem = f"holds no {SURVEY}, so it is no partitioned collection; qrowd partition writes one"
-        raise FileError(folder, problem) from None
-    except (OSError, ValueError) as error:
+        content = json.loads(_text_of(Path(folder)))
+    except ValueError as error:
         raise FileError(path, f"cannot be read: {error}; write the collection again") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") not in FORMATS:
         raise FileError(path, f"is not of format {FORMAT}, which this version reads; write the collection again")
     assessors = content["assessors"]
     topics = dict.fromkeys((*content["judged_topics"], *content["run_topics"]))
@@ -270,6 +285,23 @@ def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
         tuple(content["run_notes"]),
         tuple(content["notes"]),
     )
+
+
+def _text_of(folder: Path) -> str:
+    """What the file of the survey holds.
+
+    Raises
+    ------
+    FileError
+        There is none, or it cannot be read.
+    """
+    try:
+        return read_newest(folder)[1]
+    except FileNotFoundError:
+        problem = f"holds no {SURVEY}, so it is no partitioned collection; qrowd partition writes one"
+        raise FileError(folder, problem) from None
+    except (OSError, UnicodeError) as error:
+        raise FileError(folder / SURVEY, f"cannot be read: {error}; write the collection again") from None
 
 
 def _part(content: dict[str, Any]) -> Part:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Codes, Floats
 from qrowd.model.inferred_scales import inferred_scales, joined_sources
@@ -28,6 +30,45 @@ def summary_of(values: Floats) -> Floats:
     return np.unique(np.concatenate([[own.min(), own.max()], fraction]))
 
 
+def summaries_of(values: Floats, assessor: Codes, n: int) -> tuple[Floats, ...]:
+    """(n,) `summary_of` the values of each assessor. values, assessor : of each row."""
+    return tuple(map(summary_of, by_code(values, assessor, n)))
+
+
+@dataclass(frozen=True, eq=False)
+class PieceSurvey:
+    """What the survey needs to know of a piece of a file. n_rows : in it."""
+
+    n_rows: int
+    topics: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RunsSurvey(PieceSurvey):
+    """Of runs. has_ranks : whether they state ranks."""
+
+    systems: tuple[str, ...]
+    has_ranks: bool
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentsSurvey(PieceSurvey):
+    """Of judgments.
+
+    summaries : (assessors,) `summary_of` the values of each. scales : (assessors,) of which declared ones are kept.
+    tables : (assessors,) the table each comes from, by any key; the assessors of one table share an inferred scale.
+    columns : that were recorded. pairs : part * number of assessors + assessor, for those with judgments in a part.
+    """
+
+    assessors: tuple[str, ...]
+    summaries: tuple[Floats, ...]
+    scales: tuple[Scale, ...]
+    tables: tuple[object, ...]
+    columns: tuple[str, ...]
+    pairs: NDArray[np.int64]
+
+
 class AssessorSurvey:
     """Assessors in the order in which they appear, with what their scales are inferred from.
 
@@ -40,28 +81,18 @@ class AssessorSurvey:
         self._declared: list[Scale | None] = []
         self._tables: dict[object, set[int]] = {}
 
-    def add(
-        self,
-        names: Sequence[str],
-        values: Floats,
-        assessor: Codes,
-        scales: Sequence[Scale],
-        tables: Sequence[object],
-    ) -> None:
-        """Take in judgments.
-
-        values, assessor : of each row. scales : (names,) of which declared ones are kept. tables : (names,) the table
-        each comes from, by any key; the assessors of one table share an inferred scale.
-        """
-        for i, own in enumerate(by_code(values, assessor, len(names))):
-            a = self._number.setdefault(names[i], len(self._number))
+    def add(self, survey: JudgmentsSurvey) -> None:
+        """Take in the assessors of judgments."""
+        each = zip(survey.assessors, survey.summaries, survey.scales, survey.tables, strict=True)
+        for name, summary, scale, table in each:
+            a = self._number.setdefault(name, len(self._number))
             if a == len(self._summaries):
                 self._summaries.append(np.zeros(0))
                 self._declared.append(None)
-            self._summaries[a] = summary_of(np.concatenate([self._summaries[a], own]))
-            if scales[i].declared:
-                self._declared[a] = scales[i]
-            self._tables.setdefault(tables[i], set()).add(a)
+            self._summaries[a] = summary_of(np.concatenate([self._summaries[a], summary]))
+            if scale.declared:
+                self._declared[a] = scale
+            self._tables.setdefault(table, set()).add(a)
 
     @property
     def assessors(self) -> tuple[str, ...]:
