@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from judge.model_server import ModelServer, answer_all, completion, output_line, problem
+from judge.model_server import ModelServer, Response, answer_all, completion, output_line, problem
 from qrowd.cli.examples import EXAMPLES
 from qrowd.files import read_judgments, read_preferences, read_runs
 from qrowd.judge import prompt
@@ -150,6 +150,121 @@ def test_a_server_is_asked_and_its_key_is_nowhere(qrowd, few, monkeypatch):
     assert "refused" in qrowd("judge", "status", "judge.sqlite").out
 
 
+def grades(number, body):
+    """A grade that depends on the document alone."""
+    return completion(json.dumps({"grade": len(body["messages"][-1]["content"]) % 4}))
+
+
+@pytest.fixture
+def many(qrowd, tmp_path):
+    """Forty documents of one topic, retrieved by one system."""
+    (tmp_path / "topics.tsv").write_text("1\tgreen tea\n")
+    (tmp_path / "documents.tsv").write_text("".join(f"d{n}\t{'tea ' * n}\n" for n in range(1, 41)))
+    (tmp_path / "a.run").write_text("".join(f"1 Q0 d{n} {n} {100 - n} a\n" for n in range(1, 41)))
+    return tmp_path, (*ASK, "--runs", "a.run", "--depth", "40", "--concurrency", "2")
+
+
+def judged(folder):
+    return read_judgments(folder).to_frame().drop(columns="seconds")
+
+
+def test_a_server_that_dies_in_the_middle_changes_no_judgment_and_other_servers_go_on(qrowd, many):
+    folder, command = many
+    with ModelServer(grades) as one:
+        qrowd(*command, "--model", f"{one.url}#small", "--record", "one.sqlite", "-o", "one")
+
+    def dies(number, body):
+        return grades(number, body) if number < 8 else Response(reset=True)
+
+    with ModelServer(dies) as first, ModelServer(grades) as second:
+        outcome = qrowd(*command, "--model", f"{first.url},{second.url}#small", "-o", "several")
+        assert outcome.status == 0, outcome.err
+        assert "40 of 40 questions have an answer" in outcome.out
+        assert f"servers of small: {first.url} 8 answers, " in outcome.out
+        assert f"{second.url} 32 answers" in outcome.out
+        answered = first.contents[:8] + second.contents
+        assert len(answered) == len(set(answered)) == 40
+    assert judged("one").equals(judged("several"))
+    with ModelServer(grades) as third:
+        (folder / "servers.txt").write_text(f"# what is left\n{third.url}\n")
+        again = qrowd(*command, "--model", "servers.txt#small", "-o", "again")
+        assert again.status == 0, again.err
+        assert third.bodies == []
+        back = qrowd(*command, "--model", f"{first.url}#small", "-o", "back")  # one of the servers of the first job
+        assert "40 of 40 questions have an answer" in back.out
+    assert judged("again").equals(judged("several"))
+    assert judged("back").equals(judged("several"))
+    assert "40 of 40 questions have an answer" in qrowd("judge", "status", "judge.sqlite").out
+
+
+def test_a_record_of_one_server_goes_on_with_several(qrowd, many):
+    _, command = many
+    with ModelServer(grades) as first, ModelServer(grades) as second:
+        qrowd(*command, "--model", f"{first.url}#small")
+        dry = qrowd(*command, "--model", f"{first.url},{second.url}#small", "--dry-run")
+        assert dry.out.startswith("0 requests, ")
+        outcome = qrowd(*command, "--model", f"{first.url},{second.url}#small", "-o", "judges")
+        assert "40 of 40 questions have an answer" in outcome.out
+        assert (len(first.bodies), len(second.bodies)) == (40, 0)
+    assert "40 of 40 questions have an answer" in qrowd("judge", "status", "judge.sqlite").out
+
+
+def test_once_all_servers_are_down_the_job_ends_in_one_line_and_goes_on_with_others(qrowd, many):
+    _, command = many
+
+    def dies(number, body):
+        return grades(number, body) if number < 5 else problem(404, "no such model")
+
+    with ModelServer(dies) as first, ModelServer(dies) as second:
+        outcome = qrowd(*command, "--model", f"{first.url},{second.url}#small", "-o", "judges")
+        line = (
+            f"small: none of its servers answers: {first.url} (HTTP 404: no such model; check URL and model), "
+            f"{second.url} (HTTP 404: no such model; check URL and model); the answers so far are kept"
+        )
+        assert (outcome.status, line in outcome.err, len(outcome.err.strip().splitlines())) == (2, True, 1)
+    with ModelServer(grades) as third:
+        outcome = qrowd(*command, "--model", f"{third.url},#small", "-o", "judges")
+        assert "40 of 40 questions have an answer" in outcome.out
+        assert len(third.bodies) == 30
+
+
+def test_several_servers_share_a_key_and_a_budget(qrowd, many, monkeypatch):
+    folder, command = many
+    monkeypatch.setenv("MY_KEY", "sk-very-secret-0123456789")
+    (folder / "prices.toml").write_text(
+        'currency = "EUR"\n[[prices]]\nendpoint = "*"\nmodel = "*"\ninput = 0\noutput = 100.0\n'
+    )
+    with ModelServer(grades) as first, ModelServer(grades) as second:
+        command = (*command, "--model", f"{first.url},{second.url.replace('127.0.0.1', 'localhost')}#small")
+        command = (*command, "--key-from", "MY_KEY", "--prices", "prices.toml", "--parameter", "max_tokens=2")
+        assert qrowd(*command, "--dry-run").out.rstrip().endswith("cost about 0.008 EUR")
+        outcome = qrowd(*command, "--budget", "0.003")
+        assert "stopped: budget" in outcome.out, outcome.err
+        asked = len(first.bodies) + len(second.bodies)
+        assert 10 <= asked <= 15  # 2 tokens of 0.0001 EUR each
+        assert "40 of 40 questions have an answer" in qrowd(*command, "--budget", "0.0081").out
+        keys = {headers["authorization"] for headers in (*first.headers, *second.headers)}
+        assert keys == {"Bearer sk-very-secret-0123456789"}
+        assert len(first.bodies) + len(second.bodies) == 40
+
+
+def test_a_batch_of_one_server_is_not_asked_by_several(qrowd, few):
+    def run(served, batch):
+        answer_all(served, batch)
+
+    with ModelServer(grades, run) as first, ModelServer(grades) as second:
+        command = (*ASK, "--runs", "runs", "--model")
+        several = f"{first.url},{second.url}#small"
+        refused = qrowd(*command, several, "--batch", "batches")
+        assert (refused.status, "a batch is sent to one: name one URL" in refused.err) == (2, True)
+        qrowd(*command, f"{first.url}#small", "--batch", "batches")
+        qrowd("judge", "send", "batches")
+        assert "in batches: 3 questions" in qrowd(*command, several).out
+        qrowd("judge", "collect")
+        assert "3 of 4 questions have an answer" in qrowd(*command, several, "-o", "judges").out
+        assert first.bodies == second.bodies == []
+
+
 def test_batches_give_the_files_of_asking(qrowd, few):
     def grade(number, body):
         return completion('{"grade": 3}') if "coffee" in body["messages"][-1]["content"] else completion("no idea")
@@ -246,6 +361,14 @@ def test_the_key_is_in_no_help_text(qrowd, monkeypatch):
     [
         (("--model", "assessor.py:grade"), "nothing to judge"),
         (("--runs", "runs", "--model", "gpt"), "expected URL#NAME"),
+        (("--runs", "runs", "--model", "ftp://a/v1#m"), "expected URL#NAME"),
+        (("--runs", "runs", "--model", "none.txt#m"), "there is no such file; several servers are URL,URL#NAME"),
+        (("--runs", "runs", "--model", "topics.tsv#m"), "topics.tsv, line 1: expected the URL of a server"),
+        (("--runs", "runs", "--model", "http://a/v1,http://a/v1/#m"), "http://a/v1 is there twice"),
+        (
+            ("--runs", "runs", "--model", "http://a/v1,http://b/v1#m", "http://b/v1#m"),
+            "m at http://b/v1 is there twice, once as one of several servers",
+        ),
         (("--runs", "runs", "--model", "none.py:grade"), "there is no such file"),
         (("--runs", "runs", "--model", "assessor.py:none"), "there is no function 'none'"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "best"), "choose one of"),

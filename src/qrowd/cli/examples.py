@@ -69,6 +69,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
         "--model http://localhost:8000/v1#qwen3 --as aspects --dry-run",
         "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
+        "--model http://gpu1:8000/v1,http://gpu2:8000/v1#qwen3 --dry-run",
+        "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
         "--model http://localhost:8000/v1#qwen3 --batch batches",
     ),
     "judge probe": (

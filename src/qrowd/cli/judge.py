@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from qrowd.cli import judge_options, options
-from qrowd.cli.commands import Interrupted, command_group
+from qrowd.cli.commands import command_group
 from qrowd.cli.judge_batch import collect, send, show_written
 from qrowd.cli.judge_probe import probe
 from qrowd.cli.judge_prompts import prompts
@@ -81,7 +81,6 @@ def ask(
 ) -> None:
     """Ask language models to judge documents. Only an answer becomes a judgment."""
     from qrowd import files
-    from qrowd.cli.show import progress
     from qrowd.judge import Prices, plan_job, read_document_texts, read_topic_texts, write_batches
     from qrowd.judge.questions import pool_from
     from qrowd.model.runs import Runs
@@ -122,18 +121,10 @@ def ask(
         )
         return
     currency = price_list.currency if price_list else ""
-    try:
-        with progress("asking") as advance:
-            answers = job.ask(
-                record,
-                concurrency=concurrency,
-                budget=budget,
-                prices=price_list,
-                again=statuses,
-                progress=lambda done, total, cost: advance(done, total, f"{cost:.4g} {currency}" if price_list else ""),
-            )
-    except KeyboardInterrupt:
-        raise Interrupted(f"the answers so far are in {record}; the same command asks the rest") from None
+    with judge_options.asking(record, price_list) as progress:
+        answers = job.ask(
+            record, concurrency=concurrency, budget=budget, prices=price_list, again=statuses, progress=progress
+        )
     if output is not None:
         _write(answers, output)
     n_unasked = answers.n_unasked - answers.n_in_batches
@@ -199,6 +190,7 @@ def _notes(answers: ModelAnswers, record: str, currency: str) -> Any:
         yield _in_batches(answers.n_in_batches)
     if answers.cost is not None:
         yield Note("cost", f"{answers.cost:.4g} {currency}")
+    yield from judge_options.notes_on_servers(answers.servers)
     if answers.statuses.n_failed:
         yield Note(
             "failures", "make no judgment; errors and timeouts are asked again by the same command, others by --again"

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.commands import Interrupted
 from qrowd.cli.options import option
 from qrowd.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
-    from qrowd.judge import Job
+    from qrowd.judge import Job, Prices, ServerWork
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
     from qrowd.model.runs import Runs
+    from qrowd.reports.document import Note
 
 ASKED_AGAIN = ("refused", "cut_off", "unparsable", "out_of_scale")  # errors and timeouts always are
 
@@ -44,7 +48,8 @@ Documents = Annotated[
 Models = Annotated[
     list[str],
     option(
-        help="Models: URL#NAME of an OpenAI-compatible server, or FILE.py:FUNCTION of a request.",
+        help="Models: URL#NAME of an OpenAI-compatible server, URL,URL#NAME or FILE#NAME of several servers of one "
+        "model, or FILE.py:FUNCTION of a request.",
         panel="Models",
         metavar="MODELS",
     ),
@@ -83,7 +88,7 @@ Parameters = Annotated[
 KeyFrom = Annotated[
     list[str] | None,
     option(
-        help="Environment variables that hold the keys: VARIABLE, or HOST=VARIABLE for each of several servers.",
+        help="Environment variables that hold the keys: VARIABLE, or HOST=VARIABLE for each of several hosts.",
         panel="Models",
         metavar="VARIABLES",
         show_default="OPENAI_API_KEY for OpenAI",
@@ -138,33 +143,33 @@ def items_of(path: str) -> dict[str, list[str]]:
 
 
 def models_of(texts: list[str], key_from: list[str], timeout: float) -> list[Any]:
-    """The models of URL#NAME and FILE.py:FUNCTION. A key goes to the server that it is for, and to no other."""
-    from qrowd.judge.chat import ChatModel, url_and_name
+    """The models of URL#NAME, URL,URL#NAME, FILE#NAME and FILE.py:FUNCTION.
 
-    variables = key_variables({host_of(text) for text in texts if "#" in text}, key_from)
+    A key goes to the server that it is for, and to no other; servers of one model may share one.
+    """
+    from qrowd.judge.servers import EXPECTED, host_of, model_at, urls_of
+
+    urls = {text: urls_of(text) for text in texts if "#" in text}
+    hosts = {host_of(url) for of_model in urls.values() for url in of_model}
+    variables = key_variables(hosts, key_from, shared=len(urls) == 1)
     models: list[Any] = []
     for text in texts:
-        parts = url_and_name(text)
         if "#" not in text:
             models.append(_function(text))
-        elif parts is None:
-            raise ArgumentError(f"--model {text}: expected URL#NAME, as in http://localhost:8000/v1#qwen3")
+        elif not urls[text]:
+            raise ArgumentError(f"--model {text}: {EXPECTED}")
         else:
-            models.append(ChatModel(*parts, key_from_environment=variables.get(host_of(text)), timeout=timeout))
+            models.append(model_at(text, keys=variables, timeout=timeout))
     return models
 
 
-def host_of(url: str) -> str:
-    """The name of the server of a URL, as --key-from has it."""
-    from urllib.parse import urlsplit
+def key_variables(hosts: set[str], key_from: list[str], *, shared: bool = False) -> dict[str, str]:
+    """{host: environment variable} of VARIABLE and HOST=VARIABLE; of no other host than these.
 
-    return urlsplit(url.partition("#")[0]).hostname or ""
-
-
-def key_variables(hosts: set[str], key_from: list[str]) -> dict[str, str]:
-    """{host: environment variable} of VARIABLE and HOST=VARIABLE; of no other host than these."""
+    shared : whether one VARIABLE may be for several hosts, those of one model.
+    """
     variables = dict(text.rpartition("=")[::2] for text in key_from)
-    if "" in variables and len(hosts) > 1:
+    if "" in variables and len(hosts) > 1 and not shared:
         raise ArgumentError(f"--key-from {variables['']}: there are {len(hosts)} servers; say which: HOST=VARIABLE")
     if strange := sorted(set(variables) - hosts - {""}):
         raise ArgumentError(f"--key-from {strange[0]}={variables[strange[0]]}: no model is at this host")
@@ -201,6 +206,36 @@ def parameters_of(texts: list[str] | None) -> dict[str, object]:
         except ValueError:
             parameters[name] = value
     return parameters
+
+
+@contextmanager
+def asking(record: str, price_list: Prices | None) -> Iterator[Callable[[int, int, float], object]]:
+    """A bar of the questions with their cost so far; after Ctrl-C the line that says how to go on."""
+    from qrowd.cli.show import progress
+
+    currency = price_list.currency if price_list else ""
+    try:
+        with progress("asking") as advance:
+            yield lambda done, total, cost: advance(done, total, f"{cost:.4g} {currency}" if price_list else "")
+    except KeyboardInterrupt:
+        raise Interrupted(f"the answers so far are in {record}; the same command asks the rest") from None
+
+
+def notes_on_servers(servers: Sequence[ServerWork]) -> Iterator[Note]:
+    """What each server of a model did that several serve, where it did anything."""
+    from qrowd.reports.document import Note
+    from qrowd.reports.phrases import count
+
+    for model in dict.fromkeys(one.model for one in servers):
+        parts = [
+            f"{one.endpoint} {count(one.answers, 'answer')}"
+            + (f", {count(one.failures, 'failed attempt')}" if one.failures else "")
+            + (f" ({one.state})" if one.state else "")
+            for one in servers
+            if one.model == model and (one.answers or one.failures)
+        ]
+        if parts:
+            yield Note(f"servers of {model}", "; ".join(parts))
 
 
 def show_estimate(job: Job, prices: Any, record: str, *, again: Any = (), batch: bool = False) -> None:

@@ -65,7 +65,6 @@ def probe(
     output: Output = None,
 ) -> None:
     """Test whether words that add no content raise the grades of a model. Nothing of it becomes a judgment."""
-    from qrowd.cli.show import progress
     from qrowd.judge import Prices, plan_probes, read_document_texts, read_topic_texts
     from qrowd.judge.questions import pool_from
     from qrowd.reports.probes import ProbeReport
@@ -93,14 +92,9 @@ def probe(
         judge_options.show_estimate(job.job, price_list or Prices.read(), record, again=statuses)
         return
     currency = price_list.currency if price_list else ""
-    with progress("asking") as advance:
+    with judge_options.asking(record, price_list) as progress:
         result = job.ask(
-            record,
-            concurrency=concurrency,
-            budget=budget,
-            prices=price_list,
-            again=statuses,
-            progress=lambda done, total, cost: advance(done, total, f"{cost:.4g} {currency}" if price_list else ""),
+            record, concurrency=concurrency, budget=budget, prices=price_list, again=statuses, progress=progress
         )
     deliver(ProbeReport(result, tuple(_notes(result, record, currency))).to_document(), output)
 

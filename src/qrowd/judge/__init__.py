@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from qrowd.judge.questions import read_topic_texts as read_topic_texts
     from qrowd.judge.record import Record as Record
     from qrowd.judge.record import Recorded as Recorded
+    from qrowd.judge.running import ServerWork as ServerWork
+    from qrowd.judge.servers import SeveralServers as SeveralServers
 
 _HOME = {
     "BatchStates": "batch",
@@ -67,6 +69,8 @@ _HOME = {
     "Recorded": "record",
     "Reply": "exchange",
     "Request": "exchange",
+    "ServerWork": "running",
+    "SeveralServers": "servers",
     "Statuses": "outcome",
     "SystemFailures": "failures",
     "TokenChoice": "exchange",

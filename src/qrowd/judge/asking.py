@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from qrowd.errors import ArgumentError
 from qrowd.judge.asked import SEVERAL, Asking, write_askings
 from qrowd.judge.batch_log import cost_of_pending, pending_keys
-from qrowd.judge.chat import ChatModel, url_and_name
 from qrowd.judge.exchange import Model, Reply, Request, Status
-from qrowd.judge.function import FunctionModel
+from qrowd.judge.inputs import (
+    AnyModel,
+    AnyPrompt,
+    TextOf,
+    models_of,
+    prompts_of,
+    texts_by_document,
+    texts_by_topic,
+)
 from qrowd.judge.outcome import Outcome, Statuses, assessors_of, judgments_of, preferences_of, source_of
 from qrowd.judge.prices import Estimate, Prices
-from qrowd.judge.prompts import Prompt, prompt
+from qrowd.judge.prompts import Prompt
 from qrowd.judge.questions import (
     DEPTH,
     UNIT_SIZE,
@@ -29,7 +36,8 @@ from qrowd.judge.questions import (
     texts_missing,
 )
 from qrowd.judge.record import Record
-from qrowd.judge.running import ask_all
+from qrowd.judge.running import ServerWork, ask_all
+from qrowd.judge.servers import SeveralServers, other_endpoints, other_key, servers_of
 from qrowd.model.chance import Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.pools import checks_from_gold
@@ -37,10 +45,6 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.paths import PathLike
-
-TextOf = Mapping[str, str | Mapping[str, str]]
-AnyModel = Model | str | Callable[[Request], Any]
-AnyPrompt = Prompt | str
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,8 @@ class ModelAnswers(Result):
     judgments, preferences : of the answers that are ok; preferences are None where none were asked for.
     n_unasked : questions that were not asked. n_in_batches : those of them that batches hold which were sent and have
     not been collected; the budget did not allow the others. cost : None where a model has no price.
-    stopped : why the job ended early; None where it did not.
+    stopped : why the job ended early; None where it did not. servers : what each server did of the models that several
+    serve.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -62,6 +67,7 @@ class ModelAnswers(Result):
     cost: float | None
     stopped: str | None = None
     n_in_batches: int = 0
+    servers: tuple[ServerWork, ...] = ()
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return self.statuses._tables()
@@ -111,24 +117,45 @@ class Job:
         again: Collection[Status] = (),
         batch: bool = False,
     ) -> Estimate:
-        """What the requests cost that the record does not answer yet; as single requests, or in batches."""
+        """What the requests cost that the record does not answer yet; as single requests, or in batches.
+
+        A question to one of several servers costs what it costs at the dearest of them.
+        """
         requests = self.requests
         if record is not None and Path(record).exists():
             with Record(record, read_only=True) as attempts:
                 requests, _ = self.open_requests(attempts, again=again)
-        return prices.estimate(requests, batch=batch)
+        several = {one.name: servers_of(one) for one in self.models if isinstance(one, SeveralServers)}
+        return prices.estimate(
+            (
+                prices.dearest([replace(one, endpoint=server.endpoint) for server in several[one.model]])
+                if one.endpoint == SeveralServers.endpoint
+                else one
+                for one in requests
+            ),
+            batch=batch,
+        )
 
     def open_requests(self, record: Record, *, again: Collection[Status] = ()) -> tuple[list[Request], set[str]]:
         """The requests that the record does not answer, and the keys of those that batches hold.
 
         again : statuses of answers that do not count. What a batch holds is not open.
         """
-        requests = {request.key: request for request in self.requests}
-        keys = self._again(record, again) if again else set()
-        pending = {key for key in pending_keys(record) if key in requests}
-        answered = {key for key in requests if key not in keys and record.is_answered(key)}
-        in_batches = pending - answered
-        return [one for key, one in requests.items() if key not in answered | in_batches], in_batches
+        others = {(one.endpoint, one.name): other_endpoints(record, one) for one in self.models}
+        sent = pending_keys(record)
+        still_open, in_batches = list[Request](), set[str]()
+        for key, asking in {one.key: one for one in self.askings}.items():
+            if (request := asking.request) is None:
+                continue
+            elsewhere = others[request.endpoint, request.model]
+            answered = key if record.is_answered(key) else other_key(record, request, elsewhere)
+            if answered is not None and not (again and _status(asking, record.last(answered)) in again):
+                continue
+            if key in sent or any(replace(request, endpoint=one).key in sent for one in elsewhere):
+                in_batches.add(key)
+            else:
+                still_open.append(request)
+        return still_open, in_batches
 
     def note(self, record: Record) -> None:
         """List the questions in the record, where it lists them."""
@@ -142,6 +169,7 @@ class Job:
         cost: float | None = None,
         stopped: str | None = None,
         in_batches: Collection[str] = (),
+        servers: tuple[ServerWork, ...] = (),
     ) -> ModelAnswers:
         """The answers in these replies, by the keys of their requests. in_batches : keys of those that batches hold."""
         outcomes = []
@@ -159,6 +187,7 @@ class Job:
             cost,
             stopped,
             sum(asking.key in in_batches and asking.key not in replies for asking in self.askings),
+            servers,
         )
 
     def ask(
@@ -187,11 +216,13 @@ class Job:
                 reserved=cost_of_pending(attempts, prices),
                 progress=progress,
             )
-        return self.answers(answers.replies, cost=answers.cost, stopped=answers.stopped, in_batches=in_batches)
-
-    def _again(self, record: Record, statuses: Collection[Status]) -> set[str]:
-        outcomes = {asking.key: asking.outcome(record.last(asking.key)) for asking in self.askings if asking.key}
-        return {key for key, outcome in outcomes.items() if outcome is not None and outcome.status in statuses}
+        return self.answers(
+            answers.replies,
+            cost=answers.cost,
+            stopped=answers.stopped,
+            in_batches=in_batches,
+            servers=answers.servers,
+        )
 
 
 def ask_models(
@@ -232,7 +263,8 @@ def ask_models(
         Runs, of which the first `depth` documents are judged; judgments or preferences, of which all are; or
         {topic: documents}.
     models
-        "URL#NAME" of an OpenAI-compatible server, a function of a `Request`, or a `Model`; one or several.
+        "URL#NAME" of an OpenAI-compatible server; "URL,URL#NAME" or "FILE#NAME", a URL on each line, of several servers
+        of one model; a function of a `Request`, or a `Model`; one or several.
     prompts
         Names or TOML files of prompts of one form.
     record
@@ -316,9 +348,7 @@ def plan_job(
     """
     chosen, asked = prompts_of(prompts), models_of(models)
     _check(chosen, asked, n_samples)
-    texts_of_topics = {label: topic_texts(text) for label, text in topics.items()}
-    texts = {label: text for label, one in documents.items() if (text := document_text(one)).strip()}
-    texts_of_topics = {label: one for label, one in texts_of_topics.items() if one["topic"].strip()}
+    texts_of_topics, texts = texts_by_topic(topics), texts_by_document(documents)
     runs = pool if runs is None and isinstance(pool, Runs) else runs
     pooled = pool_from(pool, depth=depth)
     _check_texts("topics", texts_of_topics, pooled)
@@ -346,34 +376,6 @@ def plan_job(
         for model in asked
     ]
     return Job(tuple(askings), asked, runs, depth)
-
-
-def prompts_of(prompts: AnyPrompt | Sequence[AnyPrompt]) -> tuple[Prompt, ...]:
-    """Prompts from their names or files, or as they are; of one or several."""
-    return tuple(one if isinstance(one, Prompt) else prompt(one) for one in _several(prompts))
-
-
-def models_of(models: AnyModel | Sequence[AnyModel]) -> tuple[Model, ...]:
-    """Models as `model_of` takes them; of one or several."""
-    return tuple(model_of(one) for one in _several(models))
-
-
-def model_of(model: AnyModel) -> Model:
-    """A model from "URL#NAME", from a function, or as it is.
-
-    Raises
-    ------
-    ArgumentError
-        A text of another form.
-    """
-    if isinstance(model, str):
-        parts = url_and_name(model)
-        if parts is None:
-            raise ArgumentError(f"models: {model!r}: expected URL#NAME, as in http://localhost:8000/v1#qwen3")
-        return ChatModel(*parts)
-    if hasattr(model, "ask"):
-        return cast(Model, model)
-    return FunctionModel(model, getattr(model, "__name__", "function"))
 
 
 def scale_of(prompt: Prompt) -> str:
@@ -413,6 +415,11 @@ def _asking(
     return Asking(*about, request.key, request, n_values=n, parameters=text)
 
 
+def _status(asking: Asking, reply: Reply | None) -> Status | None:
+    outcome = asking.outcome(reply)
+    return None if outcome is None else outcome.status
+
+
 def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -> None:
     if n_samples < 1:
         raise ArgumentError(f"n_samples={n_samples}: each question is asked at least once")
@@ -428,6 +435,14 @@ def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -
             raise ArgumentError(f"{noun}: {repeated} is there twice; rename or remove one")
     if not models:
         raise ArgumentError("models: name at least one")
+    single = {(one.name, one.endpoint) for one in models}
+    for model in models:
+        for server in servers_of(model):
+            if server is not model and (model.name, server.endpoint) in single:
+                raise ArgumentError(
+                    f"models: {model.name} at {server.endpoint} is there twice, once as one of several servers; "
+                    "remove one"
+                )
 
 
 def _check_texts(noun: str, texts: Collection[str], labels: Collection[str]) -> None:
@@ -437,22 +452,3 @@ def _check_texts(noun: str, texts: Collection[str], labels: Collection[str]) -> 
             f"{noun}: none of the {len(labels):,} to be judged has a text, such as {next(iter(labels))!r}; are these "
             "the texts of this collection?"
         )
-
-
-def _several(one: Any) -> list[Any]:
-    return list(one) if isinstance(one, list | tuple) else [one]
-
-
-def topic_texts(text: str | Mapping[str, str]) -> dict[str, str]:
-    """The texts of a topic by the names that prompts have for them."""
-    if isinstance(text, str):
-        return {"topic": text}
-    names = {"topic": "title", "description": "description", "narrative": "narrative"}
-    return {ours: text.get(theirs) or "" for ours, theirs in names.items()}
-
-
-def document_text(text: str | Mapping[str, str]) -> str:
-    """Title and text of a document."""
-    if isinstance(text, str):
-        return text
-    return "\n\n".join(part for part in (text.get("title"), text.get("text")) if part)

@@ -37,6 +37,7 @@ from qrowd.judge.chat import ChatModel, body, read_body
 from qrowd.judge.exchange import Reply, Request, Status
 from qrowd.judge.prices import Prices, expected_tokens, tokens_of
 from qrowd.judge.record import Record, is_complete
+from qrowd.judge.servers import SeveralServers
 from qrowd.judge.wire import PATH, Server
 from qrowd.model.result import Result
 from qrowd.paths import PathLike
@@ -144,11 +145,13 @@ def write_batches(
     Raises
     ------
     ArgumentError
-        A model that is a function; a budget without prices.
+        A model that is a function or has several servers; a budget without prices.
     FileError
         The folder holds a file of requests that were not sent and that this call does not replace.
     """
     for model in job.models:
+        if isinstance(model, SeveralServers):
+            raise ArgumentError(f"models: {model.name} is at several servers; a batch is sent to one: name one URL")
         if not isinstance(model, ChatModel):
             raise ArgumentError(f"models: {model.name} is a function; only models of a server, URL#NAME, have batches")
     with Record(record) as attempts:

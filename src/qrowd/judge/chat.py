@@ -122,12 +122,6 @@ class ChatModel:
         return self._client
 
 
-def url_and_name(text: str) -> tuple[str, str] | None:
-    """The two parts of URL#NAME; None where the text is not of this form."""
-    url, _, name = text.partition("#")
-    return (url, name) if name and url.startswith(("http://", "https://")) else None
-
-
 def body(request: Request, sends_schema: bool) -> dict[str, object]:
     """What is sent to `chat/completions`; without a key."""
     content: dict[str, object] = {

@@ -17,19 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.judge.asking import (
-    AnyModel,
-    AnyPrompt,
-    Job,
-    ModelAnswers,
-    TextOf,
-    document_text,
-    plan_job,
-    prompts_of,
-    scale_of,
-    topic_texts,
-)
+from qrowd.judge.asking import Job, ModelAnswers, plan_job, scale_of
 from qrowd.judge.exchange import Status
+from qrowd.judge.inputs import AnyModel, AnyPrompt, TextOf, prompts_of, texts_by_document, texts_by_topic
 from qrowd.judge.outcome import STATUSES, Outcome
 from qrowd.judge.prices import Prices
 from qrowd.judge.prompts import Prompt
@@ -307,8 +297,8 @@ def plan_probes(
         check_choice("probes", probe, Probe)
     if n_pairs < 1 or not 0 < confidence < 1:
         raise ArgumentError(f"n_pairs={n_pairs}, confidence={confidence}: 1 or more, and a level between 0 and 1")
-    bodies = {label: text for label, one in documents.items() if (text := document_text(one)).strip()}
-    queries = {label: text for label, one in topics.items() if (text := topic_texts(one)["topic"]).strip()}
+    bodies = texts_by_document(documents)
+    queries = {label: texts["topic"] for label, texts in texts_by_topic(topics).items()}
     seed = seed_of(rng)
     chance = Chance.of(seed)
     drawn = draw_pairs(pool_from(pool, depth=depth), queries, bodies, n_pairs, chance)

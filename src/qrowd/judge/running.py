@@ -7,25 +7,28 @@ it is started again.
 from __future__ import annotations
 
 import asyncio
-import signal
-import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from random import Random
+from typing import Any
 
 from qrowd.errors import ArgumentError, QrowdError
+from qrowd.judge.event_loop import interruptible, run_loop
 from qrowd.judge.exchange import Model, Reply, Request
 from qrowd.judge.pace import Clock, Pace, SystemClock
 from qrowd.judge.prices import Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record, is_complete
+from qrowd.judge.servers import note_servers, other_endpoints, other_key, servers_of
+from qrowd.judge.spreading import Places, Server, Service, Turn, services_of
 
 TRIES = 6  # attempts at one request that fail, waits for a rate limit apart
 UNREACHED_TRIES = 3  # of a server that has never been reached: it does not run, or the URL is wrong
 RATE_LIMITED_TRIES = 50
 LONGEST_REQUESTED_WAIT = 3600.0  # seconds; a server that asks for more stops the job
-FAILURES_IN_A_ROW = 20  # requests of one endpoint given up with no answer between them: it is down, or all are wrong
+FAILURES_IN_A_ROW = 20  # requests of one service given up with no answer between them: it is down, or all are wrong
+UNAVAILABLE = (502, 503)  # says a proxy before a server that does not run, or a server that starts
 FATAL = {401: "check the key", 402: "the account has no credit", 403: "check the key", 404: "check URL and model"}
 QUOTA = "insufficient_quota"  # a 429 that no wait ends
 
@@ -36,11 +39,23 @@ Ask = Callable[[Request], Awaitable[Reply | None]]
 
 
 @dataclass(frozen=True)
+class ServerWork:
+    """What one of several servers did in a job: answers, attempts without one, and why it was not asked in the end."""
+
+    model: str
+    endpoint: str
+    answers: int
+    failures: int
+    state: str
+
+
+@dataclass(frozen=True)
 class Answers:
     """What a job has: replies by `Request.key`, complete ones and last failures, without `raw`, in order of requests.
 
     reused : requests answered by the record. attempts, tokens, cost : of this job, failed attempts included; cost is
     None where a model has no price. unasked : requests without a reply. stopped : why, where the budget ended the job.
+    servers : of the models that several serve.
     """
 
     replies: Mapping[str, Reply]
@@ -50,6 +65,7 @@ class Answers:
     cost: float | None
     unasked: int
     stopped: str | None = None
+    servers: tuple[ServerWork, ...] = ()
 
 
 def ask_all(
@@ -68,26 +84,28 @@ def ask_all(
 ) -> Answers:
     """Ask every request of the model with its endpoint and name; complete replies of the record are reused.
 
-    concurrency : requests in flight per endpoint. budget : what the record may cost in all, in the currency of
+    concurrency : requests in flight per server. budget : what the record may cost in all, in the currency of
     `prices`; the job stops before the next request would exceed it. again : keys of requests to be asked although the
     record has a complete reply. reserved : part of the budget that is spent elsewhere. rng : seed of jitter in waits.
 
     HTTP 408, 409, 429, 5xx, broken answers and connection errors are tried again after a wait that doubles, or that the
-    server asks for; all requests to an endpoint share it. Ctrl-C stops sending, records the replies still in flight,
-    then raises KeyboardInterrupt; a second one does not wait.
+    server asks for; all requests to a server share it. Where several servers serve a model, another one is asked at
+    once, and a server that fails is set aside for a while (`qrowd.judge.spreading`). Ctrl-C stops sending, records the
+    replies still in flight, then raises KeyboardInterrupt; a second one does not wait.
 
     Raises
     ------
     QrowdError
-        The server refuses key, account, URL or model, or gives no answer at all; everything answered is in the record.
+        The server refuses key, account, URL or model, or gives no answer at all; where several serve a model, all of
+        them. Everything answered is in the record.
     ArgumentError
         A request has no model; there is a budget, and a model has no price.
     """
     job = _Job(list(requests), models, record, concurrency, budget, prices, frozenset(again), progress, reserved)
     pace_clock, random = clock or SystemClock(), Random(rng)
     answers: list[Answers] = []
-    with _interruptible(job):
-        _run(lambda: answers.append(asyncio.run(job.run(pace_clock, random))))
+    with interruptible(job.interrupt):
+        run_loop(lambda: answers.append(asyncio.run(job.run(pace_clock, random))))
     return answers[0]
 
 
@@ -112,8 +130,8 @@ def ask_in_turn(
         job.check(Request(model.endpoint, model.name, ()))
     pace_clock, random = clock or SystemClock(), Random(rng)
     answers: list[Answers] = []
-    with _interruptible(job):
-        _run(lambda: answers.append(asyncio.run(job.run(pace_clock, random, work))))
+    with interruptible(job.interrupt):
+        run_loop(lambda: answers.append(asyncio.run(job.run(pace_clock, random, work))))
     return answers[0]
 
 
@@ -142,11 +160,15 @@ class _Job:
     stop: asyncio.Event | None = field(default=None, init=False)
     loop: asyncio.AbstractEventLoop | None = field(default=None, init=False)
     interrupted: bool = field(default=False, init=False)
+    places: Places = field(init=False)
 
     def __post_init__(self) -> None:
         if self.concurrency < 1:
             raise ArgumentError(f"concurrency={self.concurrency}: expected 1 or more requests at a time")
         self.by_name = {(model.endpoint, model.name): model for model in self.models}
+        self.at_server = {(one.endpoint, one.name): one for model in self.models for one in servers_of(model)}
+        note_servers(self.record, self.models)
+        self.other_endpoints = {name: other_endpoints(self.record, model) for name, model in self.by_name.items()}
         for request in self.requests:
             self.check(request)
         self.spent_before = self.record.spent()
@@ -154,38 +176,43 @@ class _Job:
     def check(self, request: Request) -> None:
         if (request.endpoint, request.model) not in self.by_name:
             raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
-        if self.budget is not None and (self.prices is None or self.prices.price(request) is None):
-            raise ArgumentError(
-                f"budget={self.budget:g}: {request.model!r} at {request.endpoint!r} has no price; add it to the "
-                "file of prices"
-            )
+        if self.budget is None:
+            return
+        for server in servers_of(self.by_name[request.endpoint, request.model]):
+            if self.prices is None or self.prices.price(_to(server.endpoint, request)) is None:
+                raise ArgumentError(
+                    f"budget={self.budget:g}: {request.model!r} at {server.endpoint!r} has no price; add it to the "
+                    "file of prices"
+                )
 
     async def run(self, clock: Clock, random: Random, work: Callable[[Ask], Awaitable[None]] | None = None) -> Answers:
         self.stop, self.loop = asyncio.Event(), asyncio.get_running_loop()
         if self.interrupted:
             self.stop.set()
+        services = services_of(
+            {name: tuple(one.endpoint for one in servers_of(model)) for name, model in self.by_name.items()},
+            lambda endpoint: Server(endpoint, Pace(clock, random), clock, self.concurrency),
+        )
+        self.places = Places(clock, self.wait, lambda: self.halted)
         distinct = {request.key: request for request in self.requests}
-        queues: dict[str, deque[Request]] = {}
+        queues: dict[int, deque[Request]] = {}
         for key, request in distinct.items():
-            reply = None if key in self.again else self.record.last(key)
+            reply = None if key in self.again else self.recall(request)
             if reply is None:
-                queues.setdefault(request.endpoint, deque()).append(request)
+                queues.setdefault(id(services[request.endpoint, request.model]), deque()).append(request)
             else:
                 self.replies[key] = replace(reply, raw="")
         self.reused = self.finished = len(self.replies)
         self.total = len(distinct)
         self._show()
-        endpoints = {
-            name: _Endpoint(self, queues.get(name, deque()), Pace(clock, random), clock, self.concurrency)
-            for name, _ in self.by_name
-        }
         try:
             async with asyncio.TaskGroup() as group:
-                for endpoint in endpoints.values():
-                    for _ in range(min(self.concurrency, len(endpoint.queue))):
-                        group.create_task(endpoint.work())
+                for service in {id(one): one for one in services.values()}.values():
+                    queue = queues.get(id(service), deque())
+                    for _ in range(min(self.concurrency * len(service.servers), len(queue))):
+                        group.create_task(self.work(service, queue))
                 if work is not None:
-                    await work(lambda request: self.answer(request, endpoints))
+                    await work(lambda request: self.answer(request, services))
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
         finally:
@@ -204,23 +231,147 @@ class _Job:
             self.cost if self.priced and self.prices is not None else None,
             self.total - len(self.replies),
             self.stopped,
+            tuple(
+                ServerWork(service.name, one.endpoint, one.answers, one.failures, one.state())
+                for service in services.values()
+                if service.several
+                for one in service.servers
+            ),
         )
 
-    async def answer(self, request: Request, endpoints: Mapping[str, _Endpoint]) -> Reply | None:
+    async def work(self, service: Service, queue: deque[Request]) -> None:
+        """Take one request after another until none is left or the job stops."""
+        while queue and not self.halted:
+            await self.ask(service, queue.popleft())
+
+    def recall(self, request: Request) -> Reply | None:
+        """The reply of the record, also one to the same question at another server of the model."""
+        reply = self.record.last(request.key)
+        if reply is None:
+            others = self.other_endpoints[request.endpoint, request.model]
+            if (key := other_key(self.record, request, others)) is not None:
+                self.record.share(request.key, key)
+                reply = self.record.last(request.key)
+        return reply
+
+    async def answer(self, request: Request, services: Mapping[tuple[str, str], Service]) -> Reply | None:
         """The reply of the record, or else of the model."""
         self.check(request)
         key = request.key
         async with self.locks.setdefault(key, asyncio.Lock()):  # of two equal requests at once, one is sent
             if key not in self.replies:
                 self.total += 1
-                reply = self.record.last(key)
+                reply = self.recall(request)
                 if reply is None:
-                    async with endpoints[request.endpoint].places:
-                        await endpoints[request.endpoint].ask(request)
+                    await self.ask(services[request.endpoint, request.model], request)
                 else:
                     self.reused += 1
                     self.finish(request, reply)
         return self.replies.get(key)
+
+    async def ask(self, service: Service, request: Request) -> None:
+        """Ask until there is an answer, or none is to be expected, or the job stops."""
+        turn = Turn(request)
+        while (server := await self.places.take(service, turn)) is not None:
+            try:
+                wait = await self.attempt(service, server, turn)
+                if wait is None:
+                    return
+                if wait > 0 and not service.several:  # it keeps its place, so that the server is asked less
+                    await self.wait(wait)
+                elif wait > 0:
+                    turn.not_before[server.endpoint] = server.clock.now() + wait
+            finally:
+                self.places.leave(server)
+        if turn.reply is not None and not self.halted:
+            self.give_up(service, request, turn.reply)
+
+    async def attempt(self, service: Service, server: Server, turn: Turn) -> float | None:
+        """One attempt; seconds until this server may be asked it again, None where no other attempt follows."""
+        request = _to(server.endpoint, turn.request)
+        reserved = self.affordable(request)
+        if reserved is None:
+            return None
+        model = self.at_server[server.endpoint, request.model]
+        try:
+            reply = await model.ask(request)
+        except QrowdError as error:  # such as a package that is missing
+            self.reserved -= reserved
+            self.fail(str(error))
+            return None
+        except Exception as error:
+            reply = Reply(error=f"{type(error).__name__} in the model")
+        if request is not turn.request:
+            reply = replace(reply, endpoint=server.endpoint)
+        self.note(turn.request, reply, reserved, request)
+        if reply.retry_after and reply.retry_after <= LONGEST_REQUESTED_WAIT:
+            server.pace.hold(reply.retry_after)
+        if is_complete(reply):
+            server.answered()
+            service.given_up = 0
+            for other in service.servers:
+                if other.endpoint in turn.refused:  # without reason, as one has answered it
+                    other.failed(turn.reply.error or "" if turn.reply else "")
+            self.finish(turn.request, reply)
+            return None
+        server.failures += 1
+        turn.reply = reply
+        return self.failed(service, server, turn, reply)
+
+    def failed(self, service: Service, server: Server, turn: Turn, reply: Reply) -> float | None:
+        """What follows from an attempt without an answer; as `attempt`."""
+        error = reply.error or "no answer"
+        if (reason := _reason_to_stop(reply)) is not None:
+            if not service.several:
+                self.fail(f"{turn.request.model} at {server.endpoint}: {error}; {reason}")
+                return None
+            server.close(f"{error}; {reason}")
+            self.lost(service)
+            return 0.0
+        unreached = _is_unreached(reply)
+        server.reached |= not unreached
+        if not service.several and not server.reached and turn.failed + 1 >= UNREACHED_TRIES:
+            self.fail(f"{turn.request.model}: {error}; does the server run, and is the URL right?")
+            return None
+        n_servers = len(service.servers) if service.several else 1
+        turn.limited += reply.http_status == 429
+        # what has not reached one of several servers says nothing about the request
+        turn.failed += reply.http_status != 429 and not (
+            service.several and (unreached or reply.http_status in UNAVAILABLE)
+        )
+        if not is_transient(reply):
+            if reply.lasting or not service.several:
+                self.give_up(service, turn.request, reply)
+                return None
+            turn.refused.add(server.endpoint)
+            return 0.0
+        if reply.http_status != 429:
+            server.failed(error)
+        if server.down:
+            self.lost(service)
+        if turn.failed >= TRIES or turn.limited >= RATE_LIMITED_TRIES * n_servers:
+            self.give_up(service, turn.request, reply)
+            return None
+        wait = server.pace.backoff(max(1, turn.failed + turn.limited))
+        if reply.http_status in (429, 503) or (reply.http_status is None and not reply.timed_out):
+            server.pace.hold(wait)
+            return 0.0
+        return wait
+
+    def lost(self, service: Service) -> None:
+        """End the job where no server of a model is left."""
+        if service.several and all(server.down for server in service.servers):
+            self.fail(service.message())
+        self.places.changed()
+
+    def give_up(self, service: Service, request: Request, reply: Reply) -> None:
+        service.given_up += 1
+        self.finish(request, reply)
+        if service.given_up >= FAILURES_IN_A_ROW:
+            self.fail(
+                f"{request.model} at {request.endpoint}: {service.given_up} requests in a row had no answer, the last: "
+                f"{reply.error}; run the same command when this is mended"
+            )
 
     def affordable(self, request: Request) -> float | None:
         """Reserve what a request is expected to cost; None, and the job stops, where the budget does not allow it."""
@@ -234,11 +385,11 @@ class _Job:
         self.reserved += cost
         return cost
 
-    def note(self, request: Request, reply: Reply, reserved: float) -> None:
-        """Record an attempt and count it; the caller does nothing else before."""
+    def note(self, request: Request, reply: Reply, reserved: float, sent: Request) -> None:
+        """Record an attempt and count it; the caller does nothing else before. sent : the request to the server."""
         self.reserved -= reserved
         tokens = tokens_of(request, reply)
-        cost = None if self.prices is None else self.prices.cost(request, tokens)
+        cost = None if self.prices is None else self.prices.cost(sent, tokens)
         self.record.add(request, reply, cost=cost)
         self.attempts, self.tokens, self.cost = self.attempts + 1, self.tokens + tokens, self.cost + (cost or 0.0)
         self.priced &= cost is not None
@@ -266,12 +417,14 @@ class _Job:
     def halted(self) -> bool:
         return self.stop is not None and self.stop.is_set()
 
-    async def wait(self, seconds: float, clock: Clock) -> None:
-        """Wait, but not longer than the job goes on."""
+    async def wait(self, seconds: float, event: asyncio.Future[Any] | None = None) -> None:
+        """Wait so long, or for an event, but not longer than the job goes on."""
         assert self.stop is not None
-        tasks = [asyncio.ensure_future(clock.sleep(seconds)), asyncio.ensure_future(self.stop.wait())]
+        tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(self.stop.wait())]
+        if isfinite(seconds):
+            tasks.append(asyncio.ensure_future(self.places.clock.sleep(seconds)))
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*tasks, *(() if event is None else (event,))], return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in tasks:
                 task.cancel()
@@ -281,75 +434,9 @@ class _Job:
             self.progress(self.finished, self.total, self.cost)
 
 
-@dataclass
-class _Endpoint:
-    """The requests of one endpoint, which share its pace."""
-
-    job: _Job
-    queue: deque[Request]
-    pace: Pace
-    clock: Clock
-    concurrency: int
-    failures: int = 0  # requests given up since the last answer
-    reached: bool = False  # whether anything has ever come from it
-
-    def __post_init__(self) -> None:
-        self.places = asyncio.Semaphore(self.concurrency)
-
-    async def work(self) -> None:
-        """Take one request after another until none is left or the job stops."""
-        while self.queue and not self.job.halted:
-            await self.ask(self.queue.popleft())
-
-    async def ask(self, request: Request) -> None:
-        model = self.job.by_name[request.endpoint, request.model]
-        failed, limited = 0, 0
-        while await self.ready():
-            reserved = self.job.affordable(request)
-            if reserved is None:
-                return
-            try:
-                reply = await model.ask(request)
-            except QrowdError as error:  # such as a package that is missing
-                self.job.reserved -= reserved
-                return self.job.fail(str(error))
-            except Exception as error:
-                reply = Reply(error=f"{type(error).__name__} in the model")
-            self.job.note(request, reply, reserved)
-            if reply.retry_after and reply.retry_after <= LONGEST_REQUESTED_WAIT:
-                self.pace.hold(reply.retry_after)
-            if is_complete(reply):
-                self.failures, self.reached = 0, True
-                return self.job.finish(request, reply)
-            if (reason := _reason_to_stop(reply)) is not None:
-                return self.job.fail(f"{model.name} at {model.endpoint}: {reply.error}; {reason}")
-            self.reached |= not _is_unreached(reply)
-            if not self.reached and failed + 1 >= UNREACHED_TRIES:
-                return self.job.fail(f"{model.name}: {reply.error}; does the server run, and is the URL right?")
-            limited += reply.http_status == 429
-            failed += reply.http_status != 429
-            if not is_transient(reply) or failed >= TRIES or limited >= RATE_LIMITED_TRIES:
-                return self.give_up(request, reply)
-            wait = self.pace.backoff(failed + limited)
-            if reply.http_status in (429, 503) or (reply.http_status is None and not reply.timed_out):
-                self.pace.hold(wait)
-            else:
-                await self.job.wait(wait, self.clock)
-
-    async def ready(self) -> bool:
-        """Wait until a request may go out; False when the job stops."""
-        while not self.job.halted and (remaining := self.pace.remaining()) > 0:
-            await self.job.wait(remaining + self.pace.jitter(), self.clock)
-        return not self.job.halted
-
-    def give_up(self, request: Request, reply: Reply) -> None:
-        self.failures += 1
-        self.job.finish(request, reply)
-        if self.failures >= FAILURES_IN_A_ROW:
-            self.job.fail(
-                f"{request.model} at {request.endpoint}: {self.failures} requests in a row had no answer, the last: "
-                f"{reply.error}; run the same command when this is mended"
-            )
+def _to(endpoint: str, request: Request) -> Request:
+    """The request as it is sent to a server; the request itself where it is for this one."""
+    return request if request.endpoint == endpoint else replace(request, endpoint=endpoint)
 
 
 def is_transient(reply: Reply) -> bool:
@@ -372,44 +459,3 @@ def _reason_to_stop(reply: Reply) -> str | None:
     if reply.retry_after is not None and reply.retry_after > LONGEST_REQUESTED_WAIT:
         return f"the server asks to wait {reply.retry_after:.0f} s; run the same command then"
     return FATAL.get(reply.http_status or 0)
-
-
-@contextmanager
-def _interruptible(job: _Job) -> Iterator[None]:
-    """The first Ctrl-C stops the job in order, the second as usual."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handle(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        job.interrupt()
-
-    before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _run(work: Callable[[], object]) -> None:
-    """Run what starts an event loop, in a thread where one runs already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        work()
-        return
-    problems: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            work()
-        except BaseException as problem:
-            problems.append(problem)
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    thread.join()
-    if problems:
-        raise problems[0]

@@ -19,8 +19,8 @@ from qrowd.collect.protocols.views import DocumentView, PairView, QuestionView
 from qrowd.errors import ArgumentError
 from qrowd.judge.answers import stated_reason
 from qrowd.judge.asked import Asking
-from qrowd.judge.asking import document_text
 from qrowd.judge.exchange import Message, Model, Reply, Request
+from qrowd.judge.inputs import document_text
 from qrowd.judge.outcome import Outcome
 from qrowd.judge.prompts import PLACEHOLDER, Answer, Prompt, filled
 from qrowd.judge.questions import Question

@@ -47,9 +47,9 @@ from qrowd.collect.store.schema import MODEL
 from qrowd.errors import ArgumentError, FileError
 from qrowd.judge.answers import read_reply
 from qrowd.judge.asked import Asking, read_askings, write_askings
-from qrowd.judge.asking import AnyModel, AnyPrompt, models_of, prompts_of
 from qrowd.judge.exchange import Reply as ModelReply
 from qrowd.judge.exchange import Status
+from qrowd.judge.inputs import AnyModel, AnyPrompt, models_of, prompts_of
 from qrowd.judge.prices import Prices
 from qrowd.judge.record import Record
 from qrowd.judge.running import Ask, JobProgress, ask_in_turn, is_transient
