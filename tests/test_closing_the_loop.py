@@ -11,8 +11,8 @@ from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.settings import JourneySettings, Settings, settings_of
-from qrowd.collect.store.accounts import invite
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.invitations import invite
 from qrowd.files import read_preferences
 from qrowd.model.preferences import Preferences
 from qrowd.simulation import (

@@ -230,30 +230,30 @@ def test_the_units_of_a_campaign_with_arms_have_times_by_arm(qrowd, pilot, tmp_p
 
 def invited_by(line):
     """The name that a link belongs to, None where it is not, or no longer, good."""
-    from qrowd.collect.store.accounts import find_invitation
     from qrowd.collect.store.engine import open_store
+    from qrowd.collect.store.invitations import find_invitation
 
     with open_store("judgments.db", read_only=True) as store:
         invitation = store.read(lambda connection: find_invitation(connection, line.strip().rpartition("/")[2]))
     return None if invitation is None else invitation.name
 
 
-def test_a_second_invitation_leaves_the_first_link_alone_unless_it_is_renewed(qrowd, pilot):
+def test_a_second_invitation_leaves_the_first_link_alone_and_another_link_needs_a_word(qrowd, pilot):
     first = qrowd("campaign", "invite", pilot, "zoe").out
     again = qrowd("campaign", "invite", pilot, "zoe", "yan")
     assert again.status == 2
     assert again.err == (
-        "qrowd: zoe is invited already; leave the name out, or make the former link useless with --renew\n"
+        "qrowd: zoe is invited already; leave the name out, or make a further link with --again\n"
     )
     assert invited_by(first) == "zoe"
-    renewed = qrowd("campaign", "invite", pilot, "zoe", "yan", "--renew").out.splitlines()
-    assert [invited_by(line) for line in renewed] == ["zoe", "yan"]
-    assert invited_by(first) is None
+    further = qrowd("campaign", "invite", pilot, "zoe", "yan", "--again").out.splitlines()
+    assert [invited_by(line) for line in further] == ["zoe", "yan"]
+    assert invited_by(first) == "zoe"
 
 
 def test_links_are_made_while_a_server_holds_the_database_and_lead_to_its_address(qrowd, pilot):
-    from qrowd.collect.store.accounts import BASE_URL, put_setting
     from qrowd.collect.store.engine import open_store
+    from qrowd.collect.store.settings import BASE_URL, put_setting
 
     with open_store("judgments.db") as server:
         server.write(lambda connection: put_setting(connection, BASE_URL, "http://127.0.0.1:8123"))

@@ -18,7 +18,7 @@ from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
-from qrowd.collect.store.accounts import open_session
+from qrowd.collect.store.sessions import open_session
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.sequential.problems import prepare

@@ -281,8 +281,8 @@ def invite(
     name: Name,
     assessors: Annotated[list[str], typer.Argument(help="Names of the assessors, who get one link each.")],
     database: options.Database = options.DATABASE,
-    renew: Annotated[
-        bool, option("--renew", help="Also make links for assessors who have one, which becomes useless.")
+    again: Annotated[
+        bool, option("--again", help="Also make a further link for assessors who have one, which stays valid.")
     ] = False,
     base_url: Annotated[
         str | None,
@@ -296,12 +296,13 @@ def invite(
     """Create login links for assessors, also while the server runs. A link is shown once."""
     with server_extra():
         from qrowd.collect.campaigns.lookup import find
-        from qrowd.collect.store.accounts import BASE_URL, get_setting, invite_all
-    remedy = "leave the name out, or make the former link useless with --renew"
+        from qrowd.collect.store.invitations import invite_all
+        from qrowd.collect.store.settings import BASE_URL, get_setting
+    remedy = "leave the name out, or make a further link with --again"
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         links = store.write(
             lambda connection: invite_all(
-                connection, find(connection, name).id, assessors, time.time(), renew=renew, remedy=remedy
+                connection, find(connection, name).id, assessors, time.time(), again=again, remedy=remedy
             )
         )
         address = base_url or store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
-from qrowd.collect.store import accounts, schema
+from qrowd.collect.store import accounts, invitations, keys, schema
 from qrowd.collect.store.accounts import ATTEMPTS, WITHIN, TooManyAttemptsError, check_login
 from qrowd.collect.store.base import Store
 from qrowd.errors import ArgumentError
@@ -28,7 +28,7 @@ def house(store: Store) -> Store:
 def test_name_and_password_together_give_the_account(house: Store) -> None:
     number = check_login(house, "ann", GOOD, "1.2.3.4", AT)
     assert number is not None
-    assert house.read(lambda c: accounts.account_name(c, number)) == "ann"
+    assert house.read(lambda c: accounts.read_account(c, number)).name == "ann"
     assert asyncio.run(accounts.check_login_async(house, "ann", GOOD, "1.2.3.4", AT)) == number
 
 
@@ -68,8 +68,11 @@ def test_the_error_survives_a_pickle() -> None:
 
 
 def test_an_account_s_name_is_taken_once(house: Store) -> None:
-    with pytest.raises(IntegrityError):
+    with pytest.raises(ArgumentError, match="there is one of this name already"):
         house.write(lambda c: accounts.add_account(c, "ann", "h", AT))
+    with pytest.raises(IntegrityError):  # the database says so, too
+        house.write(lambda c: c.execute(schema.account.insert(), {
+            "id": 7, "name": "ann", "password_hash": "h", "created": AT, "role": "member"}))  # fmt: skip
 
 
 def test_passwords_are_hashed_with_argon2id_salted_and_not_too_short() -> None:
@@ -92,32 +95,35 @@ def two(store: Store) -> Store:
 
 def test_a_key_opens_what_it_was_made_for_until_it_is_revoked(two: Store) -> None:
     one, all_ = two.write(
-        lambda c: [accounts.make_api_key(c, f"{n}", AT, campaign_id=n) for n in (1, None)]
+        lambda c: [keys.make_api_key(c, f"{n}", AT, campaign_id=n) for n in (1, None)]
     )  # fmt: skip
-    found = [two.read(lambda c, key=key: accounts.find_api_key(c, key)) for key in (one, all_)]
+    found = [two.read(lambda c, key=key: keys.find_api_key(c, key)) for key in (one, all_)]
     assert [key and (key.name, key.campaign_id) for key in found] == [("1", 1), ("None", None)]
     assert one.startswith("qrowd_")
     assert one not in str(two.read(lambda c: c.execute(select(schema.api_key)).all()))
-    assert two.read(accounts.api_keys) == found
-    assert two.read(lambda c: accounts.api_keys(c, campaign_id=2)) == found[1:]
+    assert two.read(keys.api_keys) == found
+    assert two.read(lambda c: keys.api_keys(c, campaign_id=2)) == found[1:]
     assert found[0] is not None
     number = found[0].id
-    assert [two.write(lambda c: accounts.revoke_api_key(c, number)) for _ in range(2)] == [True, False]
-    assert two.read(lambda c: accounts.find_api_key(c, one)) is None
-    assert two.read(lambda c: accounts.find_api_key(c, "qrowd_guess")) is None
+    assert [two.write(lambda c: keys.revoke_api_key(c, number)) for _ in range(2)] == [True, False]
+    assert two.read(lambda c: keys.find_api_key(c, one)) is None
+    assert two.read(lambda c: keys.find_api_key(c, "qrowd_guess")) is None
 
 
-def test_an_invitation_is_good_until_it_is_revoked_or_made_again(two: Store) -> None:
-    def good(token: str) -> accounts.Invitation | None:
-        return two.read(lambda c: accounts.find_invitation(c, token))
+def test_an_invitation_is_good_until_it_is_revoked_and_another_one_leaves_it(two: Store) -> None:
+    def good(token: str) -> invitations.Invitation | None:
+        return two.read(lambda c: invitations.find_invitation(c, token))
 
-    first, other = (two.write(lambda c, n=n: accounts.invite(c, 1, n, AT)) for n in ("ann", "bob"))
-    assert (good(first), good(other)) == tuple(accounts.Invitation(1, "c", n) for n in ("ann", "bob"))
-    second = two.write(lambda c: accounts.invite(c, 1, "ann", AT))
-    assert good(first) is None
-    assert good(second) == accounts.Invitation(1, "c", "ann")
-    assert [two.write(lambda c: accounts.revoke_invitation(c, 1, "ann")) for _ in range(2)] == [True, False]
-    assert good(second) is None
+    first, other = (two.write(lambda c, n=n: invitations.invite(c, 1, n, AT)) for n in ("ann", "bob"))
+    assert (good(first), good(other)) == tuple(invitations.Invitation(1, "c", n) for n in ("ann", "bob"))
+    second = two.write(lambda c: invitations.invite(c, 1, "ann", AT))
+    assert good(first) == good(second) == invitations.Invitation(1, "c", "ann")
+    assert [(one.name, one.n_valid) for one in two.read(lambda c: invitations.invitations(c, 1))] == [
+        ("ann", 2),
+        ("bob", 1),
+    ]
+    assert [two.write(lambda c: invitations.revoke_invitation(c, 1, "ann")) for _ in range(2)] == [True, False]
+    assert (good(first), good(second)) == (None, None)
     assert good(other) is not None
 
 
@@ -129,6 +135,6 @@ def test_odd_text_is_only_text(house: Store, text: str, where: str) -> None:
     if where == "login":
         assert check_login(house, text, text, text, AT) is None
     else:
-        find = accounts.find_api_key if where == "key" else accounts.find_invitation
+        find = keys.find_api_key if where == "key" else invitations.find_invitation
         assert house.read(lambda c: find(c, text)) is None
     assert house.read(lambda c: c.scalar(select(func.count(schema.account.c.id)))) == 1

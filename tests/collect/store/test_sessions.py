@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select
 
-from qrowd.collect.store import accounts, schema
-from qrowd.collect.store.accounts import get_setting, put_setting, secret
+from qrowd.collect.store import schema, sessions
 from qrowd.collect.store.base import Store
+from qrowd.collect.store.settings import get_setting, put_setting, secret
 from qrowd.errors import ArgumentError
 
 NOON = 1_700_000_000.0
@@ -13,16 +13,16 @@ HOUR = 3600.0
 
 
 def opened(store: Store, at: float = NOON) -> tuple[str, str]:
-    return store.write(lambda c: accounts.open_session(c, "assessor", 7, at))
+    return store.write(lambda c: sessions.open_session(c, "assessor", 7, at))
 
 
-def found(store: Store, token: str, at: float) -> accounts.Session | None:
-    return store.read(lambda c: accounts.find_session(c, token, at))
+def found(store: Store, token: str, at: float) -> sessions.Session | None:
+    return store.read(lambda c: sessions.find_session(c, token, at))
 
 
 def test_a_session_is_found_by_its_id_only_and_the_id_is_not_stored(store: Store) -> None:
     token, csrf = opened(store)
-    assert found(store, token, NOON) == accounts.Session("assessor", 7, csrf, NOON, NOON)
+    assert found(store, token, NOON) == sessions.Session("assessor", 7, csrf, NOON, NOON)
     [stored] = store.read(lambda c: list(c.scalars(select(schema.session.c.hash))))
     assert found(store, stored, NOON) is found(store, csrf, NOON) is found(store, "", NOON) is None
     assert token not in stored
@@ -30,14 +30,14 @@ def test_a_session_is_found_by_its_id_only_and_the_id_is_not_stored(store: Store
 
 
 def test_a_thousand_ids_are_all_different() -> None:
-    assert len({accounts.new_token() for _ in range(1000)}) == 1000
+    assert len({sessions.new_token() for _ in range(1000)}) == 1000
 
 
 @pytest.mark.parametrize(("hours", "alive"), [(11.999, True), (12, False), (13, False)])
 def test_a_session_ends_after_twelve_idle_hours(store: Store, hours: float, alive: bool) -> None:
     token, _ = opened(store)
     assert (found(store, token, NOON + hours * HOUR) is not None) is alive
-    assert store.write(lambda c: accounts.purge(c, NOON + hours * HOUR)) == (not alive)
+    assert store.write(lambda c: sessions.purge(c, NOON + hours * HOUR)) == (not alive)
 
 
 def test_looking_does_not_prolong_a_session_and_noting_its_use_does(store: Store) -> None:
@@ -47,14 +47,14 @@ def test_looking_does_not_prolong_a_session_and_noting_its_use_does(store: Store
     assert session.seen == NOON
     assert session.worth_noting(NOON + 60)
     assert not session.worth_noting(NOON + 59)
-    store.write(lambda c: accounts.note_use(c, token, NOON + 11 * HOUR))
-    store.write(lambda c: accounts.note_use(c, token, NOON))  # a slower request does not turn the clock back
+    store.write(lambda c: sessions.note_use(c, token, NOON + 11 * HOUR))
+    store.write(lambda c: sessions.note_use(c, token, NOON))  # a slower request does not turn the clock back
     assert found(store, token, NOON + 22 * HOUR) is not None
 
 
 def test_a_login_makes_a_new_id_and_ends_the_old_one(store: Store) -> None:
     old, old_csrf = opened(store)
-    new, new_csrf = store.write(lambda c: accounts.renew(c, old, "owner", 1, NOON))
+    new, new_csrf = store.write(lambda c: sessions.renew(c, old, "owner", 1, NOON))
     assert len({old, new, old_csrf, new_csrf}) == 4
     assert found(store, old, NOON) is None
     session = found(store, new, NOON)
@@ -64,15 +64,15 @@ def test_a_login_makes_a_new_id_and_ends_the_old_one(store: Store) -> None:
 
 def test_logging_out_ends_one_session_or_all_of_somebody(store: Store) -> None:
     tokens = [opened(store)[0] for _ in range(3)]
-    store.write(lambda c: accounts.close_session(c, tokens[0]))
+    store.write(lambda c: sessions.close_session(c, tokens[0]))
     assert [found(store, token, NOON) is None for token in tokens] == [True, False, False]
-    assert store.write(lambda c: accounts.close_sessions(c, "owner", 7)) == 0
-    assert store.write(lambda c: accounts.close_sessions(c, "assessor", 7)) == 2
+    assert store.write(lambda c: sessions.close_sessions(c, "owner", 7)) == 0
+    assert store.write(lambda c: sessions.close_sessions(c, "assessor", 7)) == 2
 
 
 def test_there_are_two_kinds_of_sessions(store: Store) -> None:
     with pytest.raises(ArgumentError, match="assessor or owner"):
-        store.write(lambda c: accounts.open_session(c, "root", 1, NOON))  # type: ignore[arg-type]
+        store.write(lambda c: sessions.open_session(c, "root", 1, NOON))  # type: ignore[arg-type]
 
 
 def test_the_secret_is_made_once_and_stays(store: Store) -> None:

@@ -7,9 +7,12 @@ from sqlalchemy import Connection, Engine, create_engine, text
 
 from collect.store.test_migrations import parts
 from judging import Clock, created, seeded, small_plan, tables, work
+from qrowd.collect.store.accounts import accounts, add_account
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.invitations import find_invitation, invite
 from qrowd.collect.store.migrate import HEAD, version
 from qrowd.collect.store.schema import metadata
+from qrowd.errors import ArgumentError
 
 
 @pytest.fixture
@@ -20,7 +23,26 @@ def engine(empty: str) -> Iterator[Engine]:
 
 
 def to_first_release(connection: Connection) -> None:
-    """Undo what step 0002 did, where nothing is in the tables that it touches but in `assignment`."""
+    """Undo what steps 0003 and 0002 did, where nothing is in the tables that they touch but what is looked at here."""
+    undo_0003(connection)
+    undo_0002(connection)
+
+
+def undo_0003(connection: Connection) -> None:
+    for name in ("invited", "sign_up", "member", "identity", "second_factor", "recovery_code", "gold_answer", "gold"):
+        connection.execute(text(f"drop table {name}"))
+    connection.execute(text("alter table event drop column account"))
+    connection.execute(text("alter table account drop column role"))
+    connection.execute(text("alter table account drop column disabled"))
+    connection.execute(text("drop index ix_invitation_campaign_id_name"))
+    if connection.dialect.name == "postgresql":
+        constraint = "constraint uq_invitation_campaign_id_name unique (campaign_id, name)"
+        connection.execute(text(f"alter table invitation add {constraint}"))
+        return
+    connection.execute(text("create unique index uq_invitation_campaign_id_name on invitation (campaign_id, name)"))
+
+
+def undo_0002(connection: Connection) -> None:
     connection.execute(text("drop table question"))
     connection.execute(text("update alembic_version set version_num = '0001'"))
     if connection.dialect.name == "postgresql":
@@ -51,6 +73,8 @@ def test_a_store_of_the_first_release_keeps_everything(empty: str, engine: Engin
     with open_store(empty) as store:
         created(store, small_plan("grades", k=2, redundancy=3))
         created(store, small_plan("preference", name="pairs"))
+        store.write(lambda c: add_account(c, "olga", "a hash", 5.0, role="administrator"))
+        token = store.write(lambda c: invite(c, 1, "zoë", 5.0))
         service = seeded(store, Clock(step=3.0))
 
         async def judge() -> None:
@@ -72,6 +96,10 @@ def test_a_store_of_the_first_release_keeps_everything(empty: str, engine: Engin
         assert store.read(tables) == before
         who = asyncio.run(seeded(store, Clock(step=3.0), 9).arrive("pilot", "link", "somebody new"))
         assert who
+        assert [(one.name, one.role) for one in store.read(accounts)] == [("olga", "administrator")]
+        assert store.read(lambda c: find_invitation(c, token)).name == "zoë"
+        with pytest.raises(ArgumentError, match="looks like"):  # the names of before are known
+            store.write(lambda c: invite(c, 1, "Zoe\u0308", 6.0))
         if store.dialect == "sqlite":
             assert store.read(lambda c: c.exec_driver_sql("pragma foreign_key_check").all()) == []
     assert "question" in metadata.tables

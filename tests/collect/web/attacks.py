@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from starlette.routing import Route
 
 from collect.web.siege import Fort
-from qrowd.collect.store.accounts import invite
+from qrowd.collect.store.invitations import invite
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import event
 from webserver import Browser

@@ -26,8 +26,9 @@ from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.events import Consent, Judge, Prefer
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings
 from qrowd.collect.protocols.views import ConsentView, DocumentView, PairView
-from qrowd.collect.store.accounts import invite, make_api_key, revoke_api_key
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.invitations import invite
+from qrowd.collect.store.keys import make_api_key, revoke_api_key
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import document, topic, unit
 from webserver import Answer, Browser, Place, serving

@@ -98,7 +98,7 @@ def ids(seed: str, provider: str) -> dict[str, str]:
 
 def invited(place: Fort, campaign: str, name: str) -> str:
     """Another link."""
-    from qrowd.collect.store.accounts import invite
+    from qrowd.collect.store.invitations import invite
     from qrowd.collect.store.materials import find_campaign
 
     row = place.store.read(lambda c: find_campaign(c, campaign))

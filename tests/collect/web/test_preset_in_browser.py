@@ -18,8 +18,8 @@ from qrowd.collect.campaigns.folder import read_folder
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.plan_notes import plan_notes
 from qrowd.collect.store import schema
-from qrowd.collect.store.accounts import invite
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.invitations import invite
 from webserver import Place, listening, serving
 
 TOPICS = {"t1": "tea", "t2": "salt", "t3": "rain"}

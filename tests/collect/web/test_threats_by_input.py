@@ -305,7 +305,7 @@ def test_ten_failed_logins_close_the_door_for_a_quarter_of_an_hour(
     hasher = accounts._hasher(True)
     monkeypatch.setattr(accounts, "_hasher", lambda fast: hasher)
     accounts._nobody.cache_clear()
-    place.store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD, fast=True), 0.0))
+    place.store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD, fast=True), 0.0, role="administrator"))
 
     def attempt(name: str, password: str, address: str = "192.0.2.9") -> Answer:
         return Browser(place.app, address=address).post(

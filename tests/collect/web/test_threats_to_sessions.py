@@ -12,9 +12,11 @@ from collect.web.attacks import FORM, PASSWORD, count, filled, invited, owner_lo
 from collect.web.payloads import PAYLOADS
 from collect.web.siege import Fort, Walker, everything, fort
 from qrowd.collect.campaigns.admin import CampaignAdmin
-from qrowd.collect.store.accounts import IDLE, add_account, hash_password, revoke_invitation
+from qrowd.collect.store.accounts import add_account, hash_password
+from qrowd.collect.store.invitations import revoke_invitation
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import STATE, event, judgment
+from qrowd.collect.store.sessions import IDLE
 from qrowd.errors import ArgumentError
 from webserver import Browser
 
@@ -141,7 +143,7 @@ def test_who_becomes_an_owner_has_another_id_and_no_cookie_serves_for_the_other_
     swapped = Browser(place.app, cookies={"__Host-qrowd": theirs, "__Host-qrowd-owner": mine})
     assert swapped.get("/c/sizes").status == 403
     assert swapped.get("/owner").status == 303
-    place.store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD, fast=True), 0.0))
+    place.store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD, fast=True), 0.0, role="administrator"))
     form = {"name": "olga", "password": PASSWORD, "csrf": owner_login(place)}
     assert owner.post("/owner/login", form).status == 303
     assert owner.cookies["__Host-qrowd-owner"] != theirs

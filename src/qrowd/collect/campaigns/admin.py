@@ -15,6 +15,7 @@ from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.state import AssessorRow
@@ -27,13 +28,18 @@ KINDS = {status: kind for kind, status in STATUS.items()}  # of the event that s
 class CampaignAdmin:
     """Everything an owner can change, over one store; names of campaigns and assessors are labels.
 
-    clock, number : as for `JudgingService`.
+    clock, number : as for `JudgingService`. account : whose the decisions are, for the log.
     """
 
     def __init__(
-        self, store: Store, *, clock: Clock = time.time, number: Callable[[], int] = lambda: secrets.randbits(62)
+        self,
+        store: Store,
+        *,
+        clock: Clock = time.time,
+        number: Callable[[], int] = lambda: secrets.randbits(62),
+        account: str = COMMAND_LINE,
     ) -> None:
-        self.store, self.clock, self._number = store, clock, number
+        self.store, self.clock, self._number, self.account = store, clock, number, account
 
     async def set_status(self, campaign: str, status: str) -> str:
         """Let a campaign run, pause or stop; the new status. A stopped campaign may run again.
@@ -47,7 +53,7 @@ class CampaignAdmin:
         def work(connection: Connection) -> str:
             row = find(connection, campaign)
             if row.status != status:
-                event = LogEntry(at, row.id, None, None, None, "owner", KINDS[status], {})
+                event = LogEntry(at, row.id, None, None, None, "owner", KINDS[status], {}, account=self.account)
                 events.append(connection, [event])
                 materials.set_campaign_status(connection, row.id, status)
             return status
@@ -121,7 +127,7 @@ class CampaignAdmin:
             assessor = state.find_named(connection, row.id, name, lock=True)
             if assessor is None:
                 raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
-            transaction = Transaction(connection, Cache(), row.id, at, self._number, actor="owner")
+            transaction = Transaction(connection, Cache(), row.id, at, self._number, actor="owner", account=self.account)
             change(transaction, assessor)
             transaction.finish()
 

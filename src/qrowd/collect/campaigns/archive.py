@@ -21,6 +21,7 @@ from qrowd.collect.campaigns.transaction import LATE
 from qrowd.collect.protocols.events import Event, check_event
 from qrowd.collect.protocols.schema import SchemaError, Where, read
 from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.draws import DRAWN
 from qrowd.collect.store.events import LogEntry
@@ -29,7 +30,18 @@ from qrowd.errors import ArgumentError, RowError
 
 FORMAT = "qrowd campaign"
 VERSION = 1
-OF_CAMPAIGN = (*STATUS, "listed", "coded", "drawn", "looked", "decided")  # events that are no assessor's
+OF_CAMPAIGN = (
+    *STATUS,
+    "member",
+    "sign_up_opened",
+    "sign_up_closed",
+    "invited",
+    "listed",
+    "coded",
+    "drawn",
+    "looked",
+    "decided",
+)  # events that are no assessor's
 DOCUMENTS = ("document", "left", "right")  # keys of event data whose values are numbers of documents
 AT_ONCE = 1000
 
@@ -70,8 +82,8 @@ def write_archive(connection: Connection, name: str) -> Iterator[bytes]:
         yield _line({**rest, "unit": place, "data": data})
 
 
-def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
-    """Create the campaign of an archive, with all that happened in it; its name.
+def read_archive(connection: Connection, lines: Iterable[str | bytes], *, account: str = COMMAND_LINE) -> str:
+    """Create the campaign of an archive, with all that happened in it; its name. account : who does, for the log.
 
     Raises
     ------
@@ -83,7 +95,7 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
     numbered = enumerate(lines, start=1)
     head = _head(_read(1, next(numbered, (1, "{}"))[1]))
     plan = plan_from_table(head.plan)
-    campaign_id = create_campaign(connection, plan, head.created, units=head.units)
+    campaign_id = create_campaign(connection, plan, head.created, units=head.units, account=account)
     numbers = _Numbers(
         campaign_id,
         {one.label: one.id for one in materials.documents_of(connection, campaign_id)},
@@ -128,6 +140,7 @@ class _Event:
     digest: str | None
     unit: tuple[str, int] | None
     data: dict[str, Any]
+    account: str | None = None
 
 
 _KEPT = tuple(name for name in _Event.__dataclass_fields__ if name not in ("unit", "data"))

@@ -30,6 +30,7 @@ from qrowd.collect.protocols.asking import storable
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd.collect.store import coding as rows
 from qrowd.collect.store import events
+from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.events import LogEntry
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.magnitude.normalisation import normalise
@@ -174,7 +175,9 @@ def code(connection: Connection, campaign: str, coding: Coding) -> None:
         raise ArgumentError(f"item: the campaign {campaign} has no item {'/'.join(coding.item)[:80]!r} to code")
     data = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(coding).items()}
     del data["time"]
-    events.append(connection, [LogEntry(coding.time, row.id, None, None, None, "owner", "coded", data)])
+    events.append(
+        connection, [LogEntry(coding.time, row.id, None, None, None, "owner", "coded", data, account=coding.coder)]
+    )
 
 
 def _exists(connection: Connection, campaign_id: int, item: Item) -> bool:
@@ -198,6 +201,7 @@ def list_conflicts(
     *,
     merge: Merge = "median",
     min_distance: int = 2,
+    account: str = COMMAND_LINE,
 ) -> Conflicts:
     """List the documents whose merged value is nearest to another level than gold's; see `scale_conflicts`.
 
@@ -206,7 +210,7 @@ def list_conflicts(
     Parameters
     ----------
     campaign : its name, or CAMPAIGN/ARM for one of several arms.
-    gold : as for `scale_conflicts`. at : now, in seconds since 1970.
+    gold : as for `scale_conflicts`. at : now, in seconds since 1970. account : who lists them, for the log.
 
     Raises
     ------
@@ -219,14 +223,16 @@ def list_conflicts(
     judgments, normalised = _judgments(connection, campaign)
     conflicts = scale_conflicts(judgments, gold, merge=merge, min_distance=min_distance)
     options = {"merge": merge, "min_distance": min_distance, "normalised": normalised, "n": conflicts.n_documents}
-    _list(connection, row.id, "conflicts", options, conflicts.to_frame().to_dict("records"), at)
+    _list(connection, row.id, "conflicts", options, conflicts.to_frame().to_dict("records"), at, account)
     return conflicts
 
 
-def list_ratios(connection: Connection, campaign: str, at: float, *, min_ratio: float = MIN_RATIO) -> int:
+def list_ratios(
+    connection: Connection, campaign: str, at: float, *, min_ratio: float = MIN_RATIO, account: str = COMMAND_LINE
+) -> int:
     """List the documents whose highest normalised magnitude is at least so many times the lowest; how many those are.
 
-    campaign, at : as for `list_conflicts`.
+    campaign, at, account : as for `list_conflicts`.
 
     Raises
     ------
@@ -248,7 +254,7 @@ def list_ratios(connection: Connection, campaign: str, at: float, *, min_ratio: 
         if table is None
         else table[table["ratio"] >= min_ratio].sort_values("ratio", ascending=False, kind="stable").to_dict("records")
     )
-    _list(connection, row.id, "ratios", {"min_ratio": min_ratio, "normalised": True}, records, at)
+    _list(connection, row.id, "ratios", {"min_ratio": min_ratio, "normalised": True}, records, at, account)
     return len(records)
 
 
@@ -262,11 +268,17 @@ def _judgments(connection: Connection, campaign: str) -> tuple[Judgments, bool]:
 
 
 def _list(
-    connection: Connection, campaign_id: int, name: str, options: Mapping[str, Any], records: Iterable[Any], at: float
+    connection: Connection,
+    campaign_id: int,
+    name: str,
+    options: Mapping[str, Any],
+    records: Iterable[Any],
+    at: float,
+    account: str,
 ) -> None:
     listed_rows = [(one.pop("topic"), one.pop("document"), one) for one in records]
     data = {"list": name, "options": dict(options), "rows": listed_rows}
-    events.append(connection, [LogEntry(at, campaign_id, None, None, None, "owner", "listed", data)])
+    events.append(connection, [LogEntry(at, campaign_id, None, None, None, "owner", "listed", data, account=account)])
 
 
 # ---- the export

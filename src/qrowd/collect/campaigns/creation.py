@@ -17,6 +17,7 @@ from qrowd.collect.campaigns.web_pages import image_from_text, image_to_text, si
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.settings import MagnitudeSettings, Settings, protocol_of, to_table
 from qrowd.collect.store import draws, events, materials
+from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.errors import ArgumentError
@@ -25,10 +26,13 @@ from qrowd.model.chance import Chance, Rng
 Assembled = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 
 
-def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Assembled | None = None) -> int:
+def create_campaign(
+    connection: Connection, plan: Plan, at: float, *, units: Assembled | None = None, account: str = COMMAND_LINE
+) -> int:
     """Write the campaign, running, in the connection's transaction.
 
     units : {topic: {arm: [documents of a unit, ...]}} by label, where they have been assembled before (an archive).
+    account : who creates it, for the log.
 
     All that chance decides comes from the plan's seed: the same plan makes the same units and slots everywhere.
 
@@ -69,7 +73,7 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
     else:
         n_units, n_slots = _add_question(connection, plan.question, campaign_id, topics, documents), 0
     counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
-    events.append(connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts)])
+    events.append(connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts, account=account)])
     if plan.question is not None and units is None:
         first = first_event(first_sizes(plan.question))
         events.append(connection, [LogEntry(at, campaign_id, None, None, None, "server", first.kind, first.data)])

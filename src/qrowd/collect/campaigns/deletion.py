@@ -8,7 +8,17 @@ from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.store import counts
-from qrowd.collect.store.schema import api_key, assignment, campaign, event, invitation, metadata
+from qrowd.collect.store.schema import (
+    api_key,
+    assignment,
+    campaign,
+    event,
+    invitation,
+    invited,
+    member,
+    metadata,
+    sign_up,
+)
 from qrowd.errors import ArgumentError
 
 ANSWERS = (*counts.ANSWERS, "declined", "line_judged", "replied")
@@ -41,7 +51,7 @@ def delete_campaign(connection: Connection, name: str) -> None:
 
 
 def replace_campaign(connection: Connection, plan: Plan, at: float) -> None:
-    """Put a plan in the place of the campaign of its name, whose invitations and keys stay valid.
+    """Put a plan in the place of the campaign of its name, whose invitations, members and keys stay.
 
     Assessors who have opened it begin again at the first page.
 
@@ -58,7 +68,7 @@ def replace_campaign(connection: Connection, plan: Plan, at: float) -> None:
         )
     kept = {
         table: [dict(row) for row in connection.execute(select(table).where(table.c.campaign_id == number)).mappings()]
-        for table in (invitation, api_key)
+        for table in (invitation, invited, sign_up, member, api_key)
     }
     _remove(connection, number)
     new = create_campaign(connection, plan, at)

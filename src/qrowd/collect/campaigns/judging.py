@@ -44,7 +44,7 @@ from qrowd.collect.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd.collect.store import accounts, draws, events, materials, state
+from qrowd.collect.store import draws, events, materials, sessions, state
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.state import AssessorRow
@@ -146,7 +146,7 @@ class JudgingService:
         if trusted == "url" and identified == "signed":
             transaction.record_assessor(assessor, Event("identified", {"identified": identified}))
             # Before, anybody may have come in by that id.
-            accounts.close_sessions(transaction.connection, "assessor", id)
+            sessions.close_sessions(transaction.connection, "assessor", id)
 
     # ------------------------------------------------------------------ looking
 

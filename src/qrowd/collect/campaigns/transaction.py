@@ -39,7 +39,7 @@ class Transaction:
     """All events of one request, and the state they lead to.
 
     at : the time of everything in it. number : makes random numbers of 62 bits. actor : who acts: assessor, owner or
-    server.
+    server. account : of an owner.
     """
 
     def __init__(
@@ -50,9 +50,10 @@ class Transaction:
         at: float,
         number: Callable[[], int],
         actor: str = "assessor",
+        account: str | None = None,
     ) -> None:
         self.connection, self.cache, self.campaign_id = connection, cache, campaign_id
-        self.at, self.actor, self._number = at, actor, number
+        self.at, self.actor, self.account, self._number = at, actor, account, number
         self.settings = cache.settings(connection, campaign_id)
         self._events: list[Event] = []
         self._pending: list[LogEntry] = []
@@ -379,6 +380,7 @@ class Transaction:
                 late=late,
                 idem_key=key,
                 digest=digest,
+                account=self.account if assessor_id is not None else None,
             )
         )
         if assessor_id is not None:

@@ -234,6 +234,11 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "unit_ended": {"outcome": _ENDED, "early": bool},
     "unit_left": _NOTHING,
     "paid": _NOTHING,
+    # of a campaign, by its owners
+    "member": {"account": Text, "role": Literal["owner", "reviewer", "viewer", "none"]},  # an account's new role
+    "invited": {"n": Index},
+    "sign_up_opened": {"most": Index, "expires": float},
+    "sign_up_closed": {"n": Index},
     "excluded": {"reason": str},
     "reinstated": _NOTHING,
     "reset": _NOTHING,

@@ -18,6 +18,7 @@ class LogEntry(NamedTuple):
 
     time : seconds since 1970. actor : assessor, owner or server. late : kept, and never counted.
     idem_key : of the form that caused it, stored once for ever; digest : of what the form held.
+    account : of an owner's event, the account that caused it, "command line" or "key NAME".
     id : its number in the log, which rises with every event of an assignment; 0 before it is stored.
     """
 
@@ -32,6 +33,7 @@ class LogEntry(NamedTuple):
     late: bool = False
     idem_key: str | None = None
     digest: str | None = None
+    account: str | None = None
     id: int = 0
 
 

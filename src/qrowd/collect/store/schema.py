@@ -1,9 +1,9 @@
 """The tables. Events are the truth; of the rest, some is material and some is what the events add up to.
 
-    campaign, topic, document, image, unit, question   material: written once, when a campaign is created
+    campaign, topic, document, image, unit, question, gold   material: written once, when a campaign is created
     event                                  what happened, append-only
     assessor, slot, assignment             current state, worked out again from the events by one command:
-    judgment, preference, bad_mark           who takes part, who has which unit, what they said
+    judgment, preference, bad_mark, gold_answer   who takes part, who has which unit, what they said
     draft, account, session, api_key, setting      what the server itself needs; not part of a campaign's data
 
 Numbers of assessors and assignments are random, 62 bits, so that a campaign can be read into another database.
@@ -138,6 +138,17 @@ question = Table(
     Column("content", JSON, nullable=False),  # the documents that can change its answer, and what each weighs
 )
 
+gold = Table(  # questions whose answer is known
+    "gold",
+    metadata,
+    Column("id", Key, primary_key=True),
+    *_references("campaign", "topic", "document"),  # the document, or the better one of a pair
+    Column("other_id", Key, _of("document")),  # the worse one of a pair
+    Column("accepted", JSON, nullable=False),  # grades that are right; [] of a pair
+    Column("reason", Text, nullable=False),
+    Index(None, "campaign_id", "topic_id"),
+)
+
 # ---- the truth
 
 event = Table(
@@ -155,6 +166,7 @@ event = Table(
     Column("late", Boolean, nullable=False),  # kept, and never counted
     Column("idem_key", Text, unique=True),  # one per form that was shown; several null
     Column("digest", Text),  # of what the form held, to tell a repeat from a change
+    Column("account", Text),  # whose: the name of an account, "command line" or "key NAME"; null for assessors
     Index(None, "campaign_id", "id"),
     Index(None, "assignment_id", "id"),
     Index(None, "unit_id", "id"),
@@ -273,6 +285,22 @@ bad_mark = Table(
     Index(None, "unit_id"),
 )
 
+gold_answer = Table(  # to a gold question; never a judgment
+    "gold_answer",
+    metadata,
+    Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
+    Column("number", Integer, primary_key=True),  # the position of the document, or the number of the pair
+    *_references("campaign", "document"),
+    Column("other_id", Key, _of("document")),
+    Column("is_right", Boolean),  # null: cannot tell
+    Column("chance", Double, nullable=False),  # the probability that a guess is right
+    *_columns(Text, "raw", "reason"),
+    Column("seconds", Double, nullable=False),
+    Column("active", Double),
+    Column("time", Double, nullable=False),
+    Index(None, "campaign_id", "assignment_id"),
+)
+
 pair_lease = Table(
     "pair_lease",
     metadata,
@@ -284,7 +312,7 @@ pair_lease = Table(
     CheckConstraint("low_id < high_id", name="in_order"),
 )
 
-STATE = (bad_mark, judgment, preference, pair_lease, slot, assignment, assessor)
+STATE = (bad_mark, gold_answer, judgment, preference, pair_lease, slot, assignment, assessor)
 
 # ---- the server's own
 
@@ -302,10 +330,32 @@ invitation = Table(
     metadata,
     Column("hash", Text, primary_key=True),  # of the token in the link; the token itself is shown once
     Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("name", Text, nullable=False),  # of the assessor
+    Column("name", Text, nullable=False),  # of the assessor, who may have several links
     Column("created", Double, nullable=False),
     Column("revoked", Boolean, nullable=False),
-    UniqueConstraint("campaign_id", "name"),
+    Index(None, "campaign_id", "name"),
+)
+
+invited = Table(  # the names of those with invitations, each once
+    "invited",
+    metadata,
+    Column("campaign_id", Key, _of("campaign"), primary_key=True),
+    Column("skeleton", Text, primary_key=True),  # of the name: the same for names that look alike
+    Column("name", Text, nullable=False),
+    Column("sign_up_id", Key),  # of the link by which they came; null where an owner wrote the name
+    Column("created", Double, nullable=False),
+    Index(None, "sign_up_id"),
+)
+
+sign_up = Table(  # one link for many people
+    "sign_up",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("hash", Text, nullable=False, unique=True),  # of the token in the link
+    Column("most", Integer, nullable=False),  # people
+    *_columns(Double, "created", "expires"),
+    Column("closed", Double),  # null: open until it expires
 )
 
 account = Table(
@@ -313,8 +363,46 @@ account = Table(
     metadata,
     Column("id", Key, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("password_hash", Text, nullable=False),
+    Column("password_hash", Text, nullable=False),  # "" : logs in through a provider only
     Column("created", Double, nullable=False),
+    Column("role", Text, nullable=False),  # on the server: administrator, creator, member
+    Column("disabled", Double),  # since when; null where it may log in
+)
+
+member = Table(  # what an account may do in a campaign
+    "member",
+    metadata,
+    Column("campaign_id", Key, _of("campaign"), primary_key=True),
+    Column("account_id", Key, _of("account"), primary_key=True),
+    Column("role", Text, nullable=False),  # owner, reviewer, viewer
+    Index(None, "account_id"),
+)
+
+identity = Table(  # of an account at a provider of OpenID Connect
+    "identity",
+    metadata,
+    Column("issuer", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    Column("account_id", Key, _of("account"), nullable=False),
+    Column("created", Double, nullable=False),
+    Index(None, "account_id"),
+)
+
+second_factor = Table(
+    "second_factor",
+    metadata,
+    Column("account_id", Key, _of("account"), primary_key=True, autoincrement=False),
+    Column("secret", Text, nullable=False),  # of the time-based codes
+    Column("last_step", BigInteger, nullable=False),  # of 30 seconds, whose code was used; no earlier one is taken
+    Column("created", Double, nullable=False),
+)
+
+recovery_code = Table(
+    "recovery_code",
+    metadata,
+    Column("account_id", Key, _of("account"), primary_key=True),
+    Column("hash", Text, primary_key=True),
+    Column("used", Double),  # when; null for one that is good
 )
 
 session = Table(

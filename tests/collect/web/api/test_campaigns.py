@@ -10,7 +10,7 @@ import pytest
 from collect.web.api.client import ApiError, Client, Json
 from collect.web.api.test_judging import judge_all
 from collect.web.api.worlds import SMALL, World, plan
-from qrowd.collect.store.accounts import find_api_key, revoke_api_key
+from qrowd.collect.store.keys import find_api_key, revoke_api_key
 from qrowd.collect.web import downloads
 from qrowd.collect.web.api.document import OPERATIONS
 from qrowd.collect.web.api.operations import PREFIX

@@ -14,8 +14,8 @@ from collect.web.api.client import Client, Json
 from judging import NOW, seeded
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.store.accounts import find_api_key, make_api_key, revoke_api_key
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.keys import find_api_key, make_api_key, revoke_api_key
 from webserver import BASE, Place, serving
 
 T = TypeVar("T")

@@ -134,7 +134,7 @@ async def fill(store: Any, clock: Clock, *, demo: bool) -> None:
             await judge(service, clock, one, rng, 12 if i == 3 else 300 if demo else 10_000)
         await admin.exclude(plan.name, "cleo", f"always the same {HOSTILE}")
         clock.now += 60
-    store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD), clock.now))
+    store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD), clock.now, role="administrator"))
 
 
 @cache

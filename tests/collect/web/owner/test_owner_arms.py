@@ -13,7 +13,7 @@ from collect.web.api.client import PREFIX
 from collect.web.owner.estate import Browser, Estate, estate
 from judging import created, seeded, three_arms, work
 from qrowd.collect.campaigns.exports import export_rows
-from qrowd.collect.store.accounts import make_api_key
+from qrowd.collect.store.keys import make_api_key
 from webserver import Answer
 
 ARMS = {"absolute": "grades", "preference": "preferences", "degrees": "preferences"}

@@ -18,7 +18,8 @@ from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, t
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.models import ask_in_campaign
 from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template
-from qrowd.collect.store.accounts import find_api_key, find_invitation
+from qrowd.collect.store.invitations import find_invitation
+from qrowd.collect.store.keys import find_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.store.schema import metadata, slot
 from qrowd.collect.web.owner import ROUTES, formatting, owner_link
@@ -148,7 +149,7 @@ def test_every_form_needs_the_session_its_token_and_our_origin(made: Estate, pat
 
 
 def test_an_assessor_s_session_opens_no_page_of_owners(made: Estate) -> None:
-    from qrowd.collect.store.accounts import invite
+    from qrowd.collect.store.invitations import invite
 
     token = made.store.write(lambda c: invite(c, campaigns(c)[0].id, "eve", made.clock()))
     eve = Browser(made.app)
@@ -383,7 +384,7 @@ def test_labels_that_are_markup_are_shown_as_text_on_every_page(made: Estate) ->
 # ---- invitations, platforms, payment
 
 
-def test_links_are_shown_once_work_and_can_be_revoked(made: Estate) -> None:
+def test_links_are_shown_once_work_beside_another_and_can_be_revoked(made: Estate) -> None:
     owner, path = made.owner(), "/owner/c/small/invitations"
     csrf = owner.get(path).field("csrf")
     page = owner.post(path, {"csrf": csrf, "do": "number", "number": "3"})
@@ -396,9 +397,11 @@ def test_links_are_shown_once_work_and_can_be_revoked(made: Estate) -> None:
     assert made.store.read(lambda c: find_invitation(c, token)).name == "a1"  # type: ignore[union-attr]
     guest = Browser(made.app)
     assert guest.post(links[0][1], {"csrf": guest.get(links[0][1]).field("csrf")}).status == 303
-    renewed = owner.post(path, {"csrf": csrf, "do": "renew", "name": "a1"})
-    assert len(re.findall(r"a1\t", renewed.text)) == 1
-    assert made.store.read(lambda c: find_invitation(c, token)) is None
+    another = owner.post(path, {"csrf": csrf, "do": "another", "name": "a1"})
+    second = re.findall(r"a1\thttps://judge.test/join/([\w-]+)", another.text)
+    assert [made.store.read(lambda c, t=t: find_invitation(c, t)).name for t in (token, *second)] == ["a1", "a1"]
+    assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a1"}).status == 200
+    assert [made.store.read(lambda c, t=t: find_invitation(c, t)) for t in (token, *second)] == [None, None]
     assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a2"}).status == 200
     assert made.store.read(lambda c: find_invitation(c, links[1][1].rpartition("/")[2])) is None
 
@@ -415,7 +418,7 @@ def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
         ({"do": "names", "names": " "}, "write one a line"),
         ({"do": "number", "number": "0"}, "from 1 to 1000"),
         ({"do": "number", "number": "many"}, "from 1 to 1000"),
-        ({"do": "renew", "name": "nobody"}, "is not invited"),
+        ({"do": "another", "name": "nobody"}, "is not invited"),
         ({"do": "else"}, "choose one of"),
     ):
         answer = owner.post(path, {"csrf": csrf, **form})

@@ -106,7 +106,9 @@ async def create_campaign(caller: Caller) -> Response:
 
     def work(connection: Connection) -> CampaignRow | None:
         _check_free(connection, plan.name)
-        return materials.find_campaign(connection, creation.create_campaign(connection, plan, at))
+        return materials.find_campaign(
+            connection, creation.create_campaign(connection, plan, at, account=caller.account)
+        )
 
     row = await caller.server.store.write_async(work)
     assert row is not None  # just written
@@ -137,14 +139,14 @@ async def import_archive(caller: Caller) -> Response:
     with SpooledTemporaryFile(max_size=2**20) as file:
         async for part in parts(caller.request, ARCHIVE_LIMIT):
             file.write(part)
-        row = await caller.server.store.write_async(partial(_read_in, file))
+        row = await caller.server.store.write_async(partial(_read_in, file, caller.account))
     return await _created(caller, row)
 
 
-def _read_in(file: IO[bytes], connection: Connection) -> CampaignRow:
+def _read_in(file: IO[bytes], account: str, connection: Connection) -> CampaignRow:
     """Read an archive; whatever in it cannot have been written by this program is the archive's fault."""
     try:
-        row = materials.find_campaign(connection, read_archive(connection, _lines(connection, file)))
+        row = materials.find_campaign(connection, read_archive(connection, _lines(connection, file), account=account))
     except (QrowdError, OperationalError):
         raise
     except SQLAlchemyError:
@@ -180,7 +182,7 @@ def _lines(connection: Connection, file: IO[bytes]) -> Iterator[bytes]:
 def _step(step: str, status: str) -> Operation:
     async def handler(caller: Caller) -> CampaignStatus:
         await read_nothing(caller.request)
-        admin = CampaignAdmin(caller.server.store, clock=caller.server.clock)
+        admin = CampaignAdmin(caller.server.store, clock=caller.server.clock, account=caller.account)
         return CampaignStatus(await admin.set_status(caller.campaign.name, status))  # type: ignore[arg-type]
 
     return Operation(

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from qrowd.collect.campaigns.plan import NAME
-from qrowd.collect.store.accounts import KEY_STARTS, ApiKey, find_api_key, find_key_and_assessor
+from qrowd.collect.store.keys import KEY_STARTS, ApiKey, find_api_key, find_key_and_assessor
 from qrowd.collect.store.materials import CampaignRow, find_campaign
 from qrowd.collect.web.problems import Problem
 from qrowd.collect.web.server import Server, server_of
@@ -50,6 +50,11 @@ class Caller:
         """The number of the assessor of the address."""
         assert self.assessor_id is not None
         return self.assessor_id
+
+    @property
+    def account(self) -> str:
+        """Who the log says caused an event; no account has a blank in its name."""
+        return f"key {self.key.name}"
 
     def need_all(self) -> None:
         """Refuse a key that opens one campaign only."""

@@ -22,7 +22,7 @@ from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, judgment, preference
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, answers_of, find_assessor
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import OwnerContext, form, page
+from qrowd.collect.web.owner.context import REVIEWER, VIEWER, OwnerContext, form, page
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -242,8 +242,8 @@ def note_of(event: LogEntry) -> str:
 
 
 ROUTES: list[BaseRoute] = [
-    page("/owner/c/{campaign}/assessors", assessors),
-    page("/owner/c/{campaign}/assessors/{number}", assessor),
+    page("/owner/c/{campaign}/assessors", assessors, needs=REVIEWER),
+    page("/owner/c/{campaign}/assessors/{number}", assessor, needs=REVIEWER),
     form("/owner/c/{campaign}/assessors/{number}", change, assessor),
-    page("/owner/c/{campaign}/agreement", agreement),
+    page("/owner/c/{campaign}/agreement", agreement, needs=VIEWER),
 ]

@@ -31,11 +31,22 @@ from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template, template_zip
 from qrowd.collect.protocols.settings import to_table
-from qrowd.collect.store.materials import campaigns, find_campaign
+from qrowd.collect.store.accounts import campaign_roles, set_member
+from qrowd.collect.store.materials import CampaignRow, campaigns, find_campaign
 from qrowd.collect.web import texts
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner import formatting
-from qrowd.collect.web.owner.context import OwnerContext, form, page, upload
+from qrowd.collect.web.owner.context import (
+    CREATOR,
+    MEMBER,
+    NO_ACCOUNT,
+    VIEWER,
+    Owner,
+    OwnerContext,
+    form,
+    page,
+    upload,
+)
 from qrowd.collect.web.owner.question_plot import question_plot
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
@@ -54,8 +65,8 @@ async def progress_of(context: OwnerContext, name: str) -> Progress:
 
 
 async def overview(context: OwnerContext) -> Response:
-    """All campaigns, the newest first."""
-    rows = await context.read(campaigns)
+    """The campaigns in which the account has a role, the newest first."""
+    rows = await context.read(lambda connection: campaigns_of(connection, context.owner))
     progresses = [await progress_of(context, row.name) for row in reversed(rows)]
     return context.render("campaigns", tab="campaigns", campaigns=progresses)
 
@@ -159,8 +170,8 @@ async def create(context: OwnerContext, fields: Form, files: list[UploadFile]) -
     """A campaign from a zip, or from its TOML and the files that it names."""
     content = await zip_of(_written(fields.get("toml", "").replace("\r\n", "\n"), files), files)
     plan = await asyncio.to_thread(plan_from_zip, content)
-    at = context.server.clock()
-    await context.server.store.write_async(lambda connection: create_campaign(connection, plan, at))
+    at, owner = context.server.clock(), context.owner
+    await context.server.store.write_async(lambda connection: create_as(connection, plan, at, owner))
     return RedirectResponse(formatting.base_of(plan.name), 303)
 
 
@@ -199,27 +210,41 @@ async def zip_of(toml: str, files: list[UploadFile]) -> bytes:
 async def demo(context: OwnerContext, fields: Form) -> Response:
     """The demo's campaigns, those of them that are not here yet."""
     plans, at = await asyncio.to_thread(demo_plans), context.server.clock()
-    await context.server.store.write_async(lambda connection: add_missing(connection, plans, at))
+    await context.server.store.write_async(lambda connection: add_missing(connection, plans, at, context.owner))
     return RedirectResponse("/owner", 303)
 
 
-def add_missing(connection: Connection, plans: list[Plan], at: float) -> list[str]:
+def campaigns_of(connection: Connection, owner: Owner) -> list[CampaignRow]:
+    """The campaigns in which an account has a role, oldest first; an administrator has one in all."""
+    roles = campaign_roles(connection, owner.account)
+    return [row for row in campaigns(connection) if owner.role == "administrator" or row.id in roles]
+
+
+def create_as(connection: Connection, plan: Plan, at: float, owner: Owner) -> int:
+    """Create a campaign, whose owner is the account; its number."""
+    number = create_campaign(connection, plan, at, account=owner.name)
+    if owner.account != NO_ACCOUNT:
+        set_member(connection, number, owner.account, "owner")
+    return number
+
+
+def add_missing(connection: Connection, plans: list[Plan], at: float, owner: Owner) -> list[str]:
     """Create the campaigns whose names are free; their names."""
     missing = [plan for plan in plans if find_campaign(connection, plan.name) is None]
     for plan in missing:
-        create_campaign(connection, plan, at)
+        create_as(connection, plan, at, owner)
     return [plan.name for plan in missing]
 
 
 LARGE = {NEW: MAX_ZIP + (1 << 20)}  # bytes that a form may have
 ROUTES: list[BaseRoute] = [
-    page("/owner", overview),
-    page(NEW, show_new),
-    upload(NEW, create, show_new),
-    page(f"{NEW}/example/{{protocol}}", example),
-    form("/owner/demo", demo),
-    page("/owner/c/{campaign}", campaign),
-    page("/owner/c/{campaign}/live", live),
+    page("/owner", overview, needs=MEMBER),
+    page(NEW, show_new, needs=CREATOR),
+    upload(NEW, create, show_new, needs=CREATOR),
+    page(f"{NEW}/example/{{protocol}}", example, needs=CREATOR),
+    form("/owner/demo", demo, needs=CREATOR),
+    page("/owner/c/{campaign}", campaign, needs=VIEWER),
+    page("/owner/c/{campaign}/live", live, needs=VIEWER),
     form("/owner/c/{campaign}/status", set_status, campaign),
-    page("/owner/c/{campaign}/settings", settings),
+    page("/owner/c/{campaign}/settings", settings, needs=VIEWER),
 ]

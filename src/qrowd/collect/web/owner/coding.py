@@ -44,7 +44,7 @@ from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.campaigns import in_words
-from qrowd.collect.web.owner.context import OwnerContext, form, page, upload
+from qrowd.collect.web.owner.context import REVIEWER, OwnerContext, form, page, upload
 from qrowd.collect.web.problems import not_found
 from qrowd.collect.web.rendering import render_document
 from qrowd.errors import ArgumentError
@@ -188,17 +188,17 @@ async def make_list(context: OwnerContext, fields: Form, sent: list[UploadFile])
     """The list of conflicts with the gold of a file, or that of ratios."""
     arm, at = fields.get("arm", ""), context.server.clock()
     name = f"{context.campaign.name}/{arm}" if arm else context.campaign.name
-    write = context.server.store.write_async
+    write, account = context.server.store.write_async, context.owner.name
     match fields.get("list", ""):
         case "conflicts" if len(sent) == 1:
             gold = await asyncio.to_thread(read_gold, str(sent[0].filename), await sent[0].read())
             distance = _number(fields, "min_distance", 2)
-            await write(lambda c: list_conflicts(c, name, gold, at, min_distance=int(distance)))
+            await write(lambda c: list_conflicts(c, name, gold, at, min_distance=int(distance), account=account))
         case "conflicts":
             raise ArgumentError("gold: choose one file with the true judgments of one assessor")
         case "ratios":
             least = _number(fields, "min_ratio", MIN_RATIO)
-            await write(lambda c: list_ratios(c, name, at, min_ratio=least))
+            await write(lambda c: list_ratios(c, name, at, min_ratio=least, account=account))
         case _:
             raise ArgumentError("list: choose conflicts or ratios")
     return RedirectResponse(_address(context, list=fields["list"]), 303)
@@ -225,9 +225,9 @@ async def _list_page(context: OwnerContext) -> Response:
 
 LARGE = {LISTS_PATH: MAX_GOLD}  # bytes that a form may have
 ROUTES: list[BaseRoute] = [
-    page("/owner/c/{campaign}/coding", index),
-    page("/owner/c/{campaign}/coding/item", item),
-    form("/owner/c/{campaign}/coding/item", save, item),
-    page("/owner/c/{campaign}/coding/tables", tables),
-    upload(LISTS_PATH + "{campaign}", make_list, _list_page),
+    page("/owner/c/{campaign}/coding", index, needs=REVIEWER),
+    page("/owner/c/{campaign}/coding/item", item, needs=REVIEWER),
+    form("/owner/c/{campaign}/coding/item", save, item, needs=REVIEWER),
+    page("/owner/c/{campaign}/coding/tables", tables, needs=REVIEWER),
+    upload(LISTS_PATH + "{campaign}", make_list, _list_page, needs=REVIEWER),
 ]

@@ -2,6 +2,7 @@
 
 A page is a handler of an `OwnerContext`, a form one of a context and its fields. `page`, `form` and `upload` make
 routes of them, so no page is shown without a session, and no form is read without one, its token and our own origin.
+Each route says which role it needs; a campaign in which an account has no role is like one that does not exist.
 A form that is refused is answered with its page once more, with the problem and with what was typed.
 """
 
@@ -21,12 +22,20 @@ from starlette.routing import Route
 
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.state import protocols_of
-from qrowd.collect.store.accounts import Kind, account_name
+from qrowd.collect.store.accounts import (
+    CAMPAIGN_ROLES,
+    SERVER_ROLES,
+    CampaignRole,
+    ServerRole,
+    campaign_role,
+    read_account,
+)
 from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.sessions import Kind
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner import formatting
-from qrowd.collect.web.problems import Problem, invalid_token, not_signed_in, wants_data
+from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in, wants_data
 from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import same
 from qrowd.collect.web.server import Server, server_of
@@ -34,16 +43,26 @@ from qrowd.errors import QrowdError
 
 T = TypeVar("T")
 OWNER: Kind = "owner"
-NO_ACCOUNT = 0  # the owner who came by the link that the server printed
+NO_ACCOUNT = 0  # the administrator who came by the link that the server printed
+PRINTED_LINK = "Owner, by link"  # the account of their events; no account has a blank in its name
 MAX_FILES = 1000
+
+Role = ServerRole | CampaignRole
+ADMINISTRATOR: Role = "administrator"
+CREATOR: Role = "creator"
+MEMBER: Role = "member"
+OWNER_OF: Role = "owner"
+REVIEWER: Role = "reviewer"
+VIEWER: Role = "viewer"
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A signed-in owner. csrf : the token of the session."""
+    """Somebody who is logged in. role : on the server. csrf : the token of the session."""
 
     account: int
     name: str
+    role: ServerRole
     csrf: str = field(repr=False)
 
 
@@ -51,13 +70,15 @@ class Owner:
 class OwnerContext:
     """The request of an owner.
 
-    row : the campaign of the address, if it names one. problem : why a form was refused. typed : what that form held.
+    row : the campaign of the address, if it names one; role : the account's in it. problem : why a form was refused.
+    typed : what that form held.
     """
 
     request: Request
     server: Server
     owner: Owner
     row: CampaignRow | None = None
+    role: CampaignRole | None = None
     problem: str = ""
     typed: Form = field(default_factory=dict)
 
@@ -83,14 +104,20 @@ class OwnerContext:
     @property
     def admin(self) -> CampaignAdmin:
         """What changes the campaign."""
-        return CampaignAdmin(self.server.store, clock=self.server.clock)
+        return CampaignAdmin(self.server.store, clock=self.server.clock, account=self.owner.name)
+
+    def may(self, needed: str) -> bool:
+        """Whether the account has a role, or one that includes it: on the server, or in the campaign of the address."""
+        roles: tuple[str, ...] = CAMPAIGN_ROLES if needed in CAMPAIGN_ROLES else SERVER_ROLES
+        mine = self.role if needed in CAMPAIGN_ROLES else self.owner.role
+        return mine is not None and roles.index(mine) <= roles.index(needed)
 
     @property
     def memory(self) -> Memory:
         """Recent results."""
         state = self.request.app.state
         if not hasattr(state, "owner_memory"):
-            state.owner_memory = Memory(self.server.clock)
+            state.owner_memory = Memory(self.server.monotonic)
         memory: Memory = state.owner_memory
         return memory
 
@@ -107,7 +134,13 @@ class OwnerContext:
         usual: dict[str, Any] = {"notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
         if self.row is not None:
             usual |= {"arms": protocols_of(self.row), "arm": self.arm}
-        more = {"owner": self.owner, "csrf": self.owner.csrf, "f": formatting, "now": self.server.clock()}
+        more = {
+            "owner": self.owner,
+            "may": self.may,
+            "csrf": self.owner.csrf,
+            "f": formatting,
+            "now": self.server.clock(),
+        }
         refusal = {"problem": self.problem, "typed": self.typed}
         return render(f"owner/{name}", **(usual | more | refusal | values))
 
@@ -117,8 +150,17 @@ FormHandler = Callable[[OwnerContext, Form], Awaitable[Response]]
 UploadHandler = Callable[[OwnerContext, Form, list[UploadFile]], Awaitable[Response]]
 
 
-def page(path: str, handler: PageHandler) -> Route:
-    """A route to a page; visitors who are not signed in are redirected to the login."""
+def _needed(path: str, needs: Role | None) -> Role:
+    """The role that a route needs; unless it says so, the one that may do everything there."""
+    return needs or (OWNER_OF if "{campaign}" in path else ADMINISTRATOR)
+
+
+def page(path: str, handler: PageHandler, *, needs: Role | None = None) -> Route:
+    """A route to a page; visitors who are not signed in are redirected to the login.
+
+    needs : a role in the campaign of the address, or on the server where it names none; by default the highest.
+    """
+    role = _needed(path, needs)
 
     async def answer(request: Request) -> Response:
         owner = await owner_of(request)
@@ -126,25 +168,30 @@ def page(path: str, handler: PageHandler) -> Route:
             if wants_data(request):
                 raise not_signed_in()
             return RedirectResponse("/owner/login", 303)
-        return await handler(await _context(request, owner))
+        return await handler(await _context(request, owner, role))
 
     return Route(path, answer, methods=["GET"], name=handler.__name__)
 
 
-def form(path: str, handler: FormHandler, on: PageHandler | None = None) -> Route:
-    """A route that a form is sent to. on : the page of the form, where the form can be refused."""
+def form(path: str, handler: FormHandler, on: PageHandler | None = None, *, needs: Role | None = None) -> Route:
+    """A route that a form is sent to.
+
+    on : the page of the form, where the form can be refused. needs : as for `page`.
+    """
+    role = _needed(path, needs)
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
         fields = await server_of(request).read_session_form(request, owner.csrf)
-        context = await _context(request, owner)
+        context = await _context(request, owner, role)
         return await _answer(handler(context, fields), context, fields, on)
 
     return Route(path, answer, methods=["POST"], name=handler.__name__)
 
 
-def upload(path: str, handler: UploadHandler, on: PageHandler) -> Route:
-    """A route that a form with files is sent to."""
+def upload(path: str, handler: UploadHandler, on: PageHandler, *, needs: Role | None = None) -> Route:
+    """A route that a form with files is sent to. needs : as for `page`."""
+    role = _needed(path, needs)
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
@@ -155,7 +202,7 @@ def upload(path: str, handler: UploadHandler, on: PageHandler) -> Route:
             files = [value for _, value in parts.multi_items() if isinstance(value, UploadFile) and value.filename]
             if not same(fields.get("csrf", ""), owner.csrf):
                 raise invalid_token()
-            context = await _context(request, owner)
+            context = await _context(request, owner, role)
             return await _answer(handler(context, fields, files), context, fields, on)
 
     return Route(path, answer, methods=["POST"], name=handler.__name__)
@@ -182,9 +229,11 @@ async def owner_of(request: Request) -> Owner | None:
     if session is None:
         return None
     if session.subject_id == NO_ACCOUNT:
-        return Owner(NO_ACCOUNT, "Owner, by link", session.csrf)
-    name = await server.store.read_async(lambda connection: account_name(connection, session.subject_id))
-    return None if name is None else Owner(session.subject_id, name, session.csrf)
+        return Owner(NO_ACCOUNT, PRINTED_LINK, "administrator", session.csrf)
+    account = await server.store.read_async(lambda connection: read_account(connection, session.subject_id))
+    if account is None or account.disabled is not None:
+        return None
+    return Owner(account.id, account.name, account.role, session.csrf)
 
 
 async def _sender(request: Request) -> Owner:
@@ -195,16 +244,37 @@ async def _sender(request: Request) -> Owner:
     return owner
 
 
-async def _context(request: Request, owner: Owner) -> OwnerContext:
+async def _context(request: Request, owner: Owner, needed: Role) -> OwnerContext:
+    """The context of a request.
+
+    Raises
+    ------
+    Problem
+        404 for a campaign in which the account has no role, 403 for a role that is not enough.
+    """
     server = server_of(request)
     context, name = OwnerContext(request, server, owner), request.path_params.get("campaign")
-    return context if name is None else replace(context, row=await server.campaign(name))
+    if name is not None:
+        row = await server.campaign(name)
+        context = replace(context, row=row, role=await role_in(server, owner, row.id))
+        if context.role is None:
+            raise not_found()
+    if not context.may(needed):
+        raise Problem(403, "role", f"This needs the role {needed}, which your account does not have here.")
+    return context
+
+
+async def role_in(server: Server, owner: Owner, campaign_id: int) -> CampaignRole | None:
+    """What somebody may do in a campaign: everything as an administrator, else as they were named."""
+    if owner.role == "administrator":
+        return "owner"
+    return await server.store.read_async(lambda connection: campaign_role(connection, owner.account, campaign_id))
 
 
 class Memory:
     """Results that take long are kept for some seconds, and computed once for all who ask meanwhile.
 
-    clock : seconds from anywhere.
+    clock : seconds from anywhere, never going back.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.exports import FORMATS, OWN_FORMAT, WHOLE, WHOLE_CAMPAIGN, kinds_of
 from qrowd.collect.campaigns.state import protocols_of
-from qrowd.collect.store.accounts import api_keys, make_api_key, revoke_api_key
+from qrowd.collect.store.accounts import campaign_roles
+from qrowd.collect.store.keys import ApiKey, api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.web.downloads import download
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import OwnerContext, form, page
+from qrowd.collect.web.owner.context import ADMINISTRATOR, MEMBER, OWNER_OF, VIEWER, OwnerContext, form, page, role_in
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -85,9 +87,16 @@ def _kinds_in(format: str) -> tuple[str, ...]:
 
 
 async def keys(context: OwnerContext, new: str = "") -> Response:
-    """The valid keys. new : a key that was just made."""
-    names = {row.id: row.name for row in await context.read(campaigns)}
-    return context.render("keys", tab="keys", keys=await context.read(api_keys), names=names, made=new)
+    """The valid keys of campaigns that the account owns. new : a key that was just made."""
+    all_campaigns = context.may(ADMINISTRATOR)
+
+    def work(connection: Connection) -> tuple[dict[int, str], list[ApiKey]]:
+        roles = campaign_roles(connection, context.owner.account)
+        names = {row.id: row.name for row in campaigns(connection) if all_campaigns or roles.get(row.id) == OWNER_OF}
+        return names, [key for key in api_keys(connection) if all_campaigns or key.campaign_id in names]
+
+    names, valid = await context.read(work)
+    return context.render("keys", tab="keys", keys=valid, names=names, made=new)
 
 
 async def change_keys(context: OwnerContext, fields: Form) -> Response:
@@ -99,17 +108,29 @@ async def change_keys(context: OwnerContext, fields: Form) -> Response:
             if not 1 <= len(name) <= LONGEST_NAME:
                 raise ArgumentError(f"name: say what the key is for, in 1 to {LONGEST_NAME} characters")
             campaign_id = (await context.server.campaign(of)).id if of else None
+            await _check_owns(context, campaign_id)
             return await keys(context, await write(lambda c: make_api_key(c, name, at, campaign_id=campaign_id)))
         case "revoke" if fields.get("key", "").isascii() and fields.get("key", "").isdigit():
             number = int(fields["key"][:18])
+            valid = await context.read(api_keys)
+            if (key := next((one for one in valid if one.id == number), None)) is not None:
+                await _check_owns(context, key.campaign_id)
             await write(lambda connection: revoke_api_key(connection, number))
             return RedirectResponse("/owner/keys", 303)
     raise ArgumentError("do: choose make or revoke")
 
 
+async def _check_owns(context: OwnerContext, campaign_id: int | None) -> None:
+    """Refuse a key of a campaign that the account does not own, or of all campaigns; administrators own all."""
+    if campaign_id is None and not context.may(ADMINISTRATOR):
+        raise ArgumentError("campaign: choose one; only administrators make keys for all campaigns")
+    if campaign_id is not None and await role_in(context.server, context.owner, campaign_id) != OWNER_OF:
+        raise not_found()
+
+
 ROUTES: list[BaseRoute] = [
-    page("/owner/c/{campaign}/export", exports),
-    page("/owner/c/{campaign}/export/{what}/{format}", export_file),
-    page("/owner/keys", keys),
-    form("/owner/keys", change_keys, keys),
+    page("/owner/c/{campaign}/export", exports, needs=VIEWER),
+    page("/owner/c/{campaign}/export/{what}/{format}", export_file, needs=VIEWER),
+    page("/owner/keys", keys, needs=MEMBER),
+    form("/owner/keys", change_keys, keys, needs=MEMBER),
 ]

@@ -1,6 +1,6 @@
 """Invitations and payment of assessors: links, addresses for platforms, payment codes.
 
-GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, renew, revoke
+GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, another, revoke
 GET  /owner/c/{campaign}/platforms      addresses to paste
 GET  /owner/c/{campaign}/payment        codes, and the assessor of one: ?code=
 """
@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.crowd import crowd_of
-from qrowd.collect.store import accounts
-from qrowd.collect.store.accounts import invite, invite_all, revoke_invitation
+from qrowd.collect.store import invitations as stored
+from qrowd.collect.store.invitations import invite, invite_all, revoke_invitation
 from qrowd.collect.store.schema import PERSON
 from qrowd.collect.store.state import assessors_of
 from qrowd.collect.web.crowd import PATHS
@@ -37,13 +37,13 @@ NUMBERED = re.compile(r"a([0-9]{1,9})")
 
 
 def invite_new(connection: Connection, campaign_id: int, names: Sequence[str], at: float) -> list[tuple[str, str]]:
-    """(name, token) of a new link for each name; a name that has a link is refused, as that would become useless."""
-    return invite_all(connection, campaign_id, names, at, remedy="make a new link for them in the table below")
+    """(name, token) of a new link for each name; a name that has a good link is refused."""
+    return invite_all(connection, campaign_id, names, at, remedy="make a further link for them in the table below")
 
 
 def invite_some(connection: Connection, campaign_id: int, n: int, at: float) -> list[tuple[str, str]]:
     """Links for n further assessors without names, called a1, a2 ..."""
-    names = [one.name for one in accounts.invitations(connection, campaign_id)]
+    names = [one.name for one in stored.invitations(connection, campaign_id)]
     names += [one.name for one in assessors_of(connection, campaign_id)]
     numbers = [int(match[1]) for name in names if (match := NUMBERED.fullmatch(name))]
     first = max(numbers, default=0) + 1
@@ -75,7 +75,7 @@ def number_in(text: str) -> int:
 async def invitations(context: OwnerContext, new: Sequence[tuple[str, str]] = ()) -> Response:
     """The invitations. new : (name, token) of links that were just made."""
     number, base = context.campaign.id, context.server.settings.base_url.rstrip("/")
-    rows = await context.read(lambda connection: accounts.invitations(connection, number))
+    rows = await context.read(lambda connection: stored.invitations(connection, number))
     links = [(name, f"{base}/join/{token}") for name, token in new]
     return context.render("invitations", tab="invitations", rows=rows, links=links)
 
@@ -92,18 +92,18 @@ async def send_invitations(context: OwnerContext, fields: Form) -> Response:
         case "names":
             names = names_in(fields.get("names", ""))
             new = await write(lambda connection: invite_new(connection, number, names, at))
-        case "renew":
-            new = [(name, await write(lambda connection: renew(connection, number, name, at)))]
+        case "another":
+            new = [(name, await write(lambda connection: another_link(connection, number, name, at)))]
         case "revoke":
             await write(lambda connection: revoke_invitation(connection, number, name))
         case other:
-            raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, renew, revoke")
+            raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, another, revoke")
     return await invitations(context, new)
 
 
-def renew(connection: Connection, campaign_id: int, name: str, at: float) -> str:
-    """Another link for somebody who is invited; the former one becomes useless."""
-    if name not in {one.name for one in accounts.invitations(connection, campaign_id)}:
+def another_link(connection: Connection, campaign_id: int, name: str, at: float) -> str:
+    """A further link for somebody who is invited; the earlier ones stay good until they are revoked."""
+    if name not in {one.name for one in stored.invitations(connection, campaign_id)}:
         raise ArgumentError(f"{name[:40]!r} is not invited; write the name above")
     return invite(connection, campaign_id, name, at)
 

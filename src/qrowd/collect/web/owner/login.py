@@ -12,15 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.store.accounts import (
-    TooManyAttemptsError,
-    check_login_async,
-    get_setting,
-    hashed,
-    new_token,
-    put_setting,
-    take_setting,
-)
+from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
+from qrowd.collect.store.sessions import hashed, new_token
+from qrowd.collect.store.settings import get_setting, put_setting, take_setting
 from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
