@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from qrowd.errors import FileError
+from qrowd.executors import AnyExecutor, kept
 from qrowd.files import NameFrom, PathLike, Paths
 from qrowd.model.arguments import converting
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
 from qrowd.model.scales import Scale
-from qrowd.partitioning.pieces import judgments_in_pieces, n_bytes_of, runs_in_pieces
+from qrowd.partitioning.pieces import FileOptions, tasks_of
+from qrowd.partitioning.reading import read_tasks
 from qrowd.partitions import PartitionedCollection, PartitionWriter
 from qrowd.paths import is_address
 
@@ -36,7 +38,9 @@ def partition(
     labels: WordLabels | None = None,
     incomplete_rows: IncompleteRows = "refuse",
     identical_rows: IdenticalRows = "keep",
+    executor: AnyExecutor = None,
     progress: Callable[[int, int, int], object] | None = None,
+    progress_of_parts: Callable[[int, int], object] | None = None,
 ) -> PartitionedCollection:
     """Turn files of runs and judgments into a partitioned collection, which `evaluate` scores part after part.
 
@@ -53,36 +57,28 @@ def partition(
         1,024. A worker holds one part in memory.
     system, assessor, scales, columns, labels, incomplete_rows, identical_rows : as in `read_runs` and
         `read_judgments`; identical rows are looked for within a piece.
-    progress : called with the bytes of files read, the bytes of all files, and the rows so far.
+    executor : whose workers read the files and write the parts: any `concurrent.futures.Executor`, a Dask client, or a
+        function that makes an executor. They must see the files and the folder; the collection does not depend on
+        them. None: this process.
+    progress : called with the bytes of files read, the bytes of all files, and the rows so far. progress_of_parts :
+        called with the parts that are written then, and all parts.
 
     Raises
     ------
     FileError
         A file that is missing, truncated, empty or malformed, with the line; a folder that exists.
     QrowdError
-        An address, where fsspec is not installed.
+        An address, where fsspec is not installed; workers that died and cannot be replaced.
 
     >>> collection = partition("runs/*.gz", "judges/*.qrels", "collection")  # doctest: +SKIP
     >>> qrowd.evaluate(collection.runs, collection.judgments, "nDCG@10")  # doctest: +SKIP
     """
     if is_address(folder):
         raise FileError(folder, "is an address; a partitioned collection lies in a folder, which workers may share")
-    total = n_bytes_of(judgments) + n_bytes_of(runs)
+    options = FileOptions(system, assessor, scales, TableOptions(columns, labels, incomplete_rows, identical_rows))
+    tasks = tasks_of(judgments, runs, options)
+    total = sum(task.size for task in tasks)
     chosen = min(max(total // BYTES_OF_A_PART, FEWEST_PARTS), MOST_PARTS) if n_parts is None else n_parts
-    done = n_rows = 0
-
-    def advance(n_bytes: int) -> None:
-        nonlocal done
-        done += n_bytes
-        if progress is not None:
-            progress(min(done, total), total, n_rows)
-
-    options = TableOptions(columns, labels, incomplete_rows, identical_rows)
-    with PartitionWriter(folder, n_parts=chosen) as writer:
-        for table, piece in judgments_in_pieces(judgments, assessor, options, advance):
-            writer.add_judgments(piece.with_scales(scales) if scales else piece, table=table)
-            n_rows += len(piece)
-        for run_piece in runs_in_pieces(runs, system, options, advance):
-            writer.add_runs(run_piece)
-            n_rows += len(run_piece)
-        return writer.finish()
+    with PartitionWriter(folder, n_parts=chosen) as writer, kept(executor) as workers:
+        read_tasks(writer, tasks, options, workers, progress)
+        return writer.finish(executor=workers, progress=progress_of_parts)

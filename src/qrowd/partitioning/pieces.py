@@ -5,16 +5,18 @@ Each piece is read by what reads whole files; lines in messages are those of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from qrowd import tables, trec
 from qrowd.errors import FileError, RowError, check_choice
-from qrowd.files import NameFrom, Paths
+from qrowd.files import GZIP_STARTS, ZSTD_STARTS, NameFrom, Paths
 from qrowd.model.frames import TableOptions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale
 from qrowd.model.vocabulary import Words
 from qrowd.partitioning.sources import Source, sources, unpacked
 from qrowd.readers import irds
@@ -28,64 +30,161 @@ CSV_ENDINGS, LINES_ENDINGS = (".csv", ".tsv"), (".jsonl", ".ndjson")
 Advance = Callable[[int], None]
 
 
-def n_bytes_of(paths: Paths) -> int:
-    """Bytes of the files, packed as they are; what is no file counts for nothing."""
-    return sum(source.size for source in sources(paths, "file", unique=False))
+@dataclass(frozen=True)
+class FileOptions:
+    """How files are read: system, assessor and scales as in `qrowd.partition`, and the options of tables."""
+
+    system: NameFrom
+    assessor: NameFrom
+    scales: Mapping[str, Scale | str] | None
+    tables: TableOptions
 
 
-def judgments_in_pieces(
-    paths: Paths, assessor: NameFrom, options: TableOptions, advance: Advance
-) -> Iterator[tuple[int, Judgments]]:
-    """(number of the file, judgments of a piece of it)."""
-    check_choice("assessor", assessor, NameFrom)
+@dataclass(frozen=True)
+class Task:
+    """A file that is read at once, or some lines of a large one.
 
+    kind : "runs" or "judgments". number : of the file. start, stop : of the lines in bytes; stop None: the whole file.
+    """
+
+    kind: str
+    number: int
+    source: Source
+    start: int = 0
+    stop: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes, packed as they are; 0 for what is no file."""
+        return self.source.size if self.stop is None else self.stop - self.start
+
+    @property
+    def is_for_any_process(self) -> bool:
+        """Whether another process can read it; a pipe it cannot."""
+        return self.source.is_data_set or self.source.is_stream
+
+
+def tasks_of(judgments: Paths | None, runs: Paths | None, options: FileOptions) -> list[Task]:
+    """The tasks of all files, judgments first, in the order of their rows.
+
+    Raises
+    ------
+    FileError
+        A path or an address where nothing is; two files of one name.
+    """
+    check_choice("assessor", options.assessor, NameFrom)
+    check_choice("system", options.system, NameFrom)
+    files = [
+        ("judgments", [] if judgments is None else sources(judgments, "assessor", unique=options.assessor == "file")),
+        ("runs", [] if runs is None else sources(runs, "system", unique=options.system == "file")),
+    ]
+    return [
+        Task(kind, number, source.from_anywhere(), start, stop)
+        for kind, listed in files
+        for number, source in enumerate(listed)
+        for start, stop in _cut(source)
+    ]
+
+
+def pieces_of(task: Task, options: FileOptions, advance: Advance) -> Iterator[Judgments | Runs]:
+    """The judgments or the runs of a task, piece after piece."""
+    return (_judgments if task.kind == "judgments" else _runs)(task, options, advance)
+
+
+def _judgments(task: Task, options: FileOptions, advance: Advance) -> Iterator[Judgments]:
     def of_text(text: bytes, name: str, path: str) -> Judgments:
         if tables.is_table(text, path):
-            return tables.judgments_from_table(text, path, assessor=name, options=options)
+            return tables.judgments_from_table(text, path, assessor=name, options=options.tables)
         parsed = trec.number_labels(trec.split(text, path, trec.QRELS), Words())
-        return trec.judgments_from([(name, parsed)], assessor_in_column=assessor == "column")
+        return trec.judgments_from([(name, parsed)], assessor_in_column=options.assessor == "column")
 
     def of_frame(frame: Any, name: str) -> Judgments:
-        return Judgments.from_frame(frame, assessor=name, **vars(options))
+        return Judgments.from_frame(frame, assessor=name, **vars(options.tables))
 
-    for number, source in enumerate(sources(paths, "assessor", unique=assessor == "file")):
-        if source.is_data_set:
-            yield number, Judgments.from_frame(irds.judgments(source.path), assessor=source.name)
-            continue
-        for piece in _pieces(source, of_text, of_frame, advance):
-            yield number, piece
+    if task.source.is_data_set:
+        pieces = iter([Judgments.from_frame(irds.judgments(task.source.path), assessor=task.source.name)])
+    else:
+        pieces = _pieces(task, of_text, of_frame, advance)
+    for piece in pieces:
+        yield piece.with_scales(options.scales) if options.scales else piece
 
 
-def runs_in_pieces(paths: Paths, system: NameFrom, options: TableOptions, advance: Advance) -> Iterator[Runs]:
-    """The runs of one piece after the other."""
-    check_choice("system", system, NameFrom)
-    settings = {name: value for name, value in vars(options).items() if name != "labels"}
+def _runs(task: Task, options: FileOptions, advance: Advance) -> Iterator[Runs]:
+    settings = {name: value for name, value in vars(options.tables).items() if name != "labels"}
 
     def of_text(text: bytes, name: str, path: str) -> Runs:
         if tables.is_table(text, path):
-            return tables.runs_from_table(text, path, system=name, options=options)
-        lines = trec.split(text, path, trec.TAGGED_RUN if system == "column" else trec.RUN)
+            return tables.runs_from_table(text, path, system=name, options=options.tables)
+        lines = trec.split(text, path, trec.TAGGED_RUN if options.system == "column" else trec.RUN)
         return trec.runs_from([(name, trec.number_labels(lines, Words()))])
 
     def of_frame(frame: Any, name: str) -> Runs:
         return Runs.from_frame(frame, system=name, **settings)
 
-    for source in sources(paths, "system", unique=system == "file"):
-        if source.is_data_set:
-            yield Runs.from_frame(irds.scored_documents(source.path), system=source.name)
-            continue
-        yield from _pieces(source, of_text, of_frame, advance)
+    if task.source.is_data_set:
+        yield Runs.from_frame(irds.scored_documents(task.source.path), system=task.source.name)
+    else:
+        yield from _pieces(task, of_text, of_frame, advance)
+
+
+def _cut(source: Source) -> list[tuple[int, int | None]]:
+    """The tasks of a file: all of it, or its lines in several, where it is text that is not packed and no CSV.
+
+    They depend on the file alone, so that pieces do not depend on who reads them.
+    """
+    if (
+        source.store is not None
+        or source.size <= PIECE
+        or not source.is_stream
+        or _bare(source.label).endswith(CSV_ENDINGS)
+        or source.starts_with((tables.PARQUET_STARTS, GZIP_STARTS, ZSTD_STARTS))
+        or not _may_be_cut(source)
+    ):
+        return [(0, None)]
+    starts = [0]
+    with source.opened() as file:
+        for near in range(PIECE, source.size, PIECE):
+            if near > starts[-1]:
+                file.seek(near - 1)
+                file.readline()
+                if file.tell() < source.size:
+                    starts.append(file.tell())
+    return list(zip(starts, (*starts[1:], source.size), strict=True))
+
+
+def _lines(task: Task, of_text: Callable[[bytes, str, str], Piece], advance: Advance) -> Iterator[Piece]:
+    """Some lines of a file."""
+    source, stop = task.source, task.start + task.size
+    with source.opened() as file:
+        file.seek(task.start)
+        text = file.read(stop - task.start)
+    advance(task.size)
+    if not text.strip():
+        return
+    try:
+        piece = of_text(text, source.name, source.label)
+    except FileError as error:
+        with source.opened() as file:
+            lines_before = sum(
+                file.read(min(PIECE, task.start - at)).count(b"\n") for at in range(0, task.start, PIECE)
+            )
+        raise _shifted(error, lines_before) from None
+    yield piece
 
 
 def _pieces(
-    source: Source,
+    task: Task,
     of_text: Callable[[bytes, str, str], Piece],
     of_frame: Callable[[Any, str], Piece],
     advance: Advance,
 ) -> Iterator[Piece]:
     """What a file holds, piece after piece."""
+    source = task.source
     name, label = source.name, source.label
-    if source.is_stream and source.starts_with(tables.PARQUET_STARTS):
+    if task.stop is not None:
+        yield from _lines(task, of_text, advance)
+        return
+    if source.is_stream and source.starts_with((tables.PARQUET_STARTS,)):
         yield from _of_parquet(source, of_frame, advance)
         return
     if not _may_be_cut(source):

@@ -6,7 +6,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import has_magic
 from os import fspath
 from pathlib import Path, PurePosixPath
@@ -77,15 +77,20 @@ class Source:
                 raise
             raise _unreadable(self.label, error) from None
 
-    def starts_with(self, start: bytes) -> bool:
-        """Whether the file begins with these bytes."""
+    def starts_with(self, starts: tuple[bytes, ...]) -> bool:
+        """Whether the file begins with one of these."""
         with self.opened() as stream:
-            return stream.read(len(start)) == start
+            return stream.read(max(map(len, starts))).startswith(starts)
+
+    def from_anywhere(self) -> Source:
+        """The same file for a process that works in another folder."""
+        path = Path(self.path)
+        return self if self.store is not None or not path.is_file() else replace(self, path=str(path.absolute()))
 
     def read(self) -> bytes:
         """All of it, unpacked."""
         if self.store is None:
-            return read_bytes(Path(self.path))
+            return read_bytes(Path(self.path), name=self.label)
         with self.opened() as raw, unpacked(raw) as stream:
             content = stream.read()
         if not content or content.isspace():
