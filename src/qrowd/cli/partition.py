@@ -9,6 +9,7 @@ import typer
 
 from qrowd.cli import options, reading
 from qrowd.cli.options import option
+from qrowd.cli.processes import Workers
 from qrowd.cli.reading import columns_named
 from qrowd.errors import ArgumentError
 
@@ -49,7 +50,7 @@ def partition(
         option(
             "-o",
             "--output",
-            help="Folder of the partitioned collection, which must not exist, or exist with --add.",
+            help="Folder of the partitioned collection, which must not exist, or exist with --add and --merge.",
             metavar="FOLDER",
         ),
     ] = "partitioned",
@@ -57,6 +58,11 @@ def partition(
         bool,
         option("--add", help="Add runs, judgments or both to the partitioned collection in the folder."),
     ] = False,
+    merge: Annotated[
+        bool,
+        option("--merge", help="Write the files that additions have made of each part in the folder as one."),
+    ] = False,
+    workers: Workers = Workers(),
 ) -> None:
     """Turn runs and judgments of any size into a partitioned collection, for qrowd evaluate."""
     from qrowd.cli.show import progress
@@ -64,6 +70,11 @@ def partition(
     from qrowd.partitioning import partition as partition_files
     from qrowd.partitioning.extending import extend_partitioned
 
+    if merge:
+        if add or runs.runs or data.judgments or n_parts is not None:
+            raise ArgumentError("--merge: it adds nothing and keeps the parts; leave out all but -o and the workers")
+        _merge(output, workers)
+        return
     for name, files in (("runs", runs.runs), ("judgments", data.judgments)):
         if not files and not add:
             raise ArgumentError(f"missing option '--{name}': give the files of {name}; see --help")
@@ -78,16 +89,27 @@ def partition(
         "incomplete_rows": data.incomplete_rows,
         "identical_rows": data.identical_rows,
     }
-    with progress("reading files") as advance:
-        shown = showing_rows(advance)
+    with workers.executor() as executor, progress("partitioning") as advance:
+        how["executor"], how["progress"] = executor, showing_rows(advance)
+        how["progress_of_parts"] = lambda done, total: advance(done, total, "writing parts")
         if add:
-            collection = extend_partitioned(
-                output, runs=runs.runs or None, judgments=data.judgments or None, **how, progress=shown
-            )
+            collection = extend_partitioned(output, runs=runs.runs or None, judgments=data.judgments or None, **how)
         else:
-            collection = partition_files(
-                runs.runs or [], data.judgments or [], output, n_parts=n_parts, **how, progress=shown
-            )
+            collection = partition_files(runs.runs or [], data.judgments or [], output, n_parts=n_parts, **how)
     reading.show_notes((*collection.notes, *collection.run_notes))
     typer.echo(f"{'added to' if add else 'wrote'} {output}: {collection.sizes}")
     typer.echo(f"next: qrowd evaluate --runs {output} --judgments {output} --processes 2")
+
+
+def _merge(folder: str, workers: Workers) -> None:
+    """Merge the files of each part, and say what was done."""
+    from qrowd.cli.show import progress
+    from qrowd.partitions import merge_partitioned, open_partitioned
+
+    before = open_partitioned(folder)
+    with workers.executor() as executor, progress("merging files") as advance:
+        collection = merge_partitioned(folder, executor=executor, progress=advance)
+    if collection.parts == before.parts:
+        typer.echo(f"{folder}: each part has one file of runs and one of judgments; nothing to merge")
+    else:
+        typer.echo(f"merged {folder}: {collection.sizes}")
