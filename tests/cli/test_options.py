@@ -45,7 +45,6 @@ EXCEPTIONS = {
     ("--depth", "explore"): "documents that are shown",
     ("--output", "explore"): "it writes a page",
     ("--output", "partition"): "it writes a folder",
-    ("--processes", "evaluate"): "of partitioned collections alone",
     ("--correction", "compare"): "of top sets",
     ("--test", "plot"): "of one plot",
     ("--top", "plot"): "of systems, topics, documents or assessors, by the plot",

@@ -48,11 +48,14 @@ def test_a_wrong_line_is_named_and_nothing_is_left(qrowd, folder):
     assert sorted(Path().iterdir()) == before
 
 
-def test_methods_are_refused_in_parts(qrowd, partitioned):
-    outcome = qrowd("evaluate", *partitioned, "--method", "majority", "--processes", "2")
-    assert outcome.status == 2
-    told = "--processes, --dask and --results: methods need all judgments at once; leave them out"
-    assert outcome.err == f"qrowd: {told}\n"
+def test_methods_take_processes_but_keep_no_results_of_parts(qrowd, partitioned):
+    methods = ("-m", "AP", "--method", "majority", "sgl_rmse_md(n_resamples=40)")
+    alone, together = (qrowd("evaluate", *partitioned, *methods, *more) for more in ((), ("--processes", "2")))
+    assert (alone.status, together.status) == (0, 0)
+    assert together.out == alone.out
+    refused = qrowd("evaluate", *partitioned, *methods, "--results", "scores-of-parts")
+    assert refused.status == 2
+    assert refused.err == "qrowd: --results: methods need the judgments of all parts at once; leave it out\n"
 
 
 def test_judgments_that_are_added_score_the_parts_that_they_touch(qrowd, partitioned):

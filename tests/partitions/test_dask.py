@@ -12,7 +12,7 @@ import qrowd
 from dask_cluster import dask_cluster
 from dying import dying_always, dying_once
 from equal_scores import equal
-from qrowd.cli import evaluate as command
+from qrowd.cli.processes import Workers
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -199,15 +199,15 @@ def test_the_command_takes_the_address_of_a_scheduler(cluster, demo, tmp_path):
     ],
 )
 def test_a_scheduler_that_does_not_answer_is_named_in_one_line(monkeypatch, address, message):
-    monkeypatch.setattr(command, "SECONDS", 0.3)
-    with pytest.raises(QrowdError) as caught, command.InParts(dask=address).arguments():
+    monkeypatch.setattr("qrowd.cli.processes.SECONDS", 0.3)
+    with pytest.raises(QrowdError) as caught, Workers(dask=address).executor():
         pytest.fail("nobody is there")
     assert str(caught.value) == message
 
 
 def test_without_dask_the_extra_is_named_and_processes_are_refused_beside_it(monkeypatch):
     with pytest.raises(ArgumentError, match="--processes and --dask: give one of them"):
-        command.InParts(processes=2, dask="tcp://127.0.0.1:9").arguments().__enter__()
+        Workers(processes=2, dask="tcp://127.0.0.1:9").executor().__enter__()
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(QrowdError, match=r"--dask: Dask is not installed; pip install 'qrowd\[dask\]'"):
-        command.InParts(dask="tcp://127.0.0.1:9").arguments().__enter__()
+        Workers(dask="tcp://127.0.0.1:9").executor().__enter__()

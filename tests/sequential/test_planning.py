@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
+from pools import Backwards, spawned
 from qrowd.errors import ArgumentError
+from qrowd.executors import processes
 from qrowd.reports.question_plan import QuestionPlanReport
 from qrowd.sequential.planning import QuestionPlan, plan_question
 from qrowd.simulation import simulate_demo
@@ -129,3 +133,20 @@ def test_systems_that_return_the_same_documents_have_nothing_to_plan() -> None:
     one = {"q1": {f"d{i}": 10.0 - i for i in range(5)}}
     plan = plan_question({"a": one, "b": one}, None, question="best", scale="0-3", measure="DCG@5", n_simulations=3)
     assert "no judgment can decide it" in QuestionPlanReport(plan).sentence
+
+
+def test_threads_processes_and_any_order_give_the_same_simulations() -> None:
+    options = {"question": "best of bm25, hybrid, dense-large", "differences": [0.05], "n_simulations": 4, "rng": 3}
+    alone = planned(**options)
+    with spawned(1) as one:
+        for executor in (lambda: ThreadPoolExecutor(3), processes(2), one, Backwards(8)):
+            together = planned(**options, executor=executor)
+            assert together.n_documents.tobytes() == alone.n_documents.tobytes()
+            assert together.cost.tobytes() == alone.cost.tobytes()
+    assert len(np.unique(alone.n_documents)) > 1
+
+
+def test_a_simulation_does_not_depend_on_the_number_of_simulations_or_rows() -> None:
+    few, many = planned(differences=[0.05], n_simulations=3), planned(differences=[0.02, 0.05], n_simulations=6)
+    assert (few.n_documents[0] == many.n_documents[0, :3]).all()
+    assert (few.n_documents[1] == many.n_documents[2, :3]).all()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from qrowd.cli import options
 from qrowd.cli.options import conventions_named, measures, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
-from qrowd.cli.processes import Processes, executor_of
+from qrowd.cli.processes import Workers
 from qrowd.model.conventions import Conventions
 
 
@@ -61,7 +61,7 @@ def aware(
     ] = Conventions(empty="nan"),
     n_resamples: options.NResamples = 1000,
     seed: options.Seed = 1,
-    processes: Processes = None,
+    workers: Workers = Workers(),
     top: Top = None,
     short_names: ShortNames = False,
     output: Output = None,
@@ -74,7 +74,7 @@ def aware(
     run_files, data = options.by_position(files, runs, data)
     judgments, names = data.read_with(gold=gold)
     rankings = run_files.read(data)
-    with progress("comparing with random assessors") as advance:
+    with workers.executor() as executor, progress("comparing with random assessors") as advance:
         summary = aware_of(
             rankings,
             judgments,
@@ -88,7 +88,7 @@ def aware(
             conventions=conventions,
             n_resamples=n_resamples,
             rng=seed,
-            executor=executor_of(processes),
+            executor=executor,
             progress=advance,
         )
     deliver(summary.to_document().shown(rankings.systems, top=top, short_names=short_names), output)

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from qrowd.cli import options
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver, is_standard_output
-from qrowd.cli.processes import executor_of
+from qrowd.cli.processes import Workers
 from qrowd.cli.reading import JudgeRecord
-from qrowd.errors import ArgumentError, QrowdError
+from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 if TYPE_CHECKING:
     from qrowd.cli.show import Advance
 
-SECONDS = 5  # for a scheduler to answer
-
 
 @dataclass(frozen=True)
-class InParts:
-    """How a partitioned collection is scored."""
+class InParts(Workers):
+    """Who scores, and where the scores of the parts of a partitioned collection are kept."""
 
-    processes: Annotated[
-        int | None,
-        option(
-            help="Number of processes that score the parts of a partitioned collection.",
-            panel="Partitioned collections",
-            min=1,
-            show_default="none: this process",
-        ),
-    ] = None
     results: Annotated[
         str | None,
         option(
@@ -46,25 +32,11 @@ class InParts:
         ),
     ] = None
 
-    dask: Annotated[
-        str | None,
-        option(
-            help="Address of a Dask scheduler (tcp://HOST:8786), whose workers score the parts.",
-            panel="Partitioned collections",
-            metavar="ADDRESS",
-        ),
-    ] = None
-
     @contextmanager
     def arguments(self) -> Iterator[dict[str, Any]]:
         """As `qrowd.evaluate` takes them."""
-        if self.dask is not None:
-            if self.processes is not None:
-                raise ArgumentError("--processes and --dask: give one of them")
-            with _client(self.dask) as client:
-                yield {"executor": client, "results": self.results}
-            return
-        yield {"executor": executor_of(self.processes), "results": self.results}
+        with self.executor() as executor:
+            yield {"executor": executor, "results": self.results}
 
     def progress(self, advance: Advance, runs: Any, judgments: Any) -> Callable[[int, int], None]:
         """The bar, with parts and rows where these are scored in parts."""
@@ -74,31 +46,6 @@ class InParts:
             parts = runs.collection.topics_by_part
             return showing_parts(advance, sum(bool(judged) for judged, _ in parts))
         return advance if self == InParts() else showing_parts(advance, None)
-
-
-@contextmanager
-def _client(address: str) -> Iterator[Any]:
-    """A client of the scheduler at an address.
-
-    Raises
-    ------
-    QrowdError
-        Dask is not installed, or nobody answers.
-    """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise QrowdError("--dask: Dask is not installed; pip install 'qrowd[dask]'") from None
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is one line of ours
-    try:
-        client = Client(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        problem = f"no Dask scheduler answered within {SECONDS} seconds" if isinstance(error, OSError) else str(error)
-        raise QrowdError(f"--dask {address}: {problem}") from None
-    with client:
-        if not client.scheduler_info()["workers"]:
-            typer.echo(f"qrowd: the scheduler at {address} has no worker yet; waiting for one", err=True)
-        yield client
 
 
 def evaluate(
@@ -138,8 +85,8 @@ def evaluate(
     from qrowd.reports.evaluation import evaluation_of, topic_table
     from qrowd.reports.short_names import short_names as without_common_words
 
-    if method and parts != InParts():
-        raise ArgumentError("--processes, --dask and --results: methods need all judgments at once; leave them out")
+    if method and parts.results is not None:
+        raise ArgumentError("--results: methods need the judgments of all parts at once; leave it out")
     run_files, data = options.by_position(files, runs, data)
     judgments, rankings = data.read(), run_files.read(data)
     with parts.arguments() as workers, progress("scoring") as advance:
@@ -152,7 +99,7 @@ def evaluate(
             conventions=conventions,
             combine_scales=combine_scales,
             rng=seed,
-            progress=parts.progress(advance, rankings, judgments),
+            progress=advance if method else parts.progress(advance, rankings, judgments),
             **workers,
         )
     if judge_record is not None:

@@ -14,6 +14,7 @@ from qrowd.cli.commands import as_options
 from qrowd.cli.judged import PreferenceFiles, judgments_or_preferences, run_files
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import ShortNames, is_standard_output, output_file, write_output
+from qrowd.cli.processes import Workers
 from qrowd.cli.reading import OPTIONS
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
@@ -88,6 +89,7 @@ def explore(
     combine_scales: options.CombineScales = "auto",
     confidence: options.Confidence = 0.95,
     seed: options.Seed = 1,
+    workers: Workers = Workers(),
     short_names: ShortNames = False,
     title: Annotated[str, option(help="Title of the page.", panel="Output", metavar="TITLE")] = "",
     server: Server = Server(),
@@ -118,7 +120,7 @@ def explore(
     if documents:
         labels = top_documents(rankings, depth, score_dtype=conventions.score_dtype)
         of_documents = read_document_texts(documents, labels=labels)
-    with progress("scoring") as advance:
+    with workers.executor() as executor, progress("scoring") as advance:
         page = explored(
             rankings,
             judgments,
@@ -135,6 +137,7 @@ def explore(
             short_names=short_names,
             title=title,
             command=shlex.join(["qrowd", *sys.argv[1:]]),
+            executor=executor,
             progress=advance,
         )
     page = replace(page, data=replace(page.data, notes=tuple(as_options(note, OPTIONS) for note in page.data.notes)))

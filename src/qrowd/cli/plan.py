@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from qrowd.cli import options
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, deliver
+from qrowd.cli.processes import Workers
 from qrowd.cli.question import (
     QUESTION,
     Costs,
@@ -93,6 +94,7 @@ def plan(
     ] = 200,
     confidence: options.Confidence = 0.95,
     seed: options.Seed = 1,
+    workers: Workers = Workers(),
     conventions: options.Scoring = Conventions(),
     short_names: ShortNames = False,
     output: Output = None,
@@ -108,6 +110,7 @@ def plan(
             model,
             short_names,
             output,
+            workers,
             {
                 "question": question,
                 "measure": measure,
@@ -174,6 +177,7 @@ def _plan_question(
     model: list[str] | None,
     short_names: bool,
     output: str | None,
+    workers: Workers,
     settings: dict[str, Any],
 ) -> None:
     """Show what a question is expected to take. settings : of `plan_question`."""
@@ -185,8 +189,10 @@ def _plan_question(
         raise ArgumentError("missing option '--runs': give the files of runs, with --question not by position")
     rankings = options.Runs(runs.runs, runs.system).read(data)
     people, models, scale = people_and_models(data, model or [])
-    with progress("simulating") as advance:
-        result = plan_question(rankings, people, models=models, scale=scale, progress=advance, **settings)
+    with workers.executor() as executor, progress("simulating") as advance:
+        result = plan_question(
+            rankings, people, models=models, scale=scale, executor=executor, progress=advance, **settings
+        )
     deliver(QuestionPlanReport(result).to_document().shown(rankings.systems, short_names=short_names), output)
 
 
@@ -199,6 +205,7 @@ OF_QUESTIONS = {  # option: its default
     "disagreement": False,
     "document_cost": None,
     "n_simulations": 200,
+    "workers": Workers(),
     "confidence": 0.95,
     "seed": 1,
 }
@@ -219,12 +226,15 @@ OF_DESIGNS = {
 }
 
 
+GROUPS = {"conventions": "the conventions of scoring", "workers": "--processes and --dask"}
+
+
 def _check_kind(question: str | None, values: Mapping[str, Any]) -> None:
     """Refuse options of the other kind of plan. values : {option: value}."""
     others, rule = (OF_QUESTIONS, "needs --question") if question is None else (OF_DESIGNS, "not with --question")
     for name, default in others.items():
         if values[name] != default:
-            option = "the conventions of scoring" if name == "conventions" else f"--{name.replace('_', '-')}"
+            option = GROUPS.get(name, f"--{name.replace('_', '-')}")
             raise ArgumentError(f"{option}: {rule}; see qrowd plan --help")
 
 

@@ -10,7 +10,7 @@ import typer
 
 from qrowd.cli.options import Seed, option
 from qrowd.cli.output import Output, deliver, write_output
-from qrowd.cli.processes import Processes, executor_of
+from qrowd.cli.processes import Workers
 from qrowd.errors import ArgumentError, FileError, QrowdError
 
 
@@ -29,7 +29,7 @@ def study(
         str | None, option(help="aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER")
     ] = None,
     seed: Seed = 1,
-    processes: Processes = None,
+    workers: Workers = Workers(),
     figure: Annotated[
         str | None, option(help="Draw only this figure, such as magnitude-5.", panel="Output", metavar="FIGURE")
     ] = None,
@@ -52,8 +52,8 @@ def study(
         typer.echo("\n".join(papers.PAGES))
         return
     papers.check(name, figures=figures is not None or figure is not None)
-    if processes is not None and (figure is not None or figures is not None):
-        raise ArgumentError("--processes: figures are computed in one process; leave it out")
+    if workers != Workers() and (figure is not None or figures is not None):
+        raise ArgumentError("--processes and --dask: figures are computed in one process; leave them out")
     if figure is not None:
         from qrowd.reports.plots.drawing import plot_content
 
@@ -64,9 +64,9 @@ def study(
     settings: dict[str, Any] = {}
     if name == "aware":
         settings = {"n_tuples": tuples, "n_resamples": random_assessors, "folder": folder}
-    with progress(f"study {name}") as advance:
+    with workers.executor() as executor, progress(f"study {name}") as advance:
         document = papers.page(
-            name, data, quick=quick, rng=seed, executor=executor_of(processes),
+            name, data, quick=quick, rng=seed, executor=executor,
             progress=lambda _, done, total: advance(done, total), **settings,
         )  # fmt: skip
     deliver(document, output)

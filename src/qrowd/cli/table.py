@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from qrowd.cli import options
 from qrowd.cli.options import convention, measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, is_standard_output, name_with_ending, write_output
+from qrowd.cli.processes import Workers
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
@@ -44,6 +45,7 @@ def table(
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     sampling: options.Sampling = options.Sampling(10_000),
+    workers: Workers = Workers(),
     intervals: Annotated[
         bool, option("--intervals", help="Print half of the interval behind each mean.", panel="Output")
     ] = False,
@@ -84,7 +86,7 @@ def table(
         )
     run_files, data = options.by_position(files, runs, data)
     judgments, rankings = data.read(), run_files.read(data)
-    with progress("scoring") as advance:
+    with workers.executor() as executor, progress("scoring") as advance:
         scores = evaluate(rankings, judgments, names, conventions=conventions, progress=advance)
         by_method = None
         if method:
@@ -96,6 +98,7 @@ def table(
                 conventions=conventions,
                 combine_scales=combine_scales,
                 rng=sampling.seed,
+                executor=executor,
             )
     paper = paper_table(
         scores,

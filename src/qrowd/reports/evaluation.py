@@ -184,8 +184,8 @@ def evaluation_of(
     """
     parsed = [measure(each) for each in measures]
     if methods and isinstance(judgments, Judgments):
-        if executor is not None or results is not None:
-            raise ArgumentError(f"{'results' if executor is None else 'executor'}: methods need all parts at once")
+        if results is not None:
+            raise ArgumentError("results: methods need the judgments of all parts at once; leave it out")
         from qrowd.methods import evaluate_methods
 
         scores = evaluate_methods(
@@ -196,6 +196,7 @@ def evaluation_of(
             conventions=conventions,
             combine_scales=combine_scales,
             rng=rng,
+            executor=executor,
             progress=None if progress is None else lambda _, done, total: progress(done, total),
         )
         return summarise(scores, baseline=baseline, rng=rng)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError
@@ -18,6 +19,9 @@ from qrowd.reports.explorer_data import DEPTH, ExplorerData, explorer_data
 from qrowd.reports.explorer_documents import Texts
 from qrowd.reports.explorer_page import explorer_page
 from qrowd.reports.phrases import count, listed
+
+if TYPE_CHECKING:
+    from qrowd.executors import AnyExecutor
 
 ENDINGS = (".html", ".htm")
 
@@ -94,6 +98,7 @@ def explore(
     short_names: bool = False,
     title: str = "",
     command: str = "",
+    executor: AnyExecutor = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Explorer:
     """Make a page on which a reader chooses assessors, topics, measure and method, and sees what that changes.
@@ -113,7 +118,8 @@ def explore(
     conventions, combine_scales : the conventions of scoring, and of methods that merge judgments.
     confidence : of intervals of differences, over topics.
     rng : of methods that draw. short_names : whether words that all systems begin or end with are left out.
-    title, command : shown on the page. progress : called with (steps done, steps in all) of each part.
+    title, command : shown on the page. executor : of methods, as in `evaluate_methods`.
+    progress : called with (steps done, steps in all) of each part.
 
     Raises
     ------
@@ -140,6 +146,7 @@ def explore(
         short_names=short_names,
         title=title,
         command=command,
+        executor=executor,
         progress=progress,
     )
     return Explorer(data)

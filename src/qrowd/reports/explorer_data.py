@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError
@@ -26,6 +26,9 @@ from qrowd.reports.explorer_methods import MethodOfPage, methods_of_page, panel_
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count
 from qrowd.reports.short_names import short_names as without_common_words
+
+if TYPE_CHECKING:
+    from qrowd.executors import AnyExecutor
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
 DEPTH = 10
@@ -92,6 +95,7 @@ def explorer_data(
     short_names: bool = False,
     title: str = "",
     command: str = "",
+    executor: AnyExecutor = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ExplorerData:
     """Score everything, and find the documents of the top lists; the options are those of `qrowd.explore`."""
@@ -117,6 +121,7 @@ def explorer_data(
             conventions=conventions,
             combine_scales=combine_scales,
             seed=seed_of(rng),
+            executor=executor,
             progress=progress,
         )
     listed = None

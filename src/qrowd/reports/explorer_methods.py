@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from qrowd.model.measure import Measure
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+
+if TYPE_CHECKING:
+    from qrowd.executors import AnyExecutor
 
 Kind = Literal["mean", "merged", "weights"]
 MEAN = "mean"
@@ -68,10 +71,11 @@ def methods_of_page(
     conventions: Conventions,
     combine_scales: CombineScales = "auto",
     seed: Seed,
+    executor: AnyExecutor = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[tuple[MethodOfPage, ...], tuple[str, ...]]:
     """The methods, the panel mean first, and their warnings. scores : of the same runs, judgments and measures."""
-    task = Task(runs, judgments, tuple(measures), conventions, seed, None, progress, combine_scales)
+    task = Task(runs, judgments, tuple(measures), conventions, seed, None, progress, combine_scales, executor)
     parts, warnings = [panel_mean()], []
     for method in dict.fromkeys(map(parse_method, methods)):
         if method.definition.name in ("uniform", *NAMES) and _agree(scores, task.panel):
@@ -85,6 +89,7 @@ def methods_of_page(
             conventions=conventions,
             combine_scales=combine_scales,
             rng=seed,
+            executor=executor,
         )
         warnings += list(merged.attributes["warnings"])
         parts.append(_merged(method, merged, scores))

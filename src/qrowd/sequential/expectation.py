@@ -6,7 +6,6 @@ and looks at the bounds as `qrowd next` does, with sizes that follow what is ope
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,8 +26,6 @@ FEWEST_PATHS = 10
 FEWEST = 6  # answers, before which the declared spread is used
 LEARNED = 1.0  # mean spread that is expected while people judge, over the noise that no further answer reduces
 N_MOVES = 30  # steps towards a declared difference of several systems
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,29 +85,12 @@ def _range(values: NDArray[np.int64] | Floats) -> tuple[float, float, float]:
     return float(low), float(median), float(high)
 
 
-def simulate(
-    start: Start,
-    errors: GainErrors,
-    n_simulations: int,
-    rng: np.random.Generator,
-    *,
-    difference: float | None = None,
-    progress: Progress | None = None,
-) -> Expectation:
-    """Simulated judgments until the question is decided.
-
-    difference : the true size of the difference that decides the question; default: each simulation has its own.
-    progress : called with (simulations done, simulations in all).
-    """
+def simulate(start: Start, errors: GainErrors, n_simulations: int, rng: np.random.Generator) -> Expectation:
+    """Simulated judgments until the question is decided; each simulation has its own true difference."""
     n_judgments, cost = np.zeros(n_simulations, np.int64), np.zeros(n_simulations)
     if start.open.size:
         for number in range(n_simulations):
-            drawn = errors.draw(rng)
-            if difference is not None:
-                drawn = with_difference(start, errors, drawn, difference)
-            n_judgments[number], cost[number] = path(start, drawn, rng)
-            if progress is not None:
-                progress(number + 1, n_simulations)
+            n_judgments[number], cost[number] = path(start, errors.draw(rng), rng)
     return Expectation(n_judgments, cost, int(start.open.size))
 
 
@@ -159,7 +139,7 @@ def starting_point(
         extra * (scale.mean() if scale.size else 1.0),
         n_counting,
         tolerance,
-        _interpolated_bound(each),
+        InterpolatedBound.of(each),
         np.ones(matters.size) if problem.cost is None else problem.cost[matters],
     )
     return start, errors
@@ -233,8 +213,20 @@ def with_difference(start: Start, errors: GainErrors, drawn: Floats, difference:
     return drawn
 
 
-def _interpolated_bound(confidence: float) -> Callable[[Floats], Floats]:
-    """The bound as a function of the information, from a table; its relative error is below 0.001."""
-    logs = np.linspace(-10, 40, 401)
-    table = np.log(mixture_bound(np.exp(logs), confidence=confidence))
-    return lambda v: np.exp(np.interp(np.log(np.maximum(v, 1e-300)), logs, table))
+@dataclass(frozen=True, eq=False)
+class InterpolatedBound:
+    """The bound as a function of the information, from a table; its relative error is below 0.001.
+
+    logs, table : logarithms of the information and of the bound.
+    """
+
+    logs: Floats
+    table: Floats
+
+    @classmethod
+    def of(cls, confidence: float) -> InterpolatedBound:
+        logs = np.linspace(-10, 40, 401)
+        return cls(logs, np.log(mixture_bound(np.exp(logs), confidence=confidence)))
+
+    def __call__(self, information: Floats) -> Floats:
+        return np.asarray(np.exp(np.interp(np.log(np.maximum(information, 1e-300)), self.logs, self.table)))

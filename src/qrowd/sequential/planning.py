@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,18 @@ from qrowd.model.scales import Scale
 from qrowd.sequential.candidates import candidates_of, gain_variances, label_shares, mean_gains, possible_gains
 from qrowd.sequential.costs import CostTable, DocumentCosts, JudgmentCost
 from qrowd.sequential.draws import Draws
-from qrowd.sequential.expectation import Expectation, learned_spread, simulate, starting_point
+from qrowd.sequential.expectation import learned_spread, starting_point
 from qrowd.sequential.gain_errors import GainErrors
 from qrowd.sequential.inputs import judged_by_models, on_scale
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question
+from qrowd.sequential.simulated_differences import simulate_differences
 from qrowd.sequential.simulated_paths import Start
 from qrowd.sequential.variances import Target
+
+if TYPE_CHECKING:
+    from qrowd.executors import AnyExecutor
 
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)
 N_SIMULATIONS = 200
@@ -173,6 +177,7 @@ def plan_question(
     disagreement: bool = False,
     n_simulations: int = N_SIMULATIONS,
     rng: Rng = 1,
+    executor: AnyExecutor = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> QuestionPlan:
     """How many judgments `next_judgments` is expected to ask for until a question is decided, and what they cost.
@@ -197,6 +202,9 @@ def plan_question(
         Of one judgment, or {assessor: cost}.
     n_simulations
         Of each row.
+    executor
+        Whose workers simulate: any `concurrent.futures.Executor`, a Dask client, or a function that makes an executor,
+        which is called again where workers die. Default: this process. The result is the same.
     progress
         Called with (simulations done, simulations in all).
 
@@ -268,18 +276,7 @@ def plan_question(
     )
     price = JudgmentCost.of(judgment_cost, pilot)
     seed = seed_of(rng)
-    rows: list[Expectation] = []
-    for place, size in enumerate(sizes):
-        rows.append(
-            simulate(
-                start,
-                errors,
-                n_simulations,
-                np.random.default_rng([*np.atleast_1d(seed).tolist(), 2]),  # the same errors in each row
-                difference=None if np.isnan(size) else float(size),
-                progress=None if progress is None else _part(progress, place, sizes.size),
-            )
-        )
+    rows = simulate_differences(start, errors, sizes, n_simulations, seed=seed, executor=executor, progress=progress)
     is_pair = asked.kind == "better"
     return QuestionPlan(
         asked,
@@ -346,8 +343,3 @@ def _errors(
 def expected_difference(start: Start, errors: GainErrors) -> float:
     """The expected difference of two systems, by what was judged, predicted, and is known of such predictions."""
     return float(start.total[0] + start.weights[0] @ (errors.spread * (errors.mean @ errors.basis)))
-
-
-def _part(progress: Callable[[int, int], None], place: int, n_parts: int) -> Callable[[int, int], None]:
-    """Progress of one part among several of the same length."""
-    return lambda done, total: progress(place * total + done, n_parts * total)
