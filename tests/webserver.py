@@ -43,9 +43,9 @@ from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.events import GoOn
 from qrowd.collect.store import schema
-from qrowd.collect.store.accounts import invite
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.invitations import invite
 from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.owner import owner_link
@@ -173,7 +173,7 @@ def serving(
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": {}, **changes})
         routes, large = [*owner.ROUTES, *api.ROUTES], {**owner.LARGE, **api.LARGE}
         own = service(store, clock=clock)
-        app = make_app(own, store, settings=settings, routes=routes, large=large, clock=clock)
+        app = make_app(own, store, settings=settings, routes=routes, large=large, clock=clock, monotonic=clock)
         yield Place(store, clock, own, app, settings.base_url)
 
 

@@ -6,11 +6,12 @@ import os
 import time
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from qrowd.cli.options import DATABASE, Database, option, server_extra
+from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from qrowd.collect.store.base import Store
 
 DEMO = "qrowd-demo"
+ANY = ("0.0.0.0", "::", "")
 
 
 def serve(
@@ -26,27 +28,58 @@ def serve(
         bool, option("--demo", help=f"Serve a small collection under every protocol, in the folder {DEMO}.")
     ] = False,
     database: Database = DATABASE,
-    host: Annotated[str, option(help="Address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
-    port: Annotated[int, option(help="Port; 0 for any free port.", min=0, max=65535)] = 8000,
+    host: Annotated[
+        str,
+        option(help="Address to listen on; 0.0.0.0 for all of this machine.", metavar="ADDRESS", envvar="QROWD_HOST"),
+    ] = "127.0.0.1",
+    port: Annotated[int, option(help="Port; 0 for any free port.", min=0, max=65535, envvar="QROWD_PORT")] = 8000,
     base_url: Annotated[
         str | None,
-        option(help="Address of the server, as browsers see it.", metavar="URL", show_default="http://HOST:PORT"),
+        option(
+            help="Address of the server, as browsers see it; it may have a path.",
+            metavar="URL",
+            show_default="http://HOST:PORT",
+            envvar="QROWD_BASE_URL",
+        ),
     ] = None,
-    workers: Annotated[int, option(help="Number of server processes; more than 1 needs PostgreSQL.", min=1)] = 1,
+    workers: Annotated[
+        int,
+        option(help="Number of server processes; more than 1 needs PostgreSQL.", min=1, envvar="QROWD_WORKERS"),
+    ] = 1,
     trusted_host: Annotated[
-        list[str] | None, option(help="Further hosts for which the server answers.", metavar="HOSTS")
+        list[str] | None,
+        option(help="Further hosts for which the server answers.", metavar="HOSTS", envvar="QROWD_TRUSTED_HOST"),
     ] = None,
     trusted_proxy: Annotated[
-        list[str] | None, option(help="Proxies whose X-Forwarded-For is trusted.", metavar="ADDRESSES")
+        list[str] | None,
+        option(help="Proxies whose X-Forwarded-For is trusted.", metavar="ADDRESSES", envvar="QROWD_TRUSTED_PROXY"),
     ] = None,
     key_host: Annotated[
-        list[str] | None, option(help="Further hosts from which keys of signed links are fetched.", metavar="HOSTS")
+        list[str] | None,
+        option(
+            help="Further hosts from which keys of signed links are fetched.",
+            metavar="HOSTS",
+            envvar="QROWD_LINK_KEY_HOST",
+        ),
     ] = None,
-    per_minute: Annotated[int, option(help="Judgments that one assessor may send per minute.", min=1)] = 60,
+    per_minute: Annotated[
+        int, option(help="Judgments that one assessor may send per minute.", min=1, envvar="QROWD_PER_MINUTE")
+    ] = 60,
+    log_format: Annotated[
+        Literal["text", "json"], option(help="Form of the lines of the log.", envvar="QROWD_LOG_FORMAT")
+    ] = "text",
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        option(help="Lowest level of the lines of the log.", envvar="QROWD_LOG_LEVEL"),
+    ] = "info",
 ) -> None:
-    """Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss."""
+    """Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.
+
+    Two settings are read from the environment only: QROWD_SECRET, the key of everything that is signed, and
+    QROWD_METRICS_TOKEN, which opens the page /metrics.
+    """
     with server_extra():
-        from qrowd.collect.store.accounts import BASE_URL, put_setting
+        from qrowd.collect.store.settings import BASE_URL, put_setting
         from qrowd.collect.web.owner import owner_link
         from qrowd.collect.web.serving import Serving
         from qrowd.collect.web.serving import serve as run
@@ -54,18 +87,23 @@ def serve(
         os.makedirs(DEMO, exist_ok=True)
         database = os.path.join(DEMO, DATABASE)
     port = port or _free_port(host)
+    address, hosts, notes = _addresses(host, port, base_url)
     serving = Serving(
         database=database,
         host=host,
         port=port,
-        base_url=(base_url or f"http://{host}:{port}").rstrip("/"),
+        base_url=address,
         workers=workers,
-        trusted_hosts=tuple(trusted_host or ()),
+        trusted_hosts=(*hosts, *(trusted_host or ())),
         trusted_proxies=tuple(trusted_proxy or ()),
         key_hosts=tuple(key_host or ()),
         per_minute=per_minute,
-        secret=os.environ.get("QROWD_SECRET", ""),
+        secret=os.environ.get("QROWD_SECRET", "").strip(),
+        log_format=log_format,
+        log_level=log_level,
+        metrics_token=os.environ.get("QROWD_METRICS_TOKEN", "").strip(),
     )
+    serving.check()
     store = serving.open()
     try:
         store.write(lambda connection: put_setting(connection, BASE_URL, serving.base_url))
@@ -77,6 +115,8 @@ def serve(
         for text, link in links:
             typer.echo(f"  {text:<{width}}  {link}")
         typer.echo("")
+        for note in notes:
+            typer.echo(note, err=True)
         with suppress(KeyboardInterrupt):  # the usual end
             run(serving, store)
     finally:
@@ -88,7 +128,7 @@ def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
     """The demo campaigns, made where they are not there yet, and a link for an assessor to each."""
     from qrowd.collect.campaigns.creation import create_campaign
     from qrowd.collect.campaigns.demo import demo_plans
-    from qrowd.collect.store.accounts import invite
+    from qrowd.collect.store.invitations import invite
     from qrowd.collect.store.materials import find_campaign
 
     def join_link(connection: Connection, plan: Plan) -> str:
@@ -102,6 +142,57 @@ def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
 def _free_port(host: str) -> int:
     import socket
 
-    with socket.socket() as one:
-        one.bind((host, 0))
-        return int(one.getsockname()[1])
+    try:
+        with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as one:
+            return int(one.getsockname()[1])
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ArgumentError(f"--host {host}: {reason}; name an address of this machine") from None
+
+
+def _addresses(host: str, port: int, base_url: str | None) -> tuple[str, list[str], list[str]]:
+    """The base URL, further hosts that are served, and what to say about them."""
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    notes, hosts = [], []
+    if base_url is None:
+        name = host
+        if host in ANY:
+            name, names = _names_of_this_machine(host)
+            hosts = [_with_port(other, port) for other in names]
+            notes.append(
+                f"Listening on all addresses of this machine; the links above name {name}. "
+                "If browsers need another address, name it by --base-url."
+            )
+        base_url = f"http://{_with_port(name, port)}"
+    base_url = base_url.rstrip("/")
+    with suppress(ValueError):  # which is refused where settings are checked
+        parts = urlsplit(base_url)
+        shown = parts.hostname or ""
+        local = shown == "localhost" or shown.endswith(".localhost")
+        with suppress(ValueError):
+            local = local or ip_address(shown).is_loopback
+        if parts.scheme == "http" and not local:
+            notes.append(
+                "Warning: by plain http, others on the network can read passwords, sessions and answers. "
+                "Put a proxy with TLS before the server, and name its https address by --base-url."
+            )
+    return base_url, hosts, notes
+
+
+def _with_port(host: str, port: int) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return shown if port == 80 else f"{shown}:{port}"
+
+
+def _names_of_this_machine(host: str) -> tuple[str, list[str]]:
+    """The address under which other machines probably reach this one, and its other names."""
+    import socket
+
+    address = "127.0.0.1"
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.connect(("192.0.2.1", 9))  # sends nothing: only the route is looked up
+        address = one.getsockname()[0]
+    names = ["127.0.0.1", "localhost", socket.gethostname(), *(["::1"] if ":" in host else [])]
+    return address, [name for name in names if name != address]

@@ -16,8 +16,8 @@ from qrowd.collect.campaigns.pages import Page, Receipt
 from qrowd.collect.campaigns.submissions import Submission
 from qrowd.collect.protocols.events import Action, Refusal
 from qrowd.collect.protocols.views import ConsentView, DocumentView, View
-from qrowd.collect.store.accounts import invite
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.invitations import invite
 from qrowd.collect.store.schema import assessor as assessor_table
 from qrowd.collect.store.schema import campaign as campaign_table
 from qrowd.collect.web.app import make_app
@@ -200,5 +200,7 @@ def world(folder: Path, *, rendering: Any = None, **changes: Any) -> Iterator[Wo
         service = FakeService(store, clock)
         environ = {"PANEL_KEY": "panel key"}
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": environ, **changes})
-        app = make_app(service, store, settings=settings, pages=rendering or FakeRendering(), clock=clock)
+        app = make_app(
+            service, store, settings=settings, pages=rendering or FakeRendering(), clock=clock, monotonic=clock
+        )
         yield World(store, clock, service, app, links)

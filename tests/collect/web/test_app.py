@@ -219,18 +219,6 @@ def test_a_campaign_that_has_gone_meanwhile_is_not_found(served: World) -> None:
     assert ann.post("/c/one/act", {"do": "go_on", "csrf": token}).status == 404
 
 
-def test_health_says_whether_the_store_answers(served: World) -> None:
-    assert json.loads(served.browser().get("/health").text) == {"status": "ok"}
-
-
-def test_health_fails_where_the_store_does(served: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(work: object) -> None:
-        raise StoreBusyError("busy")
-
-    monkeypatch.setattr(served.store, "read_async", broken)
-    assert served.browser().get("/health").status == 503
-
-
 def test_only_what_is_there_is_served_and_only_by_its_method(served: World) -> None:
     for route in served.app.routes:
         assert isinstance(route, Route)

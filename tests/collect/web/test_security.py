@@ -326,7 +326,13 @@ def test_a_secret_that_others_may_know_is_refused(secret: bytes) -> None:
         ServerSettings(BASE, secret)
 
 
-@pytest.mark.parametrize("base", ["judge.test", "ftp://judge.test", "https://judge.test/x", "https://", "https://a?b"])
+@pytest.mark.parametrize(
+    "base",
+    [
+        *("judge.test", "ftp://judge.test", "https://judge.test/x y", "https://a/../b", "https://a/%2e", "https://"),
+        *("https://a?b", "https://a/b#c", "https://a//b", "https://me@a", "https://a:b", "https://[::1"),
+    ],
+)
 def test_a_base_url_is_a_scheme_and_a_host(base: str) -> None:
     with pytest.raises(ArgumentError, match="base_url"):
         ServerSettings(base, SECRET)

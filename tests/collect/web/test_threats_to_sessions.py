@@ -216,7 +216,7 @@ def expected(method: str, path: str, actor: str) -> set[int]:
     """The statuses that a request of somebody, with the right token where there is one, may have."""
     mine = actor in ("assessor", "excluded")
     match path.split("/")[1:]:
-        case [""] | ["static", *_] | ["health"] | ["api"] | ["api", "openapi.json"]:
+        case [""] | ["static", *_] | ["health" | "ready"] | ["api"] | ["api", "openapi.json"]:
             return {200}
         case ["image", _]:
             return {404}  # the address is signed

@@ -93,6 +93,10 @@ class Store(ABC):
             yield from work(connection)
 
     @abstractmethod
+    def waiting(self) -> int:
+        """How many works wait for their turn."""
+
+    @abstractmethod
     def close(self) -> None:
         """Finish what was handed in, and let go of the database. A second time does nothing."""
 

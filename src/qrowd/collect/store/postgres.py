@@ -54,6 +54,7 @@ class PostgresStore(Store):
             pool_timeout=10,
             isolation_level="READ COMMITTED",
             json_serializer=to_json,
+            hide_parameters=True,  # errors are logged, and names and answers are not
         )
         event.listen(self._engine, "connect", _settle)
         self._readers = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -100,6 +101,9 @@ class PostgresStore(Store):
     async def read_async(self, work: Work[T], *, long: bool = False) -> T:
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(self.read, work))
+
+    def waiting(self) -> int:
+        return self._threads._work_queue.qsize()
 
     def close(self) -> None:
         if not self._closed:

@@ -135,6 +135,9 @@ class SqliteStore(Store):
         # A page's statements take less time than the way to another thread and back; readers never wait for the writer.
         return await asyncio.to_thread(self.read, work) if long else self.read(work)
 
+    def waiting(self) -> int:
+        return self._queue.qsize()
+
     def close(self) -> None:
         with self._gate:
             first, self._closed = not self._closed, True
@@ -293,9 +296,10 @@ def _engine(path: Path, *, read_only: bool) -> Engine:
     # Readers: a pool, so that a page does not open the file anew.
     engine = (
         create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=READERS - 8,
-                      json_serializer=to_json)
+                      json_serializer=to_json, hide_parameters=True)
         if read_only
-        else create_engine("sqlite://", creator=connect, poolclass=NullPool, json_serializer=to_json)
+        else create_engine("sqlite://", creator=connect, poolclass=NullPool, json_serializer=to_json,
+                           hide_parameters=True)
     )  # fmt: skip
     begin = "begin" if read_only else "begin immediate"
     event.listen(engine, "begin", lambda connection: connection.connection.driver_connection.execute(begin))

@@ -20,8 +20,10 @@ from starlette.types import Scope
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
-from qrowd.collect.web import assessor, rendering
+from qrowd.collect.web import assessor, health, rendering
 from qrowd.collect.web.crowd import mturk, panel, prolific
+from qrowd.collect.web.logs import Observe, RequestLog
+from qrowd.collect.web.prefix import Prefix
 from qrowd.collect.web.problems import Problem, as_json, internal_error, not_found, problem_of, wants_data
 from qrowd.collect.web.security import Guard, ServerSettings
 from qrowd.collect.web.server import Server
@@ -39,13 +41,16 @@ def make_app(
     routes: Iterable[BaseRoute] = (),
     large: Mapping[str, int] | None = None,
     clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+    observe: Observe | None = None,
 ) -> Starlette:
     """The application over a service and the store it works on.
 
     pages : the module that renders pages. routes : of further modules (owners, programs).
     large : for paths that begin so, how many bytes a body may have; 64 KB elsewhere. clock : seconds since 1970.
+    monotonic : seconds for durations, never going back. observe : is told of every answer, for metrics.
     """
-    server = Server(service, store, pages, settings, clock)
+    server = Server(service, store, pages, settings, clock, monotonic)
 
     def on_failure(scope: Scope, reference: str) -> Response:
         return error_response(server, Request(scope), internal_error(reference))
@@ -69,10 +74,15 @@ def make_app(
             *prolific.ROUTES,
             *panel.ROUTES,
             *mturk.ROUTES,
+            *health.ROUTES,
             *routes,
             Route("/static/{name:path}", Static().serve),
         ],
-        middleware=[Middleware(Guard, settings=settings, failed=on_failure, large=large)],
+        middleware=[
+            *([Middleware(Prefix, prefix=settings.prefix)] if settings.prefix else []),
+            Middleware(RequestLog, observe=observe),
+            Middleware(Guard, settings=settings, failed=on_failure, large=large),
+        ],
         exception_handlers={QrowdError: on_problem, HTTPException: on_http},
     )
     app.router.redirect_slashes = False  # an address with a slash too many is not there

@@ -4,7 +4,6 @@ GET  /c/{campaign}         the page          POST /c/{campaign}/act     an actio
 GET  /join/{token}         an invitation     POST /c/{campaign}/draft   what is typed and not yet sent
 POST /join/{token}         makes a session   POST /logout               ends it
 GET  /image/{token}        an image of a document                GET  /       the start page
-GET  /health               whether the store answers
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
-from qrowd.collect.store.accounts import Invitation, find_invitation, hashed
-from qrowd.collect.store.materials import find_campaign
+from qrowd.collect.store.invitations import Invitation, find_invitation
+from qrowd.collect.store.sessions import hashed
 from qrowd.collect.web.crowd import with_completion_link
 from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
@@ -199,15 +198,6 @@ async def logout(request: Request) -> Response:
     return response
 
 
-async def health(request: Request) -> Response:
-    """Whether the store answers, for monitoring."""
-    try:
-        await server_of(request).store.read_async(lambda connection: find_campaign(connection, 0))
-    except Exception:
-        return JSONResponse({"status": "failing"}, 503)
-    return JSONResponse({"status": "ok"})
-
-
 ROUTES: list[BaseRoute] = [
     Route("/", land),
     Route("/c/{campaign}/act", act, methods=["POST"]),
@@ -217,5 +207,4 @@ ROUTES: list[BaseRoute] = [
     Route("/join/{token}", join, methods=["POST"]),
     Route("/image/{token}", image, methods=["GET"]),
     Route("/logout", logout, methods=["POST"]),
-    Route("/health", health),
 ]

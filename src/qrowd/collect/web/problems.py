@@ -5,6 +5,7 @@ A browser gets a page with the problem in words; the script of our pages and pro
 
     400  the request makes no sense: no browser that shows our pages sends it
     403  nobody we know, or a form that is not ours     404  not there, or not for you
+    408  the rest of the request did not come
     409  the page is not the current one any more       413  too long
     422  the answer cannot be taken as it is            429  too many in a minute
     500  an error of the server, logged                    503  could not be saved; try again
@@ -13,7 +14,6 @@ A browser gets a page with the problem in words; the script of our pages and pro
 from __future__ import annotations
 
 import logging
-from secrets import token_hex
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -22,6 +22,7 @@ from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.store.accounts import TooManyAttemptsError
 from qrowd.collect.store.base import StoreError, StoreFullError, StoreUnknownError
+from qrowd.collect.web.logs import request_id
 from qrowd.errors import QrowdError
 
 log = logging.getLogger("qrowd.collect.web")
@@ -87,7 +88,7 @@ def problem_of(error: QrowdError) -> Problem:
         return Problem(429, "attempts", f"There were {error}.", retry_after=int(error.retry_after) + 1)
     if isinstance(error, NotFoundError):
         return not_found()
-    reference = token_hex(4).upper()
+    reference = request_id()
     log.error("%s: %s, reference %s", type(error).__name__, error, reference, exc_info=error)
     if isinstance(error, StoreError):
         wait = RETRY_FULL if isinstance(error, StoreFullError) else RETRY_BUSY

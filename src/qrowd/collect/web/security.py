@@ -6,6 +6,7 @@ response carries, and turns an unexpected error into an answer with a reference 
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
@@ -16,19 +17,21 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address, ip_network
-from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qrowd.collect.web.logs import request_id
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import ArgumentError
 
 log = logging.getLogger("qrowd.collect.web")
 
 BODY_LIMIT = 64 * 1024  # bytes
+PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")  # of a base URL; nothing that has to be quoted
+PROBES = frozenset({"/health", "/ready", "/metrics"})  # asked by address, under whatever Host
 HEADER_LIMIT = 32 * 1024  # with the address; what is still coming in is for uvicorn, or a proxy before it, to end
 _GIVEAWAYS = (b"secret", b"changeme", b"change-me", b"password", b"example", b"insecure", b"default", b"qrowd")
 _DISTINCT = 10  # bytes that differ: 32 random ones have about 30, 64 random hexadecimal digits about 16
@@ -41,7 +44,8 @@ _DISTINCT = 10  # bytes that differ: 32 random ones have about 30, 64 random hex
 class ServerSettings:
     """The settings of a server.
 
-    base_url : its own address as browsers know it, `https://judge.example.org`; without a path.
+    base_url : its own address as browsers know it, `https://judge.example.org`; with a path, `https://example.org/judge`,
+        where a proxy hands the server only what begins so.
     secret : at least 32 random bytes; everything signed is signed with keys made from it.
     trusted_hosts : other hosts, with port where it is not the usual one, under which it may be asked.
     trusted_proxies : addresses or networks whose X-Forwarded-For is believed.
@@ -50,6 +54,8 @@ class ServerSettings:
     session_seconds : for which a session is believed without asking the store again.
     key_hosts : from which a campaign may have the keys of signed links fetched; nothing else that a campaign names is.
     loopback : whether a platform may be asked on this machine without https; for tests.
+    metrics_token : that opens /metrics; "" where there is no such page.
+    body_seconds : for which the server waits for the next part of a body.
     """
 
     base_url: str
@@ -62,12 +68,14 @@ class ServerSettings:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     key_hosts: tuple[str, ...] = ("api.prolific.com",)
     loopback: bool = False
+    metrics_token: str = field(default="", repr=False)
+    body_seconds: float = 30.0
 
     def __post_init__(self) -> None:
         """Refuse settings that would be unsafe."""
-        url = urlsplit(self.base_url)
-        if url.scheme not in {"http", "https"} or not url.hostname or url.path.strip("/") or url.query or url.fragment:
-            raise ArgumentError(f"base_url {self.base_url!r}: expected http:// or https:// and a host, without a path")
+        _check_base_url(self.base_url)
+        if self.metrics_token and not re.fullmatch(r"[!-~]{16,200}", self.metrics_token):
+            raise ArgumentError("metrics_token: expected 16 to 200 characters of ASCII without blanks")
         weak = len(self.secret) < 32 or len(set(self.secret)) < _DISTINCT
         if weak or any(word in self.secret.lower() for word in _GIVEAWAYS):
             raise ArgumentError(
@@ -87,6 +95,11 @@ class ServerSettings:
         return urlsplit(self.base_url).scheme == "https"
 
     @property
+    def prefix(self) -> str:
+        """The path of the base URL, before that of every address: "/judge", or ""."""
+        return urlsplit(self.base_url).path.rstrip("/")
+
+    @property
     def host(self) -> str:
         """The host of the base URL, without a port."""
         return urlsplit(self.base_url).hostname or ""
@@ -104,6 +117,21 @@ class ServerSettings:
         """Every value of the Origin header that is our own."""
         scheme = "https" if self.https else "http"
         return frozenset(f"{scheme}://{host}" for host in self.hosts)
+
+
+def _check_base_url(address: str) -> None:
+    """Refuse what is not the address of a server."""
+    try:
+        url = urlsplit(address)
+        port = url.port
+    except ValueError:  # no number, or brackets that do not close
+        url, port = urlsplit(""), None
+    unusual = url.query or url.fragment or url.username or url.password or port == 0
+    if url.scheme not in {"http", "https"} or not url.hostname or unusual or not PATH.fullmatch(url.path.rstrip("/")):
+        raise ArgumentError(
+            f"base_url {address!r}: expected http:// or https:// and a host, such as 'https://judge.example.org', "
+            "or with a path 'https://example.org/judge'"
+        )
 
 
 def client_address(scope: Scope, settings: ServerSettings) -> str:
@@ -232,6 +260,7 @@ class Guard:
     ) -> None:
         """`failed(scope, reference)` draws the answer to an error nobody foresaw; `large` : bytes by path prefix."""
         self.app, self.failed, self.large = app, failed, dict(large or {})
+        self.seconds = settings.body_seconds
         self.hosts = {host.encode() for host in settings.hosts}
         self.defaults = [(name.encode(), value.encode()) for name, value in security_headers(settings).items()]
 
@@ -255,10 +284,10 @@ class Guard:
             if refusal is not None:
                 await refusal(scope, receive, sending)
                 return
-            await self.app(scope, _counted(receive, limit), sending)
+            await self.app(scope, _counted(receive, limit, self.seconds), sending)
         except Exception:
-            reference = token_hex(4).upper()
-            log.exception("%s %s failed, reference %s", scope["method"], scope["path"], reference)
+            reference = request_id()
+            log.exception("the request failed, reference %s", reference)
             if started:
                 raise
             await self.failed(scope, reference)(scope, receive, sending)
@@ -274,7 +303,7 @@ class Guard:
                 length = value
         if size > HEADER_LIMIT:
             return PlainTextResponse("The headers are too long.", 431), limit
-        if len(hosts) != 1 or hosts[0] not in self.hosts:
+        if (len(hosts) != 1 or hosts[0] not in self.hosts) and scope["path"] not in PROBES:
             return PlainTextResponse("This host is not served here.", 400), limit
         if not length.isdigit():
             return PlainTextResponse("The length of the body is no number.", 400), limit
@@ -283,13 +312,20 @@ class Guard:
         return None, limit
 
 
-def _counted(receive: Receive, limit: int) -> Receive:
-    """The same, until more than `limit` bytes have come, whatever Content-Length is."""
-    total = 0
+def _counted(receive: Receive, limit: int, seconds: float) -> Receive:
+    """The same, until more than `limit` bytes have come, whatever Content-Length is, or no part for so many seconds."""
+    total, complete = 0, False
 
     async def receiving() -> Message:
-        nonlocal total
-        message = await receive()
+        nonlocal total, complete
+        if complete:  # what still comes is that the browser has gone
+            return await receive()
+        try:
+            async with asyncio.timeout(seconds):
+                message = await receive()
+        except TimeoutError:
+            raise Problem(408, "slow", "The rest of this request did not come in time.") from None
+        complete = not message.get("more_body", False)
         total += len(message.get("body", b""))
         if total > limit:
             raise Problem(413, "too_large", f"The body is longer than {limit} bytes.")

@@ -22,11 +22,12 @@ from starlette.responses import Response
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.campaigns.state import Bounded
-from qrowd.collect.store.accounts import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign, find_image
+from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.state import find_assessor
 from qrowd.collect.web.forms import Form, read_form, token_of
+from qrowd.collect.web.logs import WHO
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
 from qrowd.collect.web.rendering import takes_long
 from qrowd.collect.web.security import ServerSettings, Signer, check_origin, same
@@ -102,6 +103,7 @@ class Server:
     rendering: Any  # the module qrowd.collect.web.rendering, or what stands in for it
     settings: ServerSettings
     clock: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic  # for durations: it never goes back
     keys: dict[str, Any] = field(default_factory=dict)  # qrowd.collect.web.crowd.prolific.Keys, by address
     signer: Signer = field(init=False)
     origins: frozenset[str] = field(init=False)
@@ -113,8 +115,8 @@ class Server:
     def __post_init__(self) -> None:
         """Make what follows from the settings."""
         self.signer, self.origins = Signer(self.settings.secret), self.settings.origins
-        self.judging = Limiter(self.settings.judgments_per_minute, clock=self.clock)
-        self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.clock)
+        self.judging = Limiter(self.settings.judgments_per_minute, clock=self.monotonic)
+        self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.monotonic)
 
     async def identity(self, request: Request) -> Identity:
         """The assessor whose session the request's cookie names; a Problem (403) without one."""
@@ -239,7 +241,7 @@ class Server:
             return None
         recent = self._sessions.get(cookie)
         if recent is not None and 0 <= at - recent[1] < self.settings.session_seconds:
-            return recent[0] if recent[0].kind == kind else None
+            return self._noted(request, recent[0], kind)
         session = await self.store.read_async(lambda connection: find_session(connection, cookie, at))
         if session is None:
             self._sessions.pop(cookie, None)
@@ -248,7 +250,7 @@ class Server:
             with suppress(StoreError):  # a full disk is no reason to show nothing
                 await self.store.write_async(lambda connection: note_use(connection, cookie, at))
         self._sessions[cookie] = session, at
-        return session if session.kind == kind else None
+        return self._noted(request, session, kind)
 
     async def begin(self, request: Request, response: Response, kind: Kind, subject: int) -> str:
         """A new session in the response's cookie; the one that the request came with ends. The token of its forms."""
@@ -256,8 +258,7 @@ class Server:
         cookie, csrf = await self.store.write_async(lambda c: renew(c, old or None, kind, subject, at))
         self._sessions.pop(old, None)
         # For this host only, out of reach of scripts, not sent along from other sites.
-        secure = self.settings.https
-        response.set_cookie(self._cookie_name(kind), cookie, path="/", secure=secure, httponly=True, samesite="lax")
+        response.set_cookie(self._cookie_name(kind), cookie, **self._cookie_attributes())
         return csrf
 
     async def end(self, request: Request, response: Response, kind: Kind = ASSESSOR) -> None:
@@ -265,8 +266,14 @@ class Server:
         if cookie := self._cookie(request, kind):
             await self.store.write_async(lambda connection: close_session(connection, cookie))
             self._sessions.pop(cookie, None)
-        secure = self.settings.https
-        response.delete_cookie(self._cookie_name(kind), path="/", secure=secure, httponly=True, samesite="lax")
+        response.delete_cookie(self._cookie_name(kind), **self._cookie_attributes())
+
+    def _noted(self, request: Request, session: Session, kind: Kind) -> Session | None:
+        """The session, if it is of that kind; the log of the request says whose."""
+        if session.kind != kind:
+            return None
+        request.scope[WHO] = f"{kind}:{session.subject_id}"
+        return session
 
     def forget(self, kind: Kind, subject: int) -> None:
         """Ask the store again about a subject, such as after sessions of the same name were closed."""
@@ -275,9 +282,17 @@ class Server:
                 del self._sessions[cookie]
 
     def _cookie_name(self, kind: Kind) -> str:
-        """One cookie for judging and one for owning, so that a person can do both; bound to the host by https."""
+        """One cookie for judging and one for owning, so that a person can do both; bound to the host by https.
+
+        Below a path the cookie belongs to that path, which browsers allow for the weaker binding to https only.
+        """
         name = "qrowd" if kind == ASSESSOR else f"qrowd-{kind}"
-        return f"__Host-{name}" if self.settings.https else name
+        binding = "__Secure-" if self.settings.prefix else "__Host-"
+        return binding + name if self.settings.https else name
+
+    def _cookie_attributes(self) -> dict[str, Any]:
+        path = self.settings.prefix or "/"
+        return {"path": path, "secure": self.settings.https, "httponly": True, "samesite": "lax"}
 
     def _cookie(self, request: Request, kind: Kind) -> str:
         """The cookie that the browser sent, "" for none that could be ours."""

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from secrets import token_bytes
+from socket import AI_PASSIVE, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, getaddrinfo, socket
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.live import LiveQuestions
 from qrowd.collect.protocols.schema import read
-from qrowd.collect.store.accounts import purge, secret
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.sessions import purge
+from qrowd.collect.store.settings import secret
 from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
+from qrowd.collect.web.logs import LogFormat, LogLevel, set_up_logs
 from qrowd.collect.web.security import ServerSettings
 from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from qrowd.collect.web.metrics import Metrics
 
 VARIABLE = "QROWD_SERVING"  # the settings for further processes
 FACTORY = "qrowd.collect.web.serving:app_from_environment"
@@ -30,11 +37,11 @@ FACTORY = "qrowd.collect.web.serving:app_from_environment"
 
 @dataclass(frozen=True)
 class Serving:
-    """The settings of a server process.
+    """The settings of a server process; `check` refuses wrong ones before anything is opened or shown.
 
     database : of the store. base_url : the address as browsers know it. workers : processes; more than one needs
     PostgreSQL. trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
-    judgments of one assessor.
+    judgments of one assessor. log_format, log_level : as in `set_up_logs`. metrics_token : that opens /metrics.
     """
 
     database: str
@@ -46,7 +53,53 @@ class Serving:
     trusted_proxies: tuple[str, ...] = ()
     key_hosts: tuple[str, ...] = ()
     per_minute: int = 60
-    secret: str = ""  # hexadecimal; "" for the one that the store holds
+    secret: str = field(default="", repr=False)  # hexadecimal; "" for the one that the store holds
+    log_format: LogFormat = "text"
+    log_level: LogLevel = "info"
+    metrics_token: str = field(default="", repr=False)
+
+    def settings(self, secret: bytes) -> ServerSettings:
+        """The settings of the application."""
+        return ServerSettings(
+            base_url=self.base_url,
+            secret=secret,
+            trusted_hosts=self.trusted_hosts,
+            trusted_proxies=self.trusted_proxies,
+            key_hosts=(*ServerSettings.key_hosts, *self.key_hosts),
+            judgments_per_minute=self.per_minute,
+            metrics_token=self.metrics_token,
+        )
+
+    def check(self) -> None:
+        """Refuse wrong settings, and a port that is taken.
+
+        Raises
+        ------
+        ArgumentError
+            What is wrong, in one line.
+        """
+        try:
+            secret = bytes.fromhex(self.secret) if self.secret else token_bytes(32)
+        except ValueError:
+            raise ArgumentError(
+                "secret: expected 64 or more hexadecimal digits; `openssl rand -hex 32` makes them"
+            ) from None
+        self.settings(secret)
+        if self.metrics_token:
+            try:
+                import prometheus_client  # noqa: F401
+            except ImportError:
+                raise ArgumentError("metrics need prometheus-client; pip install 'qrowd[server]'") from None
+        try:
+            found = getaddrinfo(self.host, self.port, type=SOCK_STREAM, flags=AI_PASSIVE)
+            family, kind, protocol, _, address = found[0]
+            with socket(family, kind, protocol) as one:
+                if os.name == "posix":
+                    one.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+                one.bind(address)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise ArgumentError(f"--host {self.host} --port {self.port}: {reason}; name others") from None
 
     def open(self) -> Store:
         """The store.
@@ -67,32 +120,37 @@ class Serving:
 
 def make_server(serving: Serving, store: Store) -> Starlette:
     """The whole application over a store, which is closed when the server stops."""
-    settings = ServerSettings(
-        base_url=serving.base_url,
-        secret=bytes.fromhex(serving.secret) if serving.secret else store.write(secret),
-        trusted_hosts=serving.trusted_hosts,
-        trusted_proxies=serving.trusted_proxies,
-        key_hosts=(*ServerSettings.key_hosts, *serving.key_hosts),
-        judgments_per_minute=serving.per_minute,
-    )
+    settings = serving.settings(bytes.fromhex(serving.secret) if serving.secret else store.write(secret))
     service = JudgingService(store)
     questions = LiveQuestions(store, service.cache.new_sizes)
     service.answered = questions.answered
+    metrics: Metrics | None = None
+    routes = [*owner.ROUTES, *api.ROUTES]
+    if serving.metrics_token:
+        from qrowd.collect.web import metrics as measured
+
+        metrics = measured.Metrics(store)
+        routes += measured.ROUTES
     app = make_app(
         service,
         store,
         settings=settings,
-        routes=[*owner.ROUTES, *api.ROUTES],
+        routes=routes,
         large={**owner.LARGE, **api.LARGE},
+        observe=None if metrics is None else metrics.observe,
     )
+    app.state.metrics = metrics
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
         questions.start()
+        watching = None if metrics is None else asyncio.create_task(metrics.watch_the_event_loop())
         try:
             yield
         finally:
+            if watching is not None:
+                watching.cancel()
             await asyncio.to_thread(questions.close)
             store.close()
 
@@ -103,6 +161,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
 def app_from_environment() -> Starlette:
     """For processes that uvicorn starts."""
     serving = read(Serving, json.loads(os.environ[VARIABLE]))
+    set_up_logs(serving.log_format, serving.log_level)
     return make_server(serving, serving.open())
 
 
@@ -110,20 +169,29 @@ def serve(serving: Serving, store: Store) -> None:
     """Serve until interrupted; what was acknowledged by then is safe."""
     import uvicorn
 
+    from qrowd.collect.web.connections import PatientProtocol, most_connections
+
     options: dict[str, Any] = {
         "host": serving.host,
         "port": serving.port,
+        "http": PatientProtocol,
+        "ws": "none",
+        "log_config": None,  # ours takes its records, too
         "log_level": "warning",
         "access_log": False,
         "server_header": False,
         "timeout_keep_alive": 75,  # assessors read for a while between two answers
         "timeout_graceful_shutdown": 10,
+        "limit_concurrency": most_connections(),
         "proxy_headers": False,  # the application reads them itself, and only from proxies it trusts
     }
-    logging.getLogger("qrowd").setLevel(logging.INFO)
+    set_up_logs(serving.log_format, serving.log_level)
     if serving.workers == 1:
         uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()
         return
     store.close()
     os.environ[VARIABLE] = json.dumps(asdict(serving))
-    uvicorn.run(FACTORY, factory=True, workers=serving.workers, **options)
+    with TemporaryDirectory(prefix="qrowd-metrics-") as folder:
+        if serving.metrics_token:
+            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
+        uvicorn.run(FACTORY, factory=True, workers=serving.workers, **options)

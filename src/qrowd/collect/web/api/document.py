@@ -44,15 +44,15 @@ RETRY: Schema = {"Retry-After": {"description": "seconds", "schema": {"type": "i
 
 
 @cache
-def document() -> dict[str, Any]:
-    """The whole of it; one value, not to be changed."""
+def document(path: str = "") -> dict[str, Any]:
+    """The whole of it; one value, not to be changed. path : of the server's address."""
     paths: dict[str, dict[str, Any]] = {}
     for one in OPERATIONS:
         paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _described(one)
     return {
         "openapi": "3.1.0",
         "info": {"title": "qrowd", "version": "1", "description": ABOUT, "license": {"name": "Apache-2.0"}},
-        "servers": [{"url": "/"}],
+        "servers": [{"url": path or "/"}],
         "security": [{"key": []}],
         "paths": paths,
         "components": {
@@ -64,9 +64,9 @@ def document() -> dict[str, Any]:
 
 
 @cache
-def document_text() -> str:
+def document_text(path: str = "") -> str:
     """The document as JSON."""
-    return json.dumps(document(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document(path), indent=1, ensure_ascii=False) + "\n"
 
 
 def _described(one: Operation) -> dict[str, Any]:
@@ -115,10 +115,10 @@ def _problem(status: int) -> dict[str, Any]:
 
 
 @cache
-def page() -> str:
-    """The operations on one page, for people."""
+def page(path: str = "") -> str:
+    """The operations on one page, for people. path : of the server's address."""
     rows = "\n".join(
-        f"<tr><td><code>{one.method}</code></td><td><code>{escape(PREFIX + one.path)}</code></td>"
+        f"<tr><td><code>{one.method}</code></td><td><code>{escape(path + PREFIX + one.path)}</code></td>"
         f"<td>{escape(one.summary)}</td></tr>"
         for one in OPERATIONS
     )
@@ -129,7 +129,7 @@ def page() -> str:
 <link rel="stylesheet" href="/static/qrowd.css"><link rel="icon" href="/static/icon.svg"></head>
 <body><main><h1>qrowd for programs</h1>
 {about}
-<p>All of it, for machines: <a href="/api/openapi.json">/api/openapi.json</a> (OpenAPI 3.1).</p>
+<p>All of it, for machines: <a href="/api/openapi.json">{path}/api/openapi.json</a> (OpenAPI 3.1).</p>
 <table><caption>Operations</caption>
 <thead><tr><th scope="col">Method</th><th scope="col">Address</th><th scope="col">What it does</th></tr></thead>
 <tbody>

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from qrowd.collect.campaigns.plan import NAME
 from qrowd.collect.store.keys import KEY_STARTS, ApiKey, find_api_key, find_key_and_assessor
 from qrowd.collect.store.materials import CampaignRow, find_campaign
+from qrowd.collect.web.logs import WHO
 from qrowd.collect.web.problems import Problem
 from qrowd.collect.web.server import Server, server_of
 
@@ -96,7 +97,9 @@ async def caller_of(request: Request) -> Caller:
         row = _campaign(connection, api_key, names["campaign"]) if "campaign" in names else None
         return Caller(request, server, api_key, row, None)
 
-    return await server.store.read_async(work)
+    caller = await server.store.read_async(work)
+    request.scope[WHO] = f"key:{caller.key.id}"
+    return caller
 
 
 def _key_of(request: Request) -> str:

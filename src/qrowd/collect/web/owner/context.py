@@ -117,7 +117,7 @@ class OwnerContext:
         """Recent results."""
         state = self.request.app.state
         if not hasattr(state, "owner_memory"):
-            state.owner_memory = Memory(self.server.clock)
+            state.owner_memory = Memory(self.server.monotonic)
         memory: Memory = state.owner_memory
         return memory
 

@@ -7,6 +7,8 @@ POST /owner/logout           ends it
 
 from __future__ import annotations
 
+import logging
+
 from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -16,6 +18,7 @@ from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
 from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.collect.store.settings import get_setting, put_setting, take_setting
 from qrowd.collect.web.forms import Form
+from qrowd.collect.web.logs import note
 from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
 from qrowd.collect.web.rendering import render
@@ -91,6 +94,7 @@ async def login(request: Request) -> Response:
     except TooManyAttemptsError as error:
         problem = problem_of(error)
     if account is None:
+        note("login failed", level=logging.WARNING, address=address)
         page = _page("login", csrf=server.form_token("login", {}), name=name, problem=problem.message)
         page.status_code = problem.status
         page.headers.update(problem.headers)
