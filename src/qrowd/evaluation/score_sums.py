@@ -101,7 +101,7 @@ def score_sums(
     >>> runs, judgments, truth = simulate_demo()
     >>> sums = qrowd.score_sums(runs, judgments, "nDCG@10")
     >>> sums.rank_systems().rank.tolist()[:3]
-    [1, 2, 3]
+    [12, 10, 11]
     """
     if conventions.missing == "interpolate":
         raise ArgumentError(
