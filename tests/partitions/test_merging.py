@@ -60,7 +60,8 @@ def test_any_sequence_of_additions_and_merges_gives_the_scores_of_the_whole_in_m
                 try:
                     write_added(f"{folder}/c", runs=more, judgments=None if more is not None else step)
                 except ArgumentError as error:
-                    assert "the same rows were added to" in str(error)
+                    if "the same rows were added to" not in str(error):
+                        raise
                     continue
                 runs, judgments = all_runs, all_judgments
             opened = open_partitioned(f"{folder}/c")
