@@ -31,6 +31,7 @@ from qrowd.collect.protocols.views import (
     ConsentView,
     DocumentView,
     EndView,
+    FeedbackView,
     LinesView,
     LineView,
     LostView,
@@ -134,7 +135,7 @@ def next_action(page: Page, rng: Random) -> Action | None:
             return Consent(True)
         case LineView():
             return JudgeLine(view.line, f"{view.length * (1 + rng.random()):.3f}")
-        case LinesView() | RevisionView() | LostView():
+        case LinesView() | RevisionView() | LostView() | FeedbackView():
             return GoOn()
         case QuestionView():
             return Reply(view.options.index(rng.choice(OPTIONS[:2])) if set(view.options) == set(OPTIONS) else 0)

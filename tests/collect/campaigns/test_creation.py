@@ -11,8 +11,9 @@ from sqlalchemy import create_engine, func, select
 from sqlalchemy.pool import StaticPool
 
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
+from qrowd.collect.campaigns.material import material_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.state import material_of, read_settings
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings, PreferenceSettings
 from qrowd.collect.store import materials
@@ -195,9 +196,9 @@ def test_material_is_what_the_unit_and_its_topic_hold(connection):
     units = list(materials.units_of(connection, number))
     held = [one for one in units if one.topic_id == first.id][3]
     expected = Material(tuple(held.documents), numbers["d4"], numbers["d2"], QUESTION, (), 2)
-    assert material_of(held, first, arm) == expected
+    assert material_of(held, first, arm.settings) == expected
     held = next(one for one in units if one.topic_id == second.id)
-    assert material_of(held, second, arm) == Material(tuple(held.documents), numbers["d19"], numbers["d5"])
+    assert material_of(held, second, arm.settings) == Material(tuple(held.documents), numbers["d19"], numbers["d5"])
 
 
 def test_material_for_preferences_has_the_systems_best_first(connection):
@@ -205,7 +206,7 @@ def test_material_for_preferences_has_the_systems_best_first(connection):
     numbers = {row["label"]: row["id"] for row in rows(connection, document)}
     arm = read_settings(materials.find_campaign(connection, number)).arms[""]
     unit = next(materials.units_of(connection, number))
-    material = material_of(unit, materials.topics_of(connection, number)[0], arm)
+    material = material_of(unit, materials.topics_of(connection, number)[0], arm.settings)
     assert material.systems == (tuple(numbers[d] for d in ("d2", "d0", "d1")), (numbers["d1"],))
     assert (material.high, material.low) == (None, None)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.exclusion import withdraw
 from qrowd.collect.campaigns.judging import Clock
 from qrowd.collect.campaigns.lookup import NotFoundError, find
 from qrowd.collect.campaigns.rebuild import STATUS
@@ -127,24 +128,10 @@ class CampaignAdmin:
             assessor = state.find_named(connection, row.id, name, lock=True)
             if assessor is None:
                 raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
-            transaction = Transaction(connection, Cache(), row.id, at, self._number, actor="owner", account=self.account)
+            transaction = Transaction(
+                connection, Cache(), row.id, at, self._number, actor="owner", account=self.account
+            )
             change(transaction, assessor)
             transaction.finish()
 
         await self.store.write_async(work)
-
-
-def withdraw(transaction: Transaction, assessor: AssessorRow, statuses: tuple[str, ...]) -> None:
-    """Take units away from an assessor, so that others may have them."""
-    for row in state.assignments_of(transaction.connection, assessor.id):
-        if row.status not in statuses:
-            continue
-        if transaction.settings.arms[row.arm].together:  # first, in the order in which assessors lock
-            state.lock_unit(transaction.connection, row.unit_id)
-        now = state.find_assignment(transaction.connection, row.id, lock=True)
-        if now is None or now.status not in statuses:  # it went to somebody else a moment ago
-            continue
-        transaction.record_assignment(
-            transaction.cache.read(transaction.connection, now), Event("assignment_withdrawn")
-        )
-        state.release_slot(transaction.connection, now)

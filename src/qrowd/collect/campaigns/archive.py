@@ -15,10 +15,12 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
 from qrowd.collect.campaigns.lookup import find
+from qrowd.collect.campaigns.material import gold_of_topic
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.rebuild import STATUS, rebuild
 from qrowd.collect.campaigns.transaction import LATE
 from qrowd.collect.protocols.events import Event, check_event
+from qrowd.collect.protocols.gold import Gold, gold_task
 from qrowd.collect.protocols.schema import SchemaError, Where, read
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.accounts import COMMAND_LINE
@@ -101,6 +103,7 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes], *, accoun
         {one.label: one.id for one in materials.documents_of(connection, campaign_id)},
         {one.label: one.id for one in materials.topics_of(connection, campaign_id)},
         {(one.topic_id, one.number): one for one in materials.units_of(connection, campaign_id)},
+        _gold_by_topic(connection, campaign_id),
     )
     waiting: list[LogEntry] = []
     for number, line in numbered:
@@ -159,15 +162,18 @@ def _head(table: Mapping[str, Any]) -> _Head:
 class _Numbers:
     """The numbers in this database of the documents, topics and units of an archive.
 
-    assessors, assignments : those of the lines so far; each assignment with its unit.
+    gold : the gold questions of a topic. assessors, assignments : those of the lines so far; each assignment with its
+    unit. n_shown : documents of an assignment, those of gold questions included.
     """
 
     campaign_id: int
     documents: Mapping[str, int]
     topics: Mapping[str, int]
     units: Mapping[tuple[int, int], UnitRow]
+    gold: Mapping[int, tuple[Gold, ...]]
     assessors: set[int] = field(default_factory=set)
     assignments: dict[int, UnitRow] = field(default_factory=dict)
+    n_shown: dict[int, int] = field(default_factory=dict)
 
     def entry(self, row: _Event) -> LogEntry:
         """The entry of the log for a line.
@@ -209,14 +215,28 @@ class _Numbers:
             if row.assignment_id is None or unit is None:
                 raise SchemaError(("assignment_id" if unit else "unit",), "is missing")
             self.assignments[row.assignment_id] = unit
+            of_documents = [one for one in self.gold.get(unit.topic_id, ()) if len(one.documents) == 1]
+            gold = gold_task(of_documents, int(data.get("gold_every", 0)), int(data.get("seed", 0)))
+            self.n_shown[row.assignment_id] = len(gold.mixed(unit.documents))
         elif row.assignment_id is not None:
             if row.assignment_id not in self.assignments:
                 raise SchemaError(("assignment_id",), "this assignment has not begun in any line before")
-            documents = self.assignments[row.assignment_id].documents
-            if not row.late and data.get("position", 0) >= len(documents):
-                raise SchemaError(("data", "position"), f"the unit has {len(documents)} documents")
+            unit, n = self.assignments[row.assignment_id], self.n_shown[row.assignment_id]
+            of_topic = self.gold.get(unit.topic_id, ())
+            if not row.late and data.get("position", 0) >= n:
+                raise SchemaError(("data", "position"), f"the unit has {n} documents")
+            pairs = [one.documents for one in of_topic if len(one.documents) == 2]
+            which = data.get("gold")
+            if which is not None and which >= len(pairs):
+                raise SchemaError(("data", "gold"), f"the topic has {len(pairs)} gold questions about pairs")
+            documents = unit.documents if which is None else {document for pair in pairs for document in pair}
             if key := next((key for key in DOCUMENTS if key in data and data[key] not in documents), None):
                 raise SchemaError(("data", key), "this document is not in the unit")
+
+
+def _gold_by_topic(connection: Connection, campaign_id: int) -> dict[int, tuple[Gold, ...]]:
+    topics = {one.topic_id for one in materials.gold_of(connection, campaign_id)}
+    return {topic: gold_of_topic(connection, topic) for topic in topics}
 
 
 def _number(numbers: Mapping[str, int], label: Any, where: Where, kind: str) -> int:

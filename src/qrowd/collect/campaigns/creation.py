@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.drawn import first_event
+from qrowd.collect.campaigns.gold_questions import GoldQuestion
+from qrowd.collect.campaigns.material import question_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
 from qrowd.collect.campaigns.question_settings import QuestionSettings, first_sizes
-from qrowd.collect.campaigns.state import question_of, read_settings
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.web_pages import image_from_text, image_to_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
-from qrowd.collect.protocols.settings import MagnitudeSettings, Settings, protocol_of, to_table
+from qrowd.collect.protocols.schema import plain
+from qrowd.collect.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
 from qrowd.collect.store import draws, events, materials
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.events import LogEntry
@@ -68,12 +71,16 @@ def create_campaign(
     documents = materials.ids_by_label(connection, "document", campaign_id)
     materials.add_material(connection, "topic", campaign_id, (_topic_row(t, documents) for t in plan.topics))
     topics = materials.ids_by_label(connection, "topic", campaign_id)
+    rows_of_gold = (row for t in plan.topics for row in _gold_rows(t, topics[t.label], documents))
+    materials.add_material(connection, "gold", campaign_id, rows_of_gold)
     if plan.question is None:
         n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
     else:
         n_units, n_slots = _add_question(connection, plan.question, campaign_id, topics, documents), 0
     counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
-    events.append(connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts, account=account)])
+    events.append(
+        connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts, account=account)]
+    )
     if plan.question is not None and units is None:
         first = first_event(first_sizes(plan.question))
         events.append(connection, [LogEntry(at, campaign_id, None, None, None, "server", first.kind, first.data)])
@@ -103,6 +110,11 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     pools: dict[int, set[int]] = {}
     for unit in materials.units_of(connection, campaign_id):
         pools.setdefault(unit.topic_id, set()).update(unit.documents)
+    gold: dict[int, list[GoldQuestion]] = {}
+    for g in materials.gold_of(connection, campaign_id):
+        worse = "" if g.other_id is None else labels[g.other_id]
+        question = GoldQuestion(labels[g.document_id], tuple(g.accepted), worse, g.reason)
+        gold.setdefault(g.topic_id, []).append(question)
     topics = tuple(
         TopicPlan(
             t.label,
@@ -114,6 +126,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
             None if t.checks is None else (labels[t.checks[0]], labels[t.checks[1]]),
             tuple(t.context or ()),
             {name: tuple(labels[d] for d in ranking) for name, ranking in (t.systems or {}).items()},
+            tuple(gold.get(t.id, ())),
         )
         for t in materials.topics_of(connection, campaign_id)
     )
@@ -134,6 +147,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         preset=row.settings["preset"],
         crowd=settings.crowd,
         question=_question_of(connection, row),
+        gold=settings.gold,
     )
 
 
@@ -160,6 +174,7 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
         "questions": plan.questions,
         "preset": plan.preset,
         "crowd": {name: dict(part) for name, part in plan.crowd.items()},
+        **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
         "frames": list(sites_of(document.url for document in plan.documents if document.frame)),
         **({} if plan.question is None else {"question": _short(plan.question)}),
     }
@@ -210,6 +225,13 @@ def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
         "context": list(t.context) or None,
         "systems": {name: [documents[label] for label in ranking] for name, ranking in t.systems.items()} or None,
     }
+
+
+def _gold_rows(t: TopicPlan, topic_id: int, documents: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    for one in t.gold:
+        other = documents[one.worse] if one.worse else None
+        row = {"topic_id": topic_id, "document_id": documents[one.document], "other_id": other}
+        yield {**row, "accepted": list(one.accepted), "reason": one.reason}
 
 
 def _checks(t: TopicPlan, settings: Settings) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ from typing import Any
 
 from qrowd import tables, trec
 from qrowd.collect.campaigns.crowd import KEYS
+from qrowd.collect.campaigns.known_answers import (
+    find_checks,
+    gold_questions,
+    no_parquet,
+    refuse_unused,
+    the_topic,
+)
 from qrowd.collect.campaigns.places import Place, placed
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
@@ -32,9 +39,8 @@ from qrowd.collect.protocols.schema import SchemaError, Where, no_such
 from qrowd.collect.protocols.settings import SETTINGS
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_bytes, without_endings
-from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.labels import first_of
-from qrowd.model.pools import checks_from_gold, lists_of, pool_of, within
+from qrowd.model.pools import lists_of, pool_of, within
 from qrowd.model.runs import concatenate_runs
 from qrowd.readers import irds
 from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
@@ -73,6 +79,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     [magnitude], [grades] or [preference], or [arms.NAME.PROTOCOL] for each of several arms: settings. [journey]:
     settings. [prolific], [panel], [mturk]: platforms.
     [question]: a question about systems, with runs and models (files); it decides what is judged.
+    [gold]: settings of gold questions, which the file `gold` holds.
     [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
     under its usual name (`USUAL`). topics and documents may be of a data set of ir_datasets, "irds:ID".
 
@@ -244,7 +251,7 @@ def _read(folder: Folder, toml: str) -> Plan:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
-    allowed = ("campaign", *SETTINGS, "arms", "journey", *KEYS, "question", "files")
+    allowed = ("campaign", *SETTINGS, "arms", "journey", *KEYS, "question", "gold", "files")
     reading = Reading(folder, toml, {})
     try:
         for key in table:
@@ -284,7 +291,11 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
         problem = f"what is judged for each of {len(by_label)} topics is missing; name runs or pool"
         raise SchemaError(("files",), problem)
     place = {label: ("topics", i) for i, label in enumerate(by_label)}
+    of_gold = gold_questions(reading, table, by_label, protocols)
     if pools is not None:
+        for label, questions in of_gold.items():
+            for document in questions:
+                pools[label].pop(document, None)
         for label, topic in by_label.items():
             topic["pool"] = list(pools[label])
             for n, document in enumerate(topic["pool"]):
@@ -292,28 +303,28 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
                     reading.places[(*place[label], "pool", n)] = origin
             if runs is not None and _compares(table):
                 topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
-    documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
+    wanted = None if pools is None else {d for part in (pools, of_gold) for labels in part.values() for d in labels}
+    documents = _documents(reading, wanted)
     texts, names = {row["label"] for row in documents}, reading.names("documents")
     files = first_of(names, 2)
     for label, pool in (pools or {}).items():
         for n, (document, origin) in enumerate(pool.items()):
             if origin is None and document not in texts:  # a run ranks it, so no line of a pool file is to blame
                 reading.places[(*place[label], "pool", n)] = files, None
-    if "magnitude" not in protocols:
-        _refuse_checks(reading)
-    elif head.get("checks", True) is not False:
+    refuse_unused(reading, table, protocols)
+    if "magnitude" in protocols and head.get("checks", True) is not False:
         everything = {label: [row["label"] for row in documents] for label in by_label}
-        _checks(reading, by_label, everything if pools is None else pools, head["seed"])
+        find_checks(reading, by_label, everything if pools is None else pools, head["seed"])
     for name in reading.names("questions") if head.get("questions") is not False else ():
         for line, label, row in read_objects(reading.folder.bytes(name), name):
-            topic = _the(by_label, label, name, line)
+            topic = the_topic(by_label, label, name, line)
             if "question" in topic:
                 raise FileError(name, f"topic {label!r} has a question already; keep one", line)
             topic["question"] = row
             reading.places[(*place[label], "question")] = name, line
     for name in reading.names("context"):
         for line, label, row in read_objects(reading.folder.bytes(name), name):
-            topic = _the(by_label, label, name, line)
+            topic = the_topic(by_label, label, name, line)
             reading.places.setdefault((*place[label], "context"), (name, line))
             snippets = row.get("snippets")
             if len(row) != 1 or not isinstance(snippets, list):
@@ -371,7 +382,7 @@ def _lists(reading: Reading, topics: Collection[str]) -> Any:
         if system in systems:
             raise FileError(name, f"is system {system!r}, as is {systems[system]}; rename one")
         systems[system] = name
-        content = _no_parquet(reading.folder.bytes(name), name)
+        content = no_parquet(reading.folder.bytes(name), name)
         if tables.is_table(content, name):
             parts.append(tables.runs_from_table(content, name, system=system))
         else:
@@ -395,7 +406,7 @@ def _pools(reading: Reading, topics: Collection[str], runs: Any) -> Pools | None
         forms = "topic document", "topic iteration document grade"
         for line, fields in read_fields(reading.folder.bytes(name), name, *forms):
             topic, document = fields[0], fields[1 if len(fields) == 2 else 2]
-            _the(topics, topic, name, line)
+            the_topic(topics, topic, name, line)
             pools[topic][document] = name, line
     return pools
 
@@ -443,55 +454,3 @@ def _image(reading: Reading, image: str, name: str, line: int) -> str:
         raise FileError(name, f"image {image}: {error.problem}", line) from None
     except ArgumentError as error:
         raise FileError(name, f"image {image}: {error}", line) from None
-
-
-def _refuse_checks(reading: Reading) -> None:
-    """Refuse files that would do nothing in a campaign without magnitudes."""
-    for key in ("checks", "gold"):
-        if key in reading.files:
-            reason = "only units of magnitudes hold check documents"
-            problem = f"{reading.files[key]!r} would do nothing: {reason}; remove the line"
-            if key == "gold":
-                problem += ", and compare assessors with gold by qrowd assessors --campaign NAME --gold FILE"
-            raise SchemaError(("files", key), problem)
-
-
-def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mapping[str, Any], seed: Any) -> None:
-    """The check documents of every topic: those a file names, else by gold grades."""
-    names = reading.names("checks")
-    for name in names:
-        for line, (label, high, low) in read_fields(reading.folder.bytes(name), name, "topic high low"):
-            topic = _the(topics, label, name, line)
-            if "checks" in topic:
-                raise FileError(name, f"topic {label!r} has its checks already; keep one line", line)
-            topic["checks"] = [high, low]
-            reading.places[("topics", list(topics).index(label), "checks")] = name, line
-    gold = reading.names("gold")
-    open_topics = {label: pools[label] for label, topic in topics.items() if "checks" not in topic}
-    if not gold or not open_topics or isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        return
-    content = _no_parquet(reading.folder.bytes(gold[0]), gold[0])
-    if tables.is_table(content, gold[0]):
-        judgments = tables.judgments_from_table(content, gold[0], assessor="gold")
-    else:
-        judgments = concatenate_judgments([trec.judgments_from([("gold", trec.parse(content, gold[0], trec.QRELS))])])
-    try:
-        checks = checks_from_gold(judgments, open_topics, seed)
-    except ArgumentError as error:
-        raise FileError(gold[0], str(error)) from None
-    for i, (label, topic) in enumerate(topics.items()):
-        if label in checks:
-            topic["checks"] = list(checks[label])
-            reading.places["topics", i, "checks"] = gold[0], 1
-
-
-def _the(topics: Any, label: str, name: str, line: int) -> Any:
-    if label not in topics:
-        raise FileError(name, f"there is no topic {label!r}; add it to the topics, or remove the line", line)
-    return topics[label] if isinstance(topics, dict) else None
-
-
-def _no_parquet(content: bytes, name: str) -> bytes:
-    if content.startswith(tables.PARQUET_STARTS):
-        raise FileError(name, "is Parquet; write it as CSV, JSON Lines or in TREC's format")
-    return content

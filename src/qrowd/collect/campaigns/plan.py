@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
+from qrowd.collect.campaigns.gold_questions import GoldQuestion, gold_problems
 from qrowd.collect.campaigns.question_settings import QuestionSettings, question_problems, settings_with_question
 from qrowd.collect.campaigns.web_pages import MAX_IMAGES, MAX_SITES, image_from_text, site_of, sites_of
 from qrowd.collect.protocols.instructions import PRACTICE, magnitude_instructions
@@ -19,6 +20,7 @@ from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, Where
 from qrowd.collect.protocols.settings import (
     SETTINGS,
+    GoldSettings,
     GradesSettings,
     JourneySettings,
     MagnitudeSettings,
@@ -50,6 +52,7 @@ class TopicPlan:
     pool : labels of its documents, check documents included; kept in the order of the plan's documents.
     checks : the documents of which everybody must find the first more relevant than the second (H, N).
     context : stored snippets. systems : {name: documents of the pool, best first}, for schedulers.
+    gold : documents and pairs whose answer is known; none of their documents is in the pool.
     """
 
     label: str
@@ -61,6 +64,7 @@ class TopicPlan:
     checks: tuple[str, str] | None = None
     context: tuple[str, ...] = ()
     systems: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    gold: tuple[GoldQuestion, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ class Plan:
     instructions, practice_instructions : for the documents and for the practice. A campaign of magnitudes has our own
         where they are missing. preset : the name of a protocol from which settings were taken, for `overrides`.
     crowd : one table per platform, as `crowd_of` makes it. question : about systems, which decides what is judged.
+    gold : how the gold questions of the topics are used; None without any.
     n_flattened : documents whose HTML was nested too deep, so that they are plain text.
 
     Raises
@@ -119,6 +124,7 @@ class Plan:
     crowd: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     question: QuestionSettings | None = None
     n_flattened: int = 0
+    gold: GoldSettings | None = None
 
     def __post_init__(self) -> None:
         if self.question is not None:
@@ -197,6 +203,7 @@ def _problems(plan: Plan) -> Problems:
     if plan.question is not None:
         pools, asks = {topic.label: topic.pool for topic in plan.topics}, any(topic.question for topic in plan.topics)
         yield from question_problems(plan.question, plan.arms, pools, asks=asks)
+    yield from gold_problems(plan)
     labels = {document.label for document in plan.documents}
     for i, topic in enumerate(plan.topics):
         yield from _topic_problems(plan, topic, ("topics", i), labels)

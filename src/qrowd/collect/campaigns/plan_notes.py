@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from qrowd.collect.campaigns.gold_questions import gold_notes
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.sanitise import MAX_DEPTH
@@ -36,6 +37,7 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
     if missing := list(_missing_checks(plan)):
         notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
     notes += _preference_notes(plan)
+    notes += gold_notes(plan)
     notes += _assessors_needed(plan)
     return tuple(notes)
 

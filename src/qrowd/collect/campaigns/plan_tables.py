@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
+from qrowd.collect.campaigns.gold_questions import gold_labels
 from qrowd.collect.campaigns.plan import MAX_CHARACTERS, DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.sanitise import without_harm
@@ -16,6 +17,7 @@ from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, plain, read
 from qrowd.collect.protocols.settings import (
     SETTINGS,
+    GoldSettings,
     GradesSettings,
     JourneySettings,
     MagnitudeSettings,
@@ -80,6 +82,7 @@ class PlanTable:
     panel: PanelTable | None = None
     mturk: MturkTable | None = None
     question: QuestionSettings | None = None
+    gold: GoldSettings | None = None
 
 
 def plan_from_table(table: Mapping[str, Any]) -> Plan:
@@ -95,6 +98,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     whole = read(PlanTable, _with_pools(with_preset(table)))
     head, settings = whole.campaign, _settings(whole)
     labels = {label for topic in whole.topics for label in topic.pool}
+    labels |= {label for topic in whole.topics for one in topic.gold for label in one.labels}
     places = [i for i, document in enumerate(whole.documents) if document.label in labels or not document.label]
     documents = tuple(_cleaned(whole.documents[i]) for i in places)
     try:
@@ -115,6 +119,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             preset=head.preset,
             crowd=platforms_of(whole),
             question=whole.question,
+            gold=whole.gold,
             n_flattened=sum(whole.documents[i].html and not one.html for i, one in zip(places, documents, strict=True)),
         )
     except SchemaError as error:
@@ -142,6 +147,7 @@ def table_from_plan(plan: Plan) -> dict[str, Any]:
         "journey": to_table(plan.journey),
         **{name: dict(part) for name, part in plan.crowd.items()},
         **({} if plan.question is None else {"question": {**plan.question.short(), "content": plan.question.content}}),
+        **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
         "topics": plain(tuple[TopicPlan, ...], plan.topics),
         "documents": [vars(document) for document in plan.documents],
     }
@@ -189,9 +195,19 @@ def _settings_of_arm(arm: str, table: ArmTable) -> Settings:
 
 
 def _with_pools(table: Any) -> Any:
-    """Topics without a pool get all documents."""
+    """Topics without a pool get all documents but those of their gold questions."""
     match table:
         case {"topics": [*topics], "documents": [*documents]}:
             labels = [row.get("label") for row in documents if isinstance(row, Mapping)]
-            return {**table, "topics": [{"pool": labels, **row} if isinstance(row, Mapping) else row for row in topics]}
+            return {
+                **table,
+                "topics": [
+                    {"pool": _without_gold(labels, row), **row} if isinstance(row, Mapping) else row for row in topics
+                ],
+            }
     return table
+
+
+def _without_gold(labels: list[Any], topic: Mapping[str, Any]) -> list[Any]:
+    of_gold = gold_labels(topic.get("gold"))
+    return [label for label in labels if label not in of_gold] if of_gold else labels

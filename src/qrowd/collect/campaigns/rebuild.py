@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
+from qrowd.collect.campaigns.assessor_state import assessor_after, new_assessor
 from qrowd.collect.campaigns.drawn import rebuilt_slots
 from qrowd.collect.campaigns.lookup import find
-from qrowd.collect.campaigns.state import AssignmentState, Cache, assessor_after, differences, hold_pair, new_assessor
+from qrowd.collect.campaigns.state import AssignmentState, Cache, differences, hold_pair
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.draws import DRAWN
@@ -51,7 +52,15 @@ def rebuild(connection: Connection, name: str) -> int:
             if one.kind == "assigned" and which is not None and one.unit_id is not None:
                 slot = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
                 seed = int(one.data["seed"])
-                assignments[which] = cache.new_assignment(connection, assessors[who], which, slot, seed, one.time)
+                assignments[which] = cache.new_assignment(
+                    connection,
+                    assessors[who],
+                    which,
+                    slot,
+                    seed,
+                    one.time,
+                    gold_every=int(one.data.get("gold_every", 0)),
+                )
     state.clear_state(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)
     if settings.question is not None:

@@ -14,14 +14,25 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Table
 
 from qrowd.collect.campaigns.drawn import Drawn, NewSizes, read_drawn
+from qrowd.collect.campaigns.material import gold_of_topic, material_of
 from qrowd.collect.campaigns.pages import DocumentText, TopicText
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.board import Board
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.journey import Journey
-from qrowd.collect.protocols.protocol import BadRow, JudgmentRow, Material, PreferenceRow, Protocol, Question, Task
+from qrowd.collect.protocols.protocol import (
+    BadRow,
+    GoldRow,
+    JudgmentRow,
+    Material,
+    PreferenceRow,
+    Protocol,
+    Task,
+)
 from qrowd.collect.protocols.registry import PROTOCOLS
+from qrowd.collect.protocols.schema import read
 from qrowd.collect.protocols.settings import (
+    GoldSettings,
     GradesSettings,
     JourneySettings,
     MagnitudeSettings,
@@ -32,8 +43,8 @@ from qrowd.collect.protocols.settings import (
     settings_of,
 )
 from qrowd.collect.store import events, materials, state
-from qrowd.collect.store.materials import CampaignRow, TopicRow, UnitRow
-from qrowd.collect.store.schema import bad_mark, judgment, preference
+from qrowd.collect.store.materials import CampaignRow, TopicRow
+from qrowd.collect.store.schema import bad_mark, gold_answer, judgment, preference
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
 
 K = TypeVar("K")
@@ -41,9 +52,15 @@ V = TypeVar("V")
 
 OF_WHOLE_UNITS = ("assignment_withdrawn", "assignment_restored")
 
-Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow]]  # by table and key
+Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow | GoldRow]]  # by table and key
 
-KEYS = {judgment: "position", preference: "number", bad_mark: "document_id"}  # beside the assignment
+GOLD_EVERY = "gold_every"  # the key of an assignment's state that says which documents are gold questions
+KEYS = {
+    judgment: "position",
+    preference: "number",
+    bad_mark: "document_id",
+    gold_answer: "number",
+}  # beside the assignment
 
 
 # ---- campaigns
@@ -74,7 +91,7 @@ class CampaignSettings:
     name, title : of the campaign. arms : by name, in order; a campaign without arms has one, called "".
     lease_seconds : how long a unit is kept for somebody who does nothing.
     frames : sites whose pages may be shown in frames. question : the settings of the campaign's question, if it has
-    one. seed : of the campaign.
+    one. seed : of the campaign. gold : how gold questions are used; None without.
     """
 
     name: str
@@ -89,6 +106,7 @@ class CampaignSettings:
     frames: tuple[str, ...]
     question: Mapping[str, Any] | None = None
     seed: int = 0
+    gold: GoldSettings | None = None
 
     @property
     def set_size(self) -> int:
@@ -148,6 +166,7 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         tuple(table["frames"]),
         table.get("question"),
         row.seed,
+        None if table.get("gold") is None else read(GoldSettings, table["gold"]),
     )
 
 
@@ -173,67 +192,12 @@ def the_protocol(arms: Mapping[str, str]) -> str:
     return protocols.pop() if len(protocols) == 1 else ""
 
 
-def material_of(unit: UnitRow, topic: TopicRow, arm: Arm) -> Material:
-    """What a unit of an arm is made of, from its row and its topic's."""
-    high, low = (topic.checks if isinstance(arm.settings, MagnitudeSettings) else None) or (None, None)
-    rankings = tuple(map(tuple, (topic.systems or {}).values()))
-    return Material(tuple(unit.documents), high, low, question_of(topic.question), rankings, len(topic.context or ()))
-
-
-def question_of(table: Mapping[str, Any] | None) -> Question | None:
-    """The question about a topic, from its row."""
-    return None if table is None else Question(table["text"], tuple(table["options"]), table["correct"])
-
-
 # ---- assessors
 
 
 def journey_of_assessor(row: AssessorRow) -> Journey:
     """How far an assessor has come."""
     return journey.from_json(row.state)
-
-
-def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> AssessorRow:
-    """An assessor who has just arrived."""
-    data, seed = event.data, int(event.data["seed"])
-    row = AssessorRow(
-        id=id,
-        campaign_id=campaign_id,
-        name=str(data["name"]),
-        provider=str(data["provider"]),
-        external_id=str(data["external_id"]),
-        identified=str(data["identified"]),
-        seed=seed,
-        created=at,
-        updated=at,
-    )
-    lines = settings.lines and not row.is_model  # which cannot see them
-    return _with_journey(row, journey.new(settings.journey, lines=lines, seed=seed))
-
-
-def assessor_after(
-    settings: CampaignSettings, row: AssessorRow, event: Event, at: float, assignment_id: int | None
-) -> AssessorRow:
-    """An assessor after one of their events."""
-    row = replace(row, updated=at)
-    match event.kind:
-        case "assigned":
-            return replace(row, current_id=assignment_id)
-        case "unit_left":
-            return replace(row, current_id=None)
-        case "excluded":
-            row = replace(row, excluded=str(event.data["reason"]))
-        case "reinstated":
-            row = replace(row, excluded=None)
-        case "identified":
-            row = replace(row, identified=str(event.data["identified"]))
-        case "reset":
-            row = replace(row, current_id=None)
-    return _with_journey(row, journey.evolve(settings.journey, journey_of_assessor(row), event))
-
-
-def _with_journey(row: AssessorRow, way: Journey) -> AssessorRow:
-    return replace(row, status=journey.status(way), state=journey.to_json(way))
 
 
 # ---- assignments
@@ -274,7 +238,8 @@ class AssignmentState:
 
     def to_row(self) -> AssignmentRow:
         """As the table has it."""
-        return replace(self.row, state=self.protocol.to_json(self.state))
+        every = self.task.gold.every
+        return replace(self.row, state=self.protocol.to_json(self.state) | ({GOLD_EVERY: every} if every else {}))
 
     def pair(self) -> tuple[int, int] | None:
         """The pair on its page, if there is one."""
@@ -287,6 +252,7 @@ class AssignmentState:
             judgment: {row.position: row for row in rows.judgments},
             preference: {row.number: row for row in rows.preferences},
             bad_mark: {row.document_id: row for row in rows.bad},
+            gold_answer: {row.number: row for row in rows.gold},
         }
 
 
@@ -368,8 +334,10 @@ class Cache:
 
         def make() -> tuple[str, Material]:
             unit = _there(materials.find_unit(connection, unit_id))
-            arm = self.settings(connection, campaign_id).arms[unit.arm]
-            return unit.arm, material_of(unit, _there(materials.find_topic(connection, unit.topic_id)), arm)
+            settings = self.settings(connection, campaign_id)
+            gold = () if settings.gold is None else gold_of_topic(connection, unit.topic_id)
+            topic = _there(materials.find_topic(connection, unit.topic_id))
+            return unit.arm, material_of(unit, topic, settings.arms[unit.arm].settings, gold)
 
         return self._units.get_or_make(unit_id, make)
 
@@ -381,14 +349,21 @@ class Cache:
             _, material = self._unit(connection, row.campaign_id, row.unit_id)
             is_model = state.is_model(connection, row.assessor_id) if assessor is None else assessor.is_model
             settings = settings_for_models(arm.settings) if is_model else arm.settings
-            return PROTOCOLS[arm.protocol].task(settings, material, row.seed)
+            return PROTOCOLS[arm.protocol].task(settings, material, row.seed, **self._gold(connection, row))
 
         return self._tasks.get_or_make(row.id, make)
+
+    def _gold(self, connection: Connection, row: AssignmentRow) -> dict[str, Any]:
+        """Where gold questions come in an assignment, and whether there is feedback on them."""
+        gold = self.settings(connection, row.campaign_id).gold
+        every = row.state.get(GOLD_EVERY, 0)
+        return {} if gold is None or not every else {"gold_every": every, "feedback": gold.feedback}
 
     def read(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
         """An assignment with its task and state, from its row."""
         arm = self.settings(connection, row.campaign_id).arms[row.arm]
-        return AssignmentState(row, self.task(connection, row), arm, PROTOCOLS[arm.protocol].from_json(row.state))
+        values = {key: value for key, value in row.state.items() if key != GOLD_EVERY}
+        return AssignmentState(row, self.task(connection, row), arm, PROTOCOLS[arm.protocol].from_json(values))
 
     def assignment(
         self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False
@@ -404,9 +379,17 @@ class Cache:
         return None if row is None else self.read(connection, row)
 
     def new_assignment(
-        self, connection: Connection, assessor: AssessorRow, id: int, slot: Slot, seed: int, at: float
+        self,
+        connection: Connection,
+        assessor: AssessorRow,
+        id: int,
+        slot: Slot,
+        seed: int,
+        at: float,
+        *,
+        gold_every: int = 0,
     ) -> AssignmentState:
-        """An assignment of a slot in which nothing has happened yet."""
+        """An assignment of a slot in which nothing has happened yet. gold_every : as in its event "assigned"."""
         settings = self.settings(connection, assessor.campaign_id)
         name, material = self._unit(connection, assessor.campaign_id, slot.unit_id)
         arm = settings.arms[name]
@@ -425,6 +408,7 @@ class Cache:
             updated=at,
             arm=arm.name,
             drawn_id=0 if settings.question is None else material.documents[0],
+            state={GOLD_EVERY: gold_every} if gold_every else {},
         )
         task = self.task(connection, row, assessor)
         return AssignmentState(row, task, arm, protocol.new(task, at))

@@ -11,17 +11,17 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.assessor_state import assessor_after, new_assessor
 from qrowd.collect.campaigns.balance import turns_of
 from qrowd.collect.campaigns.drawn import drawn_event
+from qrowd.collect.campaigns.exclusion import exclude_by_gold
 from qrowd.collect.campaigns.pages import Receipt
 from qrowd.collect.campaigns.state import (
     AssignmentState,
     Cache,
-    assessor_after,
     differences,
     hold_pair,
     journey_of_assessor,
-    new_assessor,
 )
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.asking import STALE
@@ -190,11 +190,11 @@ class Transaction:
             board = None if board is None else board.after(assignment.row.id, event, self.at)
         if board is not None:  # only now, when it is known which pair this assessor has next
             for event in new_events:
-                if event.kind == "marked_bad":
+                if event.kind == "marked_bad" and "gold" not in event.data:
                     board = self._withdraw(board, assignment, int(event.data["document"]))
         if assignment.row.status != "open":
             assessor = self._ended(assessor, assignment)
-        return assessor, assignment
+        return (assessor, assignment) if self.settings.gold is None else exclude_by_gold(self, assessor, assignment)
 
     def _ended(self, assessor: AssessorRow, assignment: AssignmentState) -> AssessorRow:
         view = assignment.protocol.view(assignment.task, assignment.state)
@@ -304,7 +304,11 @@ class Transaction:
         """Begin an assignment of this slot, with whatever the protocol needs to show the first page."""
         id, seed = self._number(), self._number()
         data = {"slot": slot.number, "topic": slot.topic_id, "seed": seed}
-        assignment = self.cache.new_assignment(self.connection, assessor, id, slot, seed, self.at)
+        gold, every = self.settings.gold, 0
+        if gold is not None and not assessor.is_model:
+            every = gold.every_in(first=journey_of_assessor(assessor).n_units == 0)
+            data["gold_every"] = every
+        assignment = self.cache.new_assignment(self.connection, assessor, id, slot, seed, self.at, gold_every=every)
         if assignment.arm.together:
             state.lock_unit(self.connection, slot.unit_id)
         assessor = self.record_assessor(assessor, Event("assigned", data), assignment.row)
@@ -345,12 +349,21 @@ class Transaction:
         self._log(event, number, None)
         return assessor
 
-    def record_assessor(self, assessor: AssessorRow, event: Event, row: AssignmentRow | None = None) -> AssessorRow:
-        """Write an event of an assessor, about the assignment of `row` if one is given; the state after it."""
+    def held(self, assignment_id: int) -> AssignmentState | None:
+        """An assignment as this transaction has changed it; None where it has not."""
+        return self._assignments.get(assignment_id, (None, None))[1]
+
+    def record_assessor(
+        self, assessor: AssessorRow, event: Event, row: AssignmentRow | None = None, *, actor: str = ""
+    ) -> AssessorRow:
+        """Write an event of an assessor, about the assignment of `row` if one is given; the state after it.
+
+        actor : whose decision it is, where not of whoever acts.
+        """
         after = assessor_after(self.settings, assessor, event, self.at, None if row is None else row.id)
         before, _ = self._assessors.get(assessor.id, (assessor, None))
         self._assessors[assessor.id] = before, after
-        self._log(event, assessor.id, row)
+        self._log(event, assessor.id, row, actor=actor)
         return after
 
     def record_assignment(self, assignment: AssignmentState, event: Event) -> AssignmentState:
@@ -361,7 +374,9 @@ class Transaction:
         self._log(event, assignment.row.assessor_id, assignment.row)
         return after
 
-    def _log(self, event: Event, assessor_id: int | None, row: AssignmentRow | None, *, late: bool = False) -> None:
+    def _log(
+        self, event: Event, assessor_id: int | None, row: AssignmentRow | None, *, late: bool = False, actor: str = ""
+    ) -> None:
         key, digest = self._key or (None, None)
         if assessor_id is None:  # the form's key is for the assessor's own event
             key = digest = None
@@ -374,7 +389,7 @@ class Transaction:
                 assessor_id=assessor_id,
                 assignment_id=None if row is None else row.id,
                 unit_id=None if row is None else row.unit_id,
-                actor=self.actor if assessor_id is not None else "server",
+                actor=actor or (self.actor if assessor_id is not None else "server"),
                 kind=event.kind,
                 data=dict(event.data),
                 late=late,

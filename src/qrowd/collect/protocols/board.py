@@ -75,6 +75,8 @@ class Board:
     def after(self, assignment: int, event: Event, at: float) -> Board:
         """The board once this happened, too. An event that says nothing of pairs changes nothing."""
         offered = {one: offer for one, offer in self.offered.items() if one != assignment}
+        if event.data.get("gold") is not None:  # a gold question, which says nothing of the topic's documents
+            return self._with(offered=offered)
         if event.kind == "offered":
             pair = (self.places[event.data["left"]], self.places[event.data["right"]])
             return self._with(offered={**offered, assignment: Offer(pair, at)})

@@ -183,6 +183,7 @@ ACTIONS: dict[str, type] = {  # by the name that forms and programs use
 # ---- what events hold
 
 _PAIR = {"pair": Index, "left": int, "right": int}
+_GOLD = {"gold": (Index | None, None)}  # which gold question the pair is, if it is one
 _TIMES = {"seconds": float, "active": float | None}
 _ENDED = Literal["completed", "failed", "screened_out"]
 _IDENTIFIED = Literal["link", "url", "signed", "key"]
@@ -230,7 +231,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "practice_restarted": _NOTHING,
     "practice_passed": _NOTHING,
     "practice_failed": _NOTHING,
-    "assigned": {"slot": Index, "topic": int, "seed": int},
+    "assigned": {"slot": Index, "topic": int, "seed": int, "gold_every": (Index, 0)},
     "unit_ended": {"outcome": _ENDED, "early": bool},
     "unit_left": _NOTHING,
     "paid": _NOTHING,
@@ -239,7 +240,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "invited": {"n": Index},
     "sign_up_opened": {"most": Index, "expires": float},
     "sign_up_closed": {"n": Index},
-    "excluded": {"reason": str},
+    "excluded": {"reason": str, "gold": (dict[str, Any] | None, None)},
     "reinstated": _NOTHING,
     "reset": _NOTHING,
     # of an assignment
@@ -252,11 +253,13 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "submitted": {"position": (Index, 0)},  # to the platform where it is an assessor's
     "checked": {"passed": bool, "ordered": bool, "unhurried": bool},
     "looked_again": _NOTHING,
+    "feedback_read": _NOTHING,
     "offered": _PAIR
+    | _GOLD
     | {"new": Literal["left", "right", "both"], "at_most": int, "removed": bool, "markable": tuple[bool, bool]},
-    "preferred": _PAIR | _TIMES | {"choice": Choice, "strength": Literal[1, 2]},
-    "marked_bad": _PAIR | _TIMES | {"side": Side, "document": int},
-    "undone": _PAIR | {"choice": Literal["left", "right", "duplicates", "bad-left", "bad-right"]},
+    "preferred": _PAIR | _TIMES | _GOLD | {"choice": Choice, "strength": Literal[1, 2]},
+    "marked_bad": _PAIR | _TIMES | _GOLD | {"side": Side, "document": int},
+    "undone": _PAIR | _GOLD | {"choice": Literal["left", "right", "duplicates", "bad-left", "bad-right"]},
     "looked_up": {"place": Index | None},
     "withdrawn": {"pair": Index, "document": int},
     "stopped": _NOTHING,  # a campaign too

@@ -35,13 +35,22 @@ class GradesProtocol(Sequence):
         settings: GradesSettings = task.settings
         return parse_grade(text, settings.labels)
 
-    def task(self, settings: GradesSettings, material: Material, seed: int) -> Task:
-        task = super().task(settings, material, seed)
-        if settings.order == "random":
-            return task
-        places = {document: place for place, document in enumerate(material.documents)}
-        order = order_documents(_comparison(material, settings)[0], [places[document] for document in task.documents])
-        return replace(task, documents=tuple(material.documents[place] for place in order.tolist()))
+    def task(
+        self,
+        settings: GradesSettings,
+        material: Material,
+        seed: int,
+        *,
+        gold_every: int = 0,
+        feedback: bool = False,
+    ) -> Task:
+        task = super().task(settings, material, seed, gold_every=gold_every, feedback=feedback)
+        documents = task.documents
+        if settings.order == "utility":
+            places = {document: place for place, document in enumerate(material.documents)}
+            order = order_documents(_comparison(material, settings)[0], [places[document] for document in documents])
+            documents = tuple(material.documents[place] for place in order.tolist())
+        return replace(task, documents=task.gold.mixed(documents))
 
     def stops(self, task: Task) -> bool:
         settings: GradesSettings = task.settings
@@ -52,9 +61,9 @@ class GradesProtocol(Sequence):
         if not settings.stop:
             return False
         coefficients, gain_of = _comparison(task.material, settings)
-        gains = dict.fromkeys(task.documents, np.nan)
+        gains, own = dict.fromkeys(task.documents, np.nan), set(task.material.documents)
         for document, place in zip(task.documents, state.places, strict=True):
-            if place.answer:  # "cannot tell" gains nothing, as in every measure
+            if place.answer and document in own:  # "cannot tell" gains nothing, as in every measure
                 gains[document] = 0.0 if place.value is None else gain_of[int(place.value)]
         n_answers = sum(place.answer != "" for place in state.places)
         decision = grades_may_stop(

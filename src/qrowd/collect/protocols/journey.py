@@ -5,8 +5,8 @@
 
 The practice is that of Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3), section 3.2.1: numbers for three
 lines, which pass where longer lines have higher numbers. Like a protocol it is a pure machine. An owner and the server
-add events too: `unit_ended` {outcome, early}, `submitted`, `paid`, `excluded` {reason}, `reinstated`, and `reset`,
-which leads back to the first page as if nothing had been done (an exclusion stays).
+add events too: `unit_ended` {outcome, early}, `submitted`, `paid`, `excluded` {reason, gold}, `reinstated`, and
+`reset`, which leads back to the first page as if nothing had been done (an exclusion stays).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from qrowd.collect.protocols.views import (
     DocumentView,
     EndView,
     ExcludedView,
+    FeedbackView,
     LinesView,
     LineView,
     NoneLeftView,
@@ -65,7 +66,8 @@ class Journey:
     attempts : at the current practice that failed. practised : whether it was passed, or is not asked for.
     practices : sets of lines that were judged. practices_failed : those after which no attempt was left.
     completed, failed, screened_out : units that ended so. last : how the last one did; early : and by a rule.
-    submitted, paid : to the platform, and by it. excluded : takes no further part.
+    submitted, paid : to the platform, and by it. excluded : takes no further part. reinstated : by the owner, after
+    which no rule excludes them again.
     """
 
     stage: Stage
@@ -86,6 +88,7 @@ class Journey:
     excluded: bool = False
     practices: int = 0
     practices_failed: int = 0
+    reinstated: bool = False
 
     @property
     def n_units(self) -> int:
@@ -165,10 +168,10 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event) -> Journey
         case "excluded":
             return replace(journey, excluded=True)
         case "reinstated":
-            return replace(journey, excluded=False)
+            return replace(journey, excluded=False, reinstated=True)
         case "reset":
             again = new(settings, lines=journey.lines, seed=journey.seed)
-            return replace(again, drawing=journey.drawing + 1, excluded=journey.excluded)
+            return replace(again, drawing=journey.drawing + 1, excluded=journey.excluded, reinstated=journey.reinstated)
     return journey
 
 
@@ -248,7 +251,7 @@ def status(journey: Journey, unit: View | None = None) -> AssessorStatus:
             return "working" if any(done) else "qualified"
         case PairView(pair=pair):
             return "working" if pair else "qualified"
-        case RatingView():
+        case RatingView() | FeedbackView():
             return "working"
         case QuestionView():
             return "practised"

@@ -12,81 +12,33 @@ and 5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from math import ceil, log2
-from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
 
 from qrowd.collect.protocols.asking import STALE, look_up_events, question_view, rating_events, reply_events, seconds_of
 from qrowd.collect.protocols.board import Board, Pair
-from qrowd.collect.protocols.events import Action, Event, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
+from qrowd.collect.protocols.events import Action, Event, GoOn, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
+from qrowd.collect.protocols.pairs import (
+    CurrentPair,
+    PairAnswer,
+    PreferenceState,
+    answer_fields,
+    feedback_view,
+    gold_row,
+    may_undo,
+    of_gold,
+)
 from qrowd.collect.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.settings import PreferenceSettings
 from qrowd.collect.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
 from qrowd.preferences.scheduling import KeepPreferred, Order, State, Systems, make_order, may_stop
 
-Phase = Literal["question", "arriving", "pairs", "rating", "completed", "screened_out"]
-
 OVER = "This topic is finished; nothing in it can be changed any more."
 LONGEST_COMMENT = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentPair:
-    """The pair on the page.
-
-    pair : its number. new, at_most, removed : as in `PairView`. markable : whether left and right may be marked as Bad.
-    since : when it came up.
-    """
-
-    pair: int
-    left: int
-    right: int
-    new: Literal["left", "right", "both"]
-    at_most: int
-    removed: bool
-    markable: tuple[bool, bool]
-    since: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairAnswer:
-    """A judgment or mark that stands. choice : "bad-left" and "bad-right" are marks."""
-
-    pair: int
-    left: int
-    right: int
-    choice: Literal["left", "right", "duplicates", "bad-left", "bad-right"]
-    strength: int
-    seconds: float
-    active: float | None
-    time: float
-
-
-_fields = attrgetter(*PairAnswer.__slots__)
-
-
-@dataclass(frozen=True, slots=True)
-class PreferenceState:
-    """How far an assessor is with a topic.
-
-    current : the pair on the page, or the last one. answers : what stands, oldest first. n_pairs : shown so far.
-    wrong : answers to the question. looked_up : how often the context was opened. ending : why the pairs ended.
-    """
-
-    phase: Phase
-    current: CurrentPair | None = None
-    answers: tuple[PairAnswer, ...] = ()
-    n_pairs: int = 0
-    wrong: int = 0
-    looked_up: int = 0
-    ending: Literal["", "stopped", "finished", "all_bad", "waiting"] = ""
-    confidence: int | None = None
-    understanding: int | None = None
-    comment: str = ""
 
 
 class PreferenceProtocol(Protocol[PreferenceState]):
@@ -111,6 +63,10 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         """
         if self.status(state) != "open":
             raise Refusal("over", OVER)
+        if state.feedback:
+            if not isinstance(action, GoOn):
+                raise Refusal("stale", STALE)
+            return (Event("feedback_read"),)
         match state.phase, action:
             case "question", Reply(option):
                 events = reply_events(task, state.wrong, option)
@@ -143,7 +99,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         """
         if state.phase == "arriving":
             return self._next(task, state, at, _board(task, state, board))
-        if state.phase != "pairs" or state.current is None:
+        if state.phase != "pairs" or state.current is None or state.current.gold is not None:
             return ()
         now = _board(task, state, board)
         documents = (state.current.left, state.current.right)
@@ -154,7 +110,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         return (event, *self._next(task, state, at, now.after(now.me, event, at), removed=True))
 
     def offered(self, state: PreferenceState) -> tuple[int, int] | None:
-        return None if state.phase != "pairs" or state.current is None else (state.current.left, state.current.right)
+        current = state.current if state.phase == "pairs" else None
+        return None if current is None or current.gold is not None else (current.left, current.right)
 
     def evolve(self, task: Task, state: PreferenceState, event: Event, at: float) -> PreferenceState:
         data = event.data
@@ -163,12 +120,18 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                 return replace(state, phase="arriving") if data["correct"] else replace(state, wrong=state.wrong + 1)
             case "offered":
                 current = CurrentPair(**{**data, "markable": tuple(data["markable"])}, since=at)
-                return replace(state, phase="pairs", current=current, n_pairs=data["pair"] + 1)
+                n_gold = state.n_gold if current.gold is None else max(state.n_gold, current.gold + 1)
+                return replace(state, phase="pairs", current=current, n_pairs=data["pair"] + 1, n_gold=n_gold)
             case "preferred" | "marked_bad":
                 choice: Any = data["choice"] if event.kind == "preferred" else f"bad-{data['side']}"
                 shared = {key: data[key] for key in ("pair", "left", "right", "seconds", "active")}
-                answer = PairAnswer(choice=choice, strength=data.get("strength", 1), time=at, **shared)
-                return replace(state, answers=(*state.answers, answer))
+                gold = data.get("gold")
+                answer = PairAnswer(choice=choice, strength=data.get("strength", 1), time=at, gold=gold, **shared)
+                told = gold is not None and task.gold.feedback
+                return replace(state, answers=(*state.answers, answer), feedback=told)
+            case "feedback_read":
+                shown = None if state.current is None else replace(state.current, since=at)
+                return replace(state, current=shown, feedback=False)
             case "undone":
                 return replace(state, answers=state.answers[:-1])
             case "looked_up":
@@ -183,6 +146,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
 
     def view(self, task: Task, state: PreferenceState) -> View:
         settings: PreferenceSettings = task.settings
+        if state.feedback and self.status(state) == "open":
+            return feedback_view(task, state.answers[-1])
         match state.phase:
             case "question":
                 return question_view(task, state.wrong)
@@ -197,7 +162,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                     current.right,
                     current.new,
                     current.at_most,
-                    may_undo=bool(state.answers),
+                    may_undo=may_undo(task, state),
                     definitely=settings.definitely,
                     duplicates=settings.duplicates,
                     may_mark_bad=settings.bad and any(current.markable),
@@ -213,20 +178,22 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         return state.phase if state.phase in ("completed", "screened_out") else "open"
 
     def rows(self, task: Task, state: PreferenceState) -> Rows:
-        preferences, bad = [], []
+        preferences, bad, gold = [], [], []
         for number, one in enumerate(state.answers):
-            if one.choice in ("left", "right", "duplicates"):
+            if one.gold is not None:
+                gold.append(gold_row(number, task.gold.questions[one.gold], one))
+            elif one.choice in ("left", "right", "duplicates"):
                 times = one.seconds, one.active, one.time
                 preferences.append(PreferenceRow(number, one.left, one.right, one.choice, one.strength, *times))
             else:
                 document = one.left if one.choice == "bad-left" else one.right
                 bad.append(BadRow(document, number, one.seconds, one.time))
-        return Rows(preferences=tuple(preferences), bad=tuple(bad))
+        return Rows(preferences=tuple(preferences), bad=tuple(bad), gold=tuple(gold))
 
     def to_json(self, state: PreferenceState) -> dict[str, Any]:
         data = {name: getattr(state, name) for name in PreferenceState.__slots__}
         current = None if state.current is None else asdict(state.current) | {"markable": list(state.current.markable)}
-        return data | {"current": current, "answers": [list(_fields(one)) for one in state.answers]}
+        return data | {"current": current, "answers": [list(answer_fields(one)) for one in state.answers]}
 
     def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
         current = data["current"]
@@ -242,6 +209,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
     ) -> tuple[Event, ...]:
         """The next pair, or the end of the pairs. board : with everything that happened so far."""
         ending: str | None = _over(task, board)
+        if ending is None and task.gold.comes(state.n_pairs, state.n_gold):
+            return (_offer_gold(task, state, board, state.n_gold, removed),)
         if ending is None:
             last = _last_preferred(state.answers)
             kept = -1 if last is None else board.places[last]
@@ -255,11 +224,16 @@ class PreferenceProtocol(Protocol[PreferenceState]):
 
     def _undo(self, task: Task, state: PreferenceState, at: float, board: Board) -> tuple[Event, ...]:
         """The last judgment or mark of this assessor is taken back, and its pair is asked again if it is open."""
-        if not state.answers:
+        if not may_undo(task, state):
             raise Refusal("undo", "There is nothing to take back.")
         last = state.answers[-1]
-        event = Event("undone", {"pair": last.pair, "left": last.left, "right": last.right, "choice": last.choice})
+        event = Event(
+            "undone",
+            {"pair": last.pair, "left": last.left, "right": last.right, "choice": last.choice} | of_gold(last.gold),
+        )
         after, now = self.evolve(task, state, event, at), board.after(board.me, event, at)
+        if last.gold is not None:
+            return (event, _offer_gold(task, after, now, last.gold, False))
         if now.may_ask((now.places[last.left], now.places[last.right])):
             return (event, _offer(task, after, now, last.left, last.right, False))
         return (event, *self._next(task, after, at, now))
@@ -292,7 +266,7 @@ def _mark_event(task: Task, current: CurrentPair, action: Any, at: float) -> Eve
 def _context(current: CurrentPair, active: float | None, at: float) -> dict[str, Any]:
     """Of which pair it was said, and how long that took by both clocks; what no clock can show is not told."""
     times = {"seconds": max(at - current.since, 0.0), "active": seconds_of(active)}
-    return {"pair": current.pair, "left": current.left, "right": current.right, **times}
+    return {"pair": current.pair, "left": current.left, "right": current.right, **times} | of_gold(current.gold)
 
 
 # ---- what comes next
@@ -302,11 +276,12 @@ def _board(task: Task, state: PreferenceState, board: Board | None) -> Board:
     """The board; of somebody who judges alone also without one."""
     if board is not None:
         return board
+    answers = [one for one in state.answers if one.gold is None]
     events = [
         Event("marked_bad", {"left": one.left, "right": one.right, "side": one.choice[4:]})
         if one.choice.startswith("bad")
         else Event("preferred", {"left": one.left, "right": one.right, "choice": one.choice})
-        for one in state.answers
+        for one in answers
     ]
     return Board.of(task.material.documents, [(0, event, 0.0) for event in events], infer=task.settings.infer)
 
@@ -342,10 +317,13 @@ def _settled(task: Task, board: Board, state: State) -> bool:
     ).stop
 
 
-def _offer(task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool) -> Event:
+def _offer(
+    task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool, gold: int | None = None
+) -> Event:
     before = state.current
     same = (before is not None and before.left == left, before is not None and before.right == right)
     most = _at_most(task.settings, state, board)
+    most += task.gold.at_most(most, state.n_gold) + (gold is not None and gold < state.n_gold)
     unseen = task.settings.later_bad == "unseen"
     data = {
         "pair": state.n_pairs,
@@ -354,9 +332,11 @@ def _offer(task: Task, state: PreferenceState, board: Board, left: int, right: i
         "new": "right" if same == (True, False) else "left" if same == (False, True) else "both",
         "at_most": max(1, most if before is None else min(most, before.at_most)),
         "removed": removed,
-        "markable": [not (unseen and bool(board.state.seen[board.places[d]])) for d in (left, right)],
+        "markable": [
+            gold is not None or not (unseen and bool(board.state.seen[board.places[d]])) for d in (left, right)
+        ],
     }
-    return Event("offered", data)
+    return Event("offered", data | of_gold(gold))
 
 
 def _at_most(settings: PreferenceSettings, state: PreferenceState, board: Board) -> int:
@@ -366,13 +346,20 @@ def _at_most(settings: PreferenceSettings, state: PreferenceState, board: Board)
     if board.pair_redundancy > 1:
         mine = {frozenset((f.first, f.second)) for f in board.facts if f.assignment == board.me and f.kind != "bad"}
         n_open -= sum(bool(open_now[tuple(pair)]) for pair in mine)
-    n = len(board.documents)
+    n, n_answers = len(board.documents), sum(one.gold is None for one in state.answers)
     if settings.sharing == "own" and not settings.bad and not settings.duplicates and n > 1:
         if settings.order == "merge":
-            return min(n_open, n * ceil(log2(n)) - (1 << ceil(log2(n))) + 1 - len(state.answers))
+            return min(n_open, n * ceil(log2(n)) - (1 << ceil(log2(n))) + 1 - n_answers)
         if settings.order == "insertion":
-            return min(n_open, sum(ceil(log2(i)) for i in range(2, n + 1)) - len(state.answers))
+            return min(n_open, sum(ceil(log2(i)) for i in range(2, n + 1)) - n_answers)
     return n_open
+
+
+def _offer_gold(task: Task, state: PreferenceState, board: Board, gold: int, removed: bool) -> Event:
+    """A gold question, each document on a side by the seed, and with nothing that another pair would not have."""
+    better, worse = task.gold.questions[gold].documents
+    sides = (better, worse) if np.random.default_rng([task.seed, state.n_pairs]).integers(2) else (worse, better)
+    return _offer(task, state, board, *sides, removed, gold)
 
 
 def _last_preferred(answers: Sequence[PairAnswer]) -> int | None:
@@ -380,6 +367,8 @@ def _last_preferred(answers: Sequence[PairAnswer]) -> int | None:
     that had stayed before does, else the left one."""
     last: int | None = None
     for one in answers:
+        if one.gold is not None:
+            continue
         if one.choice in ("left", "bad-right"):
             last = one.left
         elif one.choice in ("right", "bad-left"):

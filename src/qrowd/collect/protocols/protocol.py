@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from qrowd.collect.protocols.events import Action, Event
+from qrowd.collect.protocols.gold import NO_GOLD, Gold, GoldTask, gold_task
 from qrowd.collect.protocols.views import View
 
 Status = Literal["open", "completed", "failed", "screened_out"]
@@ -31,6 +32,7 @@ class Material:
 
     documents : their numbers. high, low : the check documents, among them; None where there are none.
     systems : for each system its documents, best first (for schedulers). n_snippets : of stored context.
+    gold : the gold questions of the topic, none of whose documents is among `documents`.
     """
 
     documents: tuple[int, ...]
@@ -39,6 +41,7 @@ class Material:
     question: Question | None = None
     systems: tuple[tuple[int, ...], ...] = ()
     n_snippets: int = 0
+    gold: tuple[Gold, ...] = ()
 
     def rankings(self) -> list[list[int]]:
         """Each system's documents by their place in `documents`; those that are not among them are left out."""
@@ -51,7 +54,7 @@ class Task:
     """A unit as one assessor gets it: everything that chance decides has been decided by `seed`.
 
     documents : as shown. options : the question's options as shown, by their place in `material.question.options`.
-    snippets : the order of the stored context.
+    snippets : the order of the stored context. gold : the gold questions that may come.
     """
 
     material: Material
@@ -60,6 +63,7 @@ class Task:
     documents: tuple[int, ...]
     options: tuple[int, ...] = ()
     snippets: tuple[int, ...] = ()
+    gold: GoldTask = NO_GOLD
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,34 @@ class BadRow:
 
 
 @dataclass(frozen=True)
+class GoldRow:
+    """What was said to a gold question, which is no judgment.
+
+    number : the position of its document, or the number of the pair. document_id, other_id : the document, or the
+    better and the worse one. is_right : None for "cannot tell". chance : the probability that a guess is right.
+    raw : the grade, or "better", "worse" or "duplicates" for the document of the pair that was chosen.
+    """
+
+    number: int
+    document_id: int
+    other_id: int | None
+    is_right: bool | None
+    chance: float
+    raw: str
+    reason: str
+    seconds: float
+    active: float | None
+    time: float
+
+
+@dataclass(frozen=True)
 class Rows:
-    """All that a state says, as rows to count."""
+    """All that a state says, as rows to count; and the answers to gold questions, which do not."""
 
     judgments: tuple[JudgmentRow, ...] = ()
     preferences: tuple[PreferenceRow, ...] = ()
     bad: tuple[BadRow, ...] = ()
+    gold: tuple[GoldRow, ...] = ()
 
 
 S = TypeVar("S")
@@ -171,8 +197,13 @@ class Protocol(ABC, Generic[S]):
         """The documents of the pair that is on the page, where pages show pairs."""
         return None
 
-    def task(self, settings: Any, material: Material, seed: int) -> Task:
-        """The unit as one assessor gets it; the same seed gives the same task, for ever."""
+    def task(
+        self, settings: Any, material: Material, seed: int, *, gold_every: int = 0, feedback: bool = False
+    ) -> Task:
+        """The unit as one assessor gets it; the same seed gives the same task, for ever.
+
+        gold_every : one of so many documents or pairs is a gold question; 0 for none. feedback : on these.
+        """
         import numpy as np
 
         rng = np.random.default_rng(seed)
@@ -180,4 +211,5 @@ class Protocol(ABC, Generic[S]):
         n_options = len(material.question.options) if material.question is not None else 0
         options = tuple(int(i) for i in rng.permutation(n_options))
         snippets = tuple(int(i) for i in rng.permutation(material.n_snippets))
-        return Task(material, settings, seed, documents, options, snippets)
+        gold = gold_task(material.gold, gold_every, seed, feedback=feedback)
+        return Task(material, settings, seed, documents, options, snippets, gold)

@@ -36,11 +36,13 @@ from qrowd.collect.protocols.events import (
     Refusal,
     Reply,
 )
-from qrowd.collect.protocols.protocol import JudgmentRow, Protocol, Rows, Status, Task
+from qrowd.collect.protocols.gold import is_right
+from qrowd.collect.protocols.protocol import GoldRow, JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.views import (
     Answer,
     DocumentView,
     EndView,
+    FeedbackView,
     Grade,
     RatingView,
     RevisionView,
@@ -50,6 +52,7 @@ from qrowd.collect.protocols.views import (
 Phase = Literal["question", "documents", "revision", "rating", "completed", "failed", "screened_out"]
 
 OVER = "This set of documents is finished; nothing in it can be changed any more."
+CHECKED = "The answer to this document has been checked and cannot be changed any more."
 NOT_YET = "This document has not been reached yet. Judge the one that is shown first."
 
 
@@ -83,6 +86,7 @@ class SequenceState:
     resume : the position left by stepping back, where the page returns to; None where it was not left.
     postponed : positions put off, longest first. since : when the page now shown came up.
     wrong : answers to the question. backs : steps to an earlier position. fails : submissions that failed a check.
+    feedback : the position whose answer the assessor is being told about; None for none.
     """
 
     phase: Phase
@@ -97,6 +101,7 @@ class SequenceState:
     confidence: int | None = None
     understanding: int | None = None
     comment: str = ""
+    feedback: int | None = None
 
     @property
     def revising(self) -> bool:
@@ -172,6 +177,10 @@ class Sequence(Protocol[SequenceState]):
     ) -> tuple[Event, ...]:
         if self.status(state) != "open":
             raise Refusal("over", OVER)
+        if state.feedback is not None:
+            if not isinstance(action, GoOn):
+                raise Refusal("stale", STALE)
+            return (Event("feedback_read"),)
         match state.phase, action:
             case "question", Reply(option):
                 return reply_events(task, state.wrong, option)
@@ -201,6 +210,8 @@ class Sequence(Protocol[SequenceState]):
         self, task: Task, state: SequenceState, action: Judge | CannotTell, at: float
     ) -> tuple[Event, ...]:
         _now_shown(state, action.position)
+        if task.gold.feedback and _is_gold(task, action.position) and state.places[action.position].answer == "judged":
+            raise Refusal("checked", CHECKED)
         active = seconds_of(action.active)
         data: dict[str, Any] = {"position": action.position, "reason": action.reason, "active": active}
         if isinstance(action, Judge):
@@ -234,7 +245,11 @@ class Sequence(Protocol[SequenceState]):
         data = event.data
         match event.kind:
             case "judged" | "cannot_tell":
-                return _move_on(_answer(_add_time(state, at, data["active"]), event, at), data["position"])
+                told = task.gold.feedback and event.kind == "judged" and _is_gold(task, data["position"])
+                after = _move_on(_answer(_add_time(state, at, data["active"]), event, at), data["position"])
+                return replace(after, feedback=data["position"]) if told else after
+            case "feedback_read":
+                return replace(state, feedback=None, since=at)
             case "stepped_back" | "stepped_forward":
                 backs = state.backs + (event.kind == "stepped_back")
                 return _step(replace(_add_time(state, at), backs=backs), data["position"])
@@ -264,6 +279,8 @@ class Sequence(Protocol[SequenceState]):
         return state
 
     def view(self, task: Task, state: SequenceState) -> View:
+        if state.feedback is not None and self.status(state) == "open":
+            return self._feedback(task, state, state.feedback)
         match state.phase:
             case "documents":
                 place = state.places[state.position]
@@ -292,6 +309,14 @@ class Sequence(Protocol[SequenceState]):
                 return EndView(state.phase, early)
         return question_view(task, state.wrong)
 
+    def _feedback(self, task: Task, state: SequenceState, position: int) -> View:
+        gold = task.gold.questions[task.gold.of_document[task.documents[position]]]
+        labels = [grade.label for grade in self.grades(task)]
+        value = state.places[position].value
+        chosen = "" if value is None else labels[int(value)]
+        expected = tuple(labels[grade] for grade in gold.accepted)
+        return FeedbackView(bool(is_right(gold, value)), False, chosen, expected, gold.reason)
+
     def status(self, state: SequenceState) -> Status:
         match state.phase:
             case "completed" | "failed" | "screened_out":
@@ -299,12 +324,19 @@ class Sequence(Protocol[SequenceState]):
         return "open"
 
     def rows(self, task: Task, state: SequenceState) -> Rows:
-        return Rows(
-            tuple(
-                JudgmentRow(position, document, *_answer_fields(place))
-                for position, (document, place) in enumerate(zip(task.documents, state.places, strict=True))
-                if place.answer
-            )
+        judgments, gold = [], []
+        for position, (document, place) in enumerate(zip(task.documents, state.places, strict=True)):
+            if place.answer and document in task.gold.of_document:
+                gold.append(self._gold_row(task, position, document, place))
+            elif place.answer:
+                judgments.append(JudgmentRow(position, document, *_answer_fields(place)))
+        return Rows(tuple(judgments), gold=tuple(gold))
+
+    def _gold_row(self, task: Task, position: int, document: int, place: Place) -> GoldRow:
+        gold = task.gold.questions[task.gold.of_document[document]]
+        right, chance = is_right(gold, place.value), gold.chance(len(self.grades(task)))
+        return GoldRow(
+            position, document, None, right, chance, place.text, place.reason, place.seconds, place.active, place.time
         )
 
     def to_json(self, state: SequenceState) -> dict[str, Any]:
@@ -317,6 +349,10 @@ class Sequence(Protocol[SequenceState]):
 
 
 # ---- what an action has to be, and what it then says
+
+
+def _is_gold(task: Task, position: int) -> bool:
+    return task.documents[position] in task.gold.of_document
 
 
 def _now_shown(state: SequenceState, position: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Le, MaxLen, MinLen
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 
 from qrowd.collect.protocols.schema import SchemaError, check, read
 from qrowd.errors import ArgumentError, MeasureError, ScaleError
@@ -239,6 +239,58 @@ def _check_measure(text: str, scale: Scale) -> None:
         linear_parts(parse_measure(text, DEFINITIONS), scale, 1)
     except MeasureError as error:
         raise SchemaError(("measure",), str(error)) from None
+
+
+@dataclass(frozen=True)
+class BonusStep:
+    """A step of a bonus: from this accuracy on, the amount is paid, in the owner's currency."""
+
+    accuracy: Annotated[float, Ge(0), Le(1)]
+    amount: Annotated[float, Ge(0), Le(1e6)]
+
+
+@dataclass(frozen=True)
+class GoldSettings:
+    """Gold questions: documents and pairs whose answer is known, mixed among those that are judged.
+
+    every : one of so many documents or pairs is a gold question, as long as the topic has some that were not asked.
+    first_every : the same until the assessor has ended a unit; 0 for as many as later.
+    tolerance : grades at most so far from the one that a file names are right, too.
+    feedback : whether assessors are told after each gold question if they were right, and why.
+    exclude : whether somebody is excluded as soon as min_answers gold questions are answered and the answers show an
+        accuracy below `accuracy`; risk : the most probability that somebody whose accuracy is not below it is ever
+        excluded, however many gold questions they answer.
+    bonus : what is paid for which accuracy, after min_answers gold questions; the highest step that was reached counts.
+    """
+
+    every: Annotated[int, Ge(2), Le(1000)] = 8
+    first_every: Annotated[int, Ge(0), Le(1000)] = 0
+    tolerance: Annotated[int, Ge(0), Le(100)] = 0
+    feedback: bool = False
+    exclude: bool = False
+    min_answers: AtLeastOne = 5
+    accuracy: Annotated[float, Gt(0), Lt(1)] = 0.7
+    risk: Annotated[float, Gt(0), Le(0.5)] = 0.01
+    bonus: tuple[BonusStep, ...] = ()
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.first_every == 1:
+            raise SchemaError(("first_every",), "1 leaves nothing to judge; give 2 or more, or 0 for as many as later")
+        steps = [step.accuracy for step in self.bonus]
+        if len(set(steps)) < len(steps):
+            raise SchemaError(("bonus",), "an accuracy is there twice; keep one amount for each")
+        object.__setattr__(self, "bonus", tuple(sorted(self.bonus, key=lambda step: step.accuracy)))
+
+    def every_in(self, *, first: bool) -> int:
+        """One of how many is a gold question, in an assessor's first unit or in a later one."""
+        return self.first_every or self.every if first else self.every
+
+    def bonus_of(self, n_answers: int, accuracy: float | None) -> float:
+        """What is paid for an accuracy over so many gold questions."""
+        if accuracy is None or n_answers < self.min_answers:
+            return 0.0
+        return max((step.amount for step in self.bonus if accuracy >= step.accuracy - 1e-12), default=0.0)
 
 
 @dataclass(frozen=True)

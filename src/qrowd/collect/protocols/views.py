@@ -100,6 +100,21 @@ class DocumentView:
 
 
 @dataclass(frozen=True)
+class FeedbackView:
+    """After a gold question, where assessors are told: whether the answer was right.
+
+    pair : whether it was about a pair. chosen : the grade's name, or the side that was preferred ("left", "right",
+    "same"). expected : names of the grades that are right, or the side of the better document. reason : the owner's.
+    """
+
+    right: bool
+    pair: bool
+    chosen: str
+    expected: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
 class RevisionView:
     """A check failed, and the unit may be looked at again. It does not say which check, nor which document.
 
@@ -188,6 +203,7 @@ View = (
     | LinesView
     | QuestionView
     | DocumentView
+    | FeedbackView
     | RevisionView
     | PairView
     | RatingView

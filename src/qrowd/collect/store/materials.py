@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Connection, Row, Select, Table, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from qrowd.collect.store.schema import campaign, document, image, slot, topic, unit
+from qrowd.collect.store.schema import campaign, document, gold, image, slot, topic, unit
 
-MATERIAL = {table.name: table for table in (topic, document, image, unit, slot)}
+MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
 ROWS_AT_ONCE = 10_000
 
 
@@ -49,7 +49,7 @@ def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
 
 def add_material(
     connection: Connection,
-    table: Literal["topic", "document", "image", "unit", "slot"],
+    table: Literal["topic", "document", "image", "unit", "slot", "gold"],
     campaign_id: int,
     rows: Iterable[Mapping[str, Any]],
 ) -> None:
@@ -108,6 +108,16 @@ def find_image(connection: Connection, campaign: int, digest: str) -> tuple[str,
 def find_unit(connection: Connection, id: int) -> UnitRow | None:
     """By number."""
     return connection.execute(select(unit).where(unit.c.id == id)).first()
+
+
+def gold_of_topic(connection: Connection, topic_id: int) -> Sequence[Row[Any]]:
+    """The gold questions of a topic."""
+    return connection.execute(select(gold).where(gold.c.topic_id == topic_id).order_by(gold.c.id)).all()
+
+
+def gold_of(connection: Connection, campaign_id: int) -> Sequence[Row[Any]]:
+    """All gold questions of a campaign."""
+    return connection.execute(_of(gold, campaign_id)).all()
 
 
 def units_of(connection: Connection, campaign_id: int) -> Iterable[UnitRow]:

@@ -35,6 +35,7 @@ from qrowd.collect.store.schema import (
     campaign,
     document,
     draft,
+    gold_answer,
     judgment,
     pair_lease,
     preference,
@@ -378,7 +379,7 @@ def remove_slots(connection: Connection, campaign_id: int) -> None:
 
 # ---- answers
 
-ANSWERS = (judgment, preference, bad_mark)
+ANSWERS = (judgment, preference, bad_mark, gold_answer)
 _REMOVE = {
     table: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
     for table in ANSWERS
@@ -392,6 +393,10 @@ _ANSWERS_OF = {
     .join(_left, _left.c.id == preference.c.left_id)
     .join(_right, _right.c.id == preference.c.right_id),
     bad_mark: select(bad_mark, document.c.label).join(document, document.c.id == bad_mark.c.document_id),
+    gold_answer: select(gold_answer, document.c.label, _right.c.label.label("other"))
+    .join(document, document.c.id == gold_answer.c.document_id)
+    .outerjoin(_right, _right.c.id == gold_answer.c.other_id)
+    .order_by(gold_answer.c.number),
 }
 
 

@@ -11,6 +11,7 @@ from qrowd.collect.protocols.views import (
     DocumentView,
     EndView,
     ExcludedView,
+    FeedbackView,
     LinesView,
     LineView,
     LostView,
@@ -98,6 +99,8 @@ def heading(view: View) -> str:
             return f"Document {position + 1} of {of}"
         case RevisionView():
             return "Please look once more"
+        case FeedbackView(right=right):
+            return "Right" if right else "Not quite"
         case PairView(pair=pair):
             return f"Pair {pair + 1}"
         case RatingView():

@@ -1,0 +1,54 @@
+"""The state that the events of an assessor add up to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qrowd.collect.campaigns.state import CampaignSettings, journey_of_assessor
+from qrowd.collect.protocols import journey
+from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.journey import Journey
+from qrowd.collect.store.state import AssessorRow
+
+
+def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> AssessorRow:
+    """An assessor who has just arrived."""
+    data, seed = event.data, int(event.data["seed"])
+    row = AssessorRow(
+        id=id,
+        campaign_id=campaign_id,
+        name=str(data["name"]),
+        provider=str(data["provider"]),
+        external_id=str(data["external_id"]),
+        identified=str(data["identified"]),
+        seed=seed,
+        created=at,
+        updated=at,
+    )
+    lines = settings.lines and not row.is_model  # which cannot see them
+    return _with_journey(row, journey.new(settings.journey, lines=lines, seed=seed))
+
+
+def assessor_after(
+    settings: CampaignSettings, row: AssessorRow, event: Event, at: float, assignment_id: int | None
+) -> AssessorRow:
+    """An assessor after one of their events."""
+    row = replace(row, updated=at)
+    match event.kind:
+        case "assigned":
+            return replace(row, current_id=assignment_id)
+        case "unit_left":
+            return replace(row, current_id=None)
+        case "excluded":
+            row = replace(row, excluded=str(event.data["reason"]))
+        case "reinstated":
+            row = replace(row, excluded=None)
+        case "identified":
+            row = replace(row, identified=str(event.data["identified"]))
+        case "reset":
+            row = replace(row, current_id=None)
+    return _with_journey(row, journey.evolve(settings.journey, journey_of_assessor(row), event))
+
+
+def _with_journey(row: AssessorRow, way: Journey) -> AssessorRow:
+    return replace(row, status=journey.status(way), state=journey.to_json(way))

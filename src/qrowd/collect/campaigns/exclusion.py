@@ -1,0 +1,85 @@
+"""Assessors who take no further part, by an owner's word or by the rule for gold questions."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from qrowd.collect.campaigns.state import AssignmentState, Cache, CampaignSettings, journey_of_assessor
+from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.gold import evidence, is_below
+from qrowd.collect.store import gold as gold_store
+from qrowd.collect.store import state
+from qrowd.collect.store.state import AssessorRow, AssignmentRow
+
+
+class Changes(Protocol):
+    """What a transaction does here; see `Transaction`."""
+
+    connection: Connection
+    cache: Cache
+    settings: CampaignSettings
+
+    def held(self, assignment_id: int) -> AssignmentState | None:
+        """An assignment as the transaction has changed it."""
+
+    def record_assessor(
+        self, assessor: AssessorRow, event: Event, row: AssignmentRow | None = None, *, actor: str = ""
+    ) -> AssessorRow:
+        """Write an event of an assessor."""
+
+    def record_assignment(self, assignment: AssignmentState, event: Event) -> AssignmentState:
+        """Write an event of an assignment."""
+
+
+def exclude_by_gold(
+    transaction: Changes, assessor: AssessorRow, assignment: AssignmentState
+) -> tuple[AssessorRow, AssignmentState]:
+    """Exclude an assessor whose answers to gold questions show too low an accuracy; the states afterwards.
+
+    It is looked at after every answer, so that an answer to a gold question takes no longer than any other. Somebody
+    whom an owner reinstated is not excluded again.
+    """
+    gold = transaction.settings.gold
+    if gold is None or not gold.exclude or assessor.is_model or journey_of_assessor(assessor).reinstated:
+        return assessor, assignment
+    rows = sorted(assignment.protocol.rows(assignment.task, assignment.state).gold, key=lambda row: row.time)
+    answers = gold_store.gold_answers_before(transaction.connection, assessor.id, assignment.row.id)
+    answers += [(row.is_right, row.chance) for row in rows if row.is_right is not None]
+    if not is_below(answers, min_answers=gold.min_answers, accuracy=gold.accuracy, risk=gold.risk):
+        return assessor, assignment
+    n_right = sum(right for right, _ in answers)
+    counts = {
+        "answers": len(answers),
+        "right": n_right,
+        "evidence": evidence(answers, gold.accuracy),
+        "min_answers": gold.min_answers,
+        "accuracy": gold.accuracy,
+        "risk": gold.risk,
+    }
+    reason = f"gold questions: {n_right} of {len(answers)} right"
+    assessor = transaction.record_assessor(
+        assessor, Event("excluded", {"reason": reason, "gold": counts}), actor="server"
+    )
+    withdraw(transaction, assessor, ("open", "completed"))
+    return assessor, transaction.held(assignment.row.id) or assignment
+
+
+def withdraw(transaction: Changes, assessor: AssessorRow, statuses: tuple[str, ...]) -> None:
+    """Take units away from an assessor, so that others may have them."""
+    for row in state.assignments_of(transaction.connection, assessor.id):
+        held = transaction.held(row.id)
+        if held is None:
+            if row.status not in statuses:
+                continue
+            if transaction.settings.arms[row.arm].together:  # first, in the order in which assessors lock
+                state.lock_unit(transaction.connection, row.unit_id)
+            now = state.find_assignment(transaction.connection, row.id, lock=True)
+            if now is None:
+                continue
+            held = transaction.cache.read(transaction.connection, now)
+        if held.row.status not in statuses:  # it went to somebody else a moment ago
+            continue
+        transaction.record_assignment(held, Event("assignment_withdrawn"))
+        state.release_slot(transaction.connection, held.row)

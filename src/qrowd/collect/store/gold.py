@@ -1,0 +1,78 @@
+"""Answers to gold questions: those of one assessor for the rule, of all for tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, case, select
+
+from qrowd.collect.store.schema import MODEL, PERSON, assessor, assignment, document, gold_answer, topic, unit
+
+Answered = tuple[bool, float]  # whether it was right, and the probability that a guess would have been
+
+GOLD = (
+    "topic", "document", "other", "assessor", "answer", "right", "order", "unit", "seconds", "time", "comment",
+    "active", "assignment", "kind", "excluded",
+)  # fmt: skip
+"""The columns of the export."""
+
+_other = document.alias("other_document")
+_answered = (
+    select(assignment.c.assessor_id, gold_answer.c.is_right, gold_answer.c.chance)
+    .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
+    .where(gold_answer.c.is_right.is_not(None))
+    .order_by(gold_answer.c.time, gold_answer.c.assignment_id, gold_answer.c.number)
+)
+_BEFORE = _answered.where(assignment.c.assessor_id == bindparam("assessor"), assignment.c.id != bindparam("but"))
+_OF_CAMPAIGN = _answered.where(gold_answer.c.campaign_id == bindparam("campaign"))
+_IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id, gold_answer.c.number
+_ROWS = (
+    select(
+        topic.c.label, document.c.label, _other.c.label, assessor.c.name, gold_answer.c.raw, gold_answer.c.is_right,
+        gold_answer.c.number, unit.c.number, gold_answer.c.seconds, gold_answer.c.time, gold_answer.c.reason,
+        gold_answer.c.active, assignment.c.id, case((assessor.c.provider == MODEL, MODEL), else_=PERSON),
+        assessor.c.excluded,
+    )
+    .select_from(gold_answer)
+    .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
+    .join(assessor, assessor.c.id == assignment.c.assessor_id)
+    .join(unit, unit.c.id == assignment.c.unit_id)
+    .join(topic, topic.c.id == assignment.c.topic_id)
+    .join(document, document.c.id == gold_answer.c.document_id)
+    .outerjoin(_other, _other.c.id == gold_answer.c.other_id)
+    .where(gold_answer.c.campaign_id == bindparam("campaign"))
+    .order_by(*_IN_ORDER)
+)  # fmt: skip
+
+
+def gold_answers_before(connection: Connection, assessor_id: int, but: int) -> list[Answered]:
+    """What an assessor answered to gold questions, oldest first, except in one assignment."""
+    rows = connection.execute(_BEFORE, {"assessor": assessor_id, "but": but})
+    return [(bool(right), chance) for _, right, chance in rows]
+
+
+def gold_answers_by_assessor(
+    connection: Connection, campaign_id: int, arm: str | None = None
+) -> dict[int, list[Answered]]:
+    """{assessor: what they answered to gold questions, oldest first}. arm : only in this one; None for all."""
+    answers: defaultdict[int, list[Answered]] = defaultdict(list)
+    query = _OF_CAMPAIGN if arm is None else _OF_CAMPAIGN.where(assignment.c.arm == arm)
+    for assessor_id, right, chance in connection.execute(query, {"campaign": campaign_id}):
+        answers[assessor_id].append((bool(right), chance))
+    return dict(answers)
+
+
+def gold_rows(connection: Connection, campaign_id: int, *, arm: str | None = None) -> Iterator[tuple[Any, ...]]:
+    """Every answer to a gold question as tuples of the columns GOLD, topic by topic, then by unit, slot and assessor.
+
+    other : the worse document of a pair. answer : the grade, or which document was chosen. right : 1, 0, or None for
+    "cannot tell".
+    """
+    query = _ROWS if arm is None else _ROWS.where(assignment.c.arm == arm)
+    rows: Iterator[Row[Any]] = iter(connection.execute(query, {"campaign": campaign_id}))
+    for row in rows:
+        cells = tuple(row)
+        right = None if cells[5] is None else int(cells[5])
+        yield *cells[:5], right, cells[6], f"{cells[0]}/{cells[7]}", *cells[8:]
