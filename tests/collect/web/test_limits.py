@@ -1,10 +1,16 @@
 """Never more than n in any minute, whoever else is there."""
 
+import re
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collect.web.siege import fort
 from judging import Clock
-from qrowd.collect.web.server import Limiter
+from qrowd.collect.web.security import ServerSettings
+from qrowd.collect.web.server import Limiter, Server
+from webserver import BASE, SECRET
 
 
 @given(st.integers(1, 5), st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 40)), max_size=60))
@@ -40,3 +46,30 @@ def test_who_is_gone_is_forgotten() -> None:
     clock.now += 61
     limiter.take("new")
     assert len(limiter) == 1
+
+
+def test_a_wall_clock_that_is_set_back_makes_nobody_wait() -> None:
+    wall, steady = Clock(), Clock()
+    settings = ServerSettings(BASE, SECRET, judgments_per_minute=3)
+    server = Server(None, None, None, settings, wall, steady)  # type: ignore[arg-type]
+    for _ in range(3):
+        server.judging.check("ann")
+    wall.now -= 3600
+    steady.now += 60
+    server.judging.check("ann")
+
+
+def test_owners_see_new_numbers_although_the_wall_clock_was_set_back(tmp_path: Path) -> None:
+    with fort(tmp_path) as place:
+        owner = place.owner()
+        steady = place.app.state.server.monotonic = Clock()
+
+        def numbers() -> list[str]:
+            return re.findall(r'<td class="n">(\d+)</td>', owner.get("/owner/c/stars/live").text)
+
+        before = numbers()
+        place.walker("stars", who="ben").come().walk()
+        assert numbers() == before  # kept for some seconds
+        place.clock.now -= 1800
+        steady.now += 60
+        assert numbers() != before
