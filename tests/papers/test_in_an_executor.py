@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qrowd_papers.next_judgments as next_judgments
-from pools import spawned
+from pools import Backwards, spawned
 from qrowd.errors import ArgumentError
 from qrowd.executors import processes
 from qrowd.simulation import Confused, simulate_judgments, simulate_pool, simulate_runs
@@ -74,6 +74,19 @@ def test_tuples_of_assessors_are_the_same_in_two_processes_and_are_stored_as_the
     for name in ("ap_correlation", "tau", "rmse"):
         for other in (together, again):
             np.testing.assert_array_equal(getattr(other, name), getattr(alone, name))
+
+
+def test_the_tuples_of_a_size_are_several_tasks_whose_order_changes_nothing():
+    truth = simulate_pool(4, 12, prevalence=0.4, rng=1)
+    runs = simulate_runs(truth, 4, depth=8, rng=1)
+    judgments = simulate_judgments(truth, {f"a{i}": Confused.of_accuracy(0.8) for i in range(10)}, rng=1)
+    case = (runs, judgments, truth.judgments(binary=True), ("AP",))
+    size = {"methods": ("mv", "emmv", "uniform"), "sizes": (4, 5), "n_tuples": 230, "rng": 1}
+    alone, backwards = aware_study(*case, **size), Backwards(6)
+    together = aware_study(*case, **size, executor=backwards)
+    assert len(backwards.sizes) == 6
+    for name in ("ap_correlation", "tau", "rmse"):
+        np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
 
 
 def test_a_study_that_is_computed_in_one_process_says_so():

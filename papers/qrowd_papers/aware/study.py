@@ -7,10 +7,11 @@ system of a tuple; and the systems' mean scores are compared with the gold's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,8 +133,8 @@ def aware_study(
     n_tuples : tuples of every size, drawn without repeating any; all where there are no more.
     n_resamples : random assessors of each level.
     folder : where finished sizes are kept, so that a study that was interrupted goes on where it stopped.
-    executor : whose workers compare random assessors and sizes, each with chance of its own. threads : of each worker 1
-        by default.
+    executor : whose workers compare random assessors, and 100 tuples at a time with the gold. threads : of each worker
+        1 by default.
     progress : called with (what is done, steps done, steps in all).
 
     A merged assessor who finds nothing relevant in a topic scores 0 there, as in trec_eval; an assessor of a tuple who
@@ -171,9 +172,9 @@ def aware_study(
             options = {"executor": executor, "threads": threads}
             world = _World.of(systems, judgments, panel, gold, measures, methods, n_resamples, chance, **options)
             of_sizes = _Sizes(world, drawn, tuple(methods), chance, threads if executor is None else threads or 1)
-            computed = as_done(_Sizes.figures, missing, executor, shared=of_sizes)
+            computed = of_sizes.figures(missing, executor)
         kept_ones = [k for k in all_sizes if k not in missing]
-        for k in chain(kept_ones, (_put(stored, missing[number], value) for number, value in computed)):
+        for k in chain(kept_ones, (_put(stored, size, value) for size, value in computed)):
             figures[s, ..., all_sizes.index(k)] = stored.get(k)
             done += 1
             if progress:
@@ -264,31 +265,18 @@ class _World:
         }
         return cls(runs, panel, similarities.scores, values, accuracy)
 
-    def figures(
-        self, members: Members, methods: Sequence[str], coins: np.random.Generator, threads: int | None
-    ) -> Floats:
-        """(3, measures, methods) means over tuples of AP correlation, tau and RMSE."""
-        merged = [name for name in BASELINES if name in methods]
-        total = np.zeros((3, len(self.scores.measures), len(methods)))
-        parts = [members[a : a + TUPLES_AT_ONCE] for a in range(0, len(members), TUPLES_AT_ONCE)]
-        scored: dict[str, list[Floats]] = {name: [] for name in merged}
-        if merged:
-            for name, block in zip(merged * len(parts), self._merged(merged, parts, coins, threads), strict=False):
-                scored[name].append(block)
-        jobs = [(p, m) for p in range(len(parts)) for m in range(len(self.scores.measures))]
+    def sums(self, members: Members, methods: Sequence[str], coins: np.random.Generator, threads: int | None) -> Floats:
+        """(3, measures, methods) sums over tuples of AP correlation, tau and RMSE."""
+        names = [name for name in BASELINES if name in methods]
+        merged = dict(zip(names, self._merged(names, members, coins, threads), strict=True)) if names else {}
+        jobs = list(product(range(len(self.scores.measures)), range(len(methods))))
 
         def compare(job: tuple[int, int]) -> Floats:
-            p, m = job
-            weighed = {name: self._averaged(name, m, parts[p]) for name in methods if name not in BASELINES}
-            out = np.empty((3, len(methods)))
-            for e, name in enumerate(methods):
-                values = scored[name][p][m] if name in BASELINES else weighed[name]
-                out[:, e] = self._against_gold(values, m)
-            return out
+            m, name = job[0], methods[job[1]]
+            return self._against_gold(merged[name][m] if name in merged else self._averaged(name, m, members), m)
 
-        for (_, m), part in zip(jobs, in_threads(compare, jobs, threads), strict=True):
-            total[:, m] += part
-        return total / len(members)
+        sums = np.array(list(in_threads(compare, jobs, threads)))
+        return sums.reshape(len(self.scores.measures), len(methods), 3).transpose(2, 0, 1)
 
     def _averaged(self, name: str, m: int, members: Members) -> Floats:
         """(topics, tuples, systems) AWARE scores, nan where no member has one."""
@@ -327,13 +315,13 @@ class _World:
         )
 
     def _merged(
-        self, names: Sequence[str], parts: Sequence[Members], coins: np.random.Generator, threads: int | None
+        self, names: Sequence[str], members: Members, coins: np.random.Generator, threads: int | None
     ) -> Iterator[Floats]:
-        """(measures, topics, tuples, systems) scores of every baseline, part after part."""
+        """(measures, topics, tuples, systems) scores of every baseline."""
         pool = self.panel.pool
         judgments = np.where(np.isnan(self.panel.values), -1, self.panel.values).astype(np.int8)
         judgments = np.ascontiguousarray(judgments)
-        blocks = _Merged(pool, judgments, names, parts, coins, threads)
+        blocks = _Merged(pool, judgments, names, members, coins, threads)
         for block in evaluate_blocks(self.runs, blocks, self.scores.measures, threads=threads):
             yield np.ascontiguousarray(np.swapaxes(block.values, 1, 2))
 
@@ -348,37 +336,63 @@ class _Sizes:
     chance: Chance
     threads: int | None
 
-    def figures(self, size: int) -> Floats:
-        """The figures of one size, whose coins are a stream of its own."""
-        return self.world.figures(self.drawn[size], self.methods, self.chance.stream("coins", size), self.threads)
+    def figures(self, sizes: Sequence[int], executor: AnyExecutor) -> Iterator[tuple[int, Floats]]:
+        """(size, its figures), each as soon as all its tuples are there."""
+        tasks = [(size, part) for size in sizes for part in range(-(-len(self.drawn[size]) // TUPLES_AT_ONCE))]
+        parts: dict[int, dict[int, Floats]] = {size: {} for size in sizes}
+        left = Counter(size for size, _ in tasks)
+        for number, sums in as_done(_Sizes.part, tasks, executor, shared=self):
+            size, part = tasks[number]
+            parts[size][part] = sums
+            left[size] -= 1
+            if not left[size]:  # added in their order, so that sums do not depend on which came first
+                total = np.zeros_like(sums)
+                for _, one in sorted(parts.pop(size).items(), key=lambda item: item[0]):
+                    total += one
+                yield size, total / len(self.drawn[size])
+
+    def part(self, task: tuple[int, int]) -> Floats:
+        """Sums over some tuples of a size. task : the size, and the number of the part.
+
+        The coins of all parts of a size are one stream, of which those of earlier parts are thrown away.
+        """
+        size, number = task
+        coins, drawn = self.chance.stream("coins", size), self.drawn[size]
+        first = number * TUPLES_AT_ONCE
+        for _ in range(number):
+            _coins(coins, self.world.panel.pool, TUPLES_AT_ONCE)
+        return self.world.sums(drawn[first : first + TUPLES_AT_ONCE], self.methods, coins, self.threads)
+
+
+def _coins(coins: np.random.Generator, pool: Pool, n_tuples: int) -> NDArray[np.uint8]:
+    """(pairs, tuples) what decides between grades given equally often."""
+    return coins.integers(0, 2, (pool.document.size, n_tuples), np.uint8)
 
 
 class _Merged:
-    """Merged labels of tuples, a panel for each baseline and part; a `Blocks` (qrowd.model.panel)."""
+    """Merged labels of tuples, a panel for each baseline; a `Blocks` (qrowd.model.panel)."""
 
     def __init__(
         self,
         pool: Pool,
         judgments: NDArray[np.int8],
         names: Sequence[str],
-        parts: Sequence[Members],
+        members: Members,
         coins: np.random.Generator,
         threads: int | None,
     ) -> None:
-        self.pool, self.said, self.names, self.parts, self.coins, self.threads = (
-            pool, judgments, names, parts, coins, threads,
+        self.pool, self.said, self.names, self.members, self.coins, self.threads = (
+            pool, judgments, names, members, coins, threads,
         )  # fmt: skip
-        self.assessors = tuple(f"{name} {i}" for part in parts for name in names for i in range(len(part)))
+        self.assessors = tuple(f"{name} {i}" for name in names for i in range(len(members)))
 
     def __iter__(self) -> Iterator[Panel]:
-        for members in self.parts:
-            tossed = self.coins.integers(0, 2, (self.said.shape[0], len(members)), np.uint8)
-            labels = self._labels(members, tossed)
-            for name in self.names:
-                values = labels[name].astype(np.float64)
-                values[values < 0] = np.nan
-                assessors = tuple(f"{name} {i}" for i in range(len(members)))
-                yield Panel(self.pool, assessors, (BINARY,) * len(members), values)
+        labels = self._labels(self.members, _coins(self.coins, self.pool, len(self.members)))
+        for name in self.names:
+            values = labels[name].astype(np.float64)
+            values[values < 0] = np.nan
+            assessors = tuple(f"{name} {i}" for i in range(len(self.members)))
+            yield Panel(self.pool, assessors, (BINARY,) * len(self.members), values)
 
     def _labels(self, members: Members, tossed: NDArray[np.uint8]) -> dict[str, NDArray[np.int8]]:
         """Topic by topic, side by side."""
