@@ -1,6 +1,7 @@
 """Asking a server that takes 20 ms for each of 10,828 pairs: how much of the concurrency is used, and the memory.
 
 python bench_judge.py [PAIRS]
+python bench_judge.py servers [PAIRS]    questions a second of one process at one server and at four, as a table
 
 The server runs in a process of its own and shares the machine. A place is used while its request waits for the server;
 it is not while a reply is read, recorded and counted. The peer is httpx2 alone: as many requests from as many tasks,
@@ -26,6 +27,7 @@ from qrowd.judge.chat import ChatModel, body
 from qrowd.judge.exchange import Message, Request
 from qrowd.judge.record import Record
 from qrowd.judge.running import ask_all
+from qrowd.judge.servers import model_at
 
 PAIRS = 10_828
 LATENCY = 0.02
@@ -67,19 +69,39 @@ async def bare(questions: list[Request]) -> None:
         await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
 
 
+def start() -> tuple[subprocess.Popen[str], str]:
+    """A server in a process of its own, and its URL."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert process.stdout is not None
+    return process, process.stdout.readline().strip()
+
+
+def servers(n: int = 4000) -> None:
+    """How many questions one process asks in a second, and the processor time that each takes of it."""
+    print("servers  requests at a time  questions a second  ms of processor time each  answers of each server")
+    for n_servers, concurrency in ((1, 8), (4, 8), (1, 32), (4, 32)):
+        started = [start() for _ in range(n_servers)]
+        model = model_at(",".join(url for _, url in started) + ",#small")
+        with tempfile.TemporaryDirectory() as folder, Record(Path(folder) / "judge.sqlite") as record:
+            clock, cpu = time.perf_counter(), time.process_time()
+            answers = ask_all(requests(model.endpoint, n), [model], record, concurrency=concurrency)
+            clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
+            assert len(record) == len(answers.replies) == n
+        for process, _ in started:
+            process.communicate("")
+        counts = ", ".join(str(one.answers) for one in answers.servers)
+        print(f"{n_servers:7}  {n_servers * concurrency:18}  {n / clock:18.0f}  {1000 * cpu / n:25.2f}  {counts}")
+
+
 def main(n: int = PAIRS) -> None:
-    with (
-        subprocess.Popen(
-            [sys.executable, "-c", SERVER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={"PYTHONPATH": ":".join(sys.path)},
-        ) as process,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
+    process, url = start()
+    with process, tempfile.TemporaryDirectory() as folder:
         questions = requests(url, n)
         with Record(Path(folder) / "judge.sqlite") as record:
             started, cpu = time.perf_counter(), time.process_time()
@@ -111,4 +133,7 @@ def main(n: int = PAIRS) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    if sys.argv[1:2] == ["servers"]:
+        servers(*map(int, sys.argv[2:]))
+    else:
+        main(*map(int, sys.argv[1:]))

@@ -192,6 +192,9 @@ def test_a_server_that_dies_in_the_middle_changes_no_judgment_and_other_servers_
         assert third.bodies == []
         back = qrowd(*command, "--model", f"{first.url}#small", "-o", "back")  # one of the servers of the first job
         assert "40 of 40 questions have an answer" in back.out
+        strange = qrowd(*command, "--model", "http://127.0.0.1:1/v1#small", "--dry-run")
+        assert "put a comma after its URL, as in http://127.0.0.1:1/v1,#small; for another model" in strange.err
+        assert (strange.status, len(strange.err.strip().splitlines())) == (2, 1)
     assert judged("again").equals(judged("several"))
     assert judged("back").equals(judged("several"))
     assert "40 of 40 questions have an answer" in qrowd("judge", "status", "judge.sqlite").out

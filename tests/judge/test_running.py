@@ -18,6 +18,7 @@ from qrowd.judge.function import FunctionModel
 from qrowd.judge.prices import Price, Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record
 from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, UNREACHED_TRIES, ask_all, ask_in_turn
+from qrowd.judge.servers import SEVERAL_SERVERS, SeveralServers
 from soak.models import kill_and_resume
 
 OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
@@ -408,6 +409,18 @@ def test_ctrl_c_ends_a_wait_that_the_server_asks_for(record):
     with pytest.raises(KeyboardInterrupt):
         ask_all(requests(5), [Scripted(script)], record, concurrency=1)
     assert len(record) == 1
+
+
+def test_ctrl_c_ends_a_wait_for_all_of_several_servers(record):
+    def script(content, number):
+        if content == "pair 1":
+            os.kill(os.getpid(), signal.SIGINT)
+        return failure(429, retry_after=3000.0)
+
+    servers = [Scripted(script, endpoint=name) for name in "ab"]
+    with pytest.raises(KeyboardInterrupt):
+        ask_all(requests(9, endpoint=SEVERAL_SERVERS), [SeveralServers(servers)], record, concurrency=1)
+    assert len(record) == 2
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ from qrowd.judge.questions import (
 )
 from qrowd.judge.record import Record
 from qrowd.judge.running import ServerWork, ask_all
-from qrowd.judge.servers import SeveralServers, other_endpoints, other_key, servers_of
+from qrowd.judge.servers import SeveralServers, check_server, other_endpoints, other_key, servers_of
 from qrowd.model.chance import Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.pools import checks_from_gold
@@ -141,6 +141,7 @@ class Job:
 
         again : statuses of answers that do not count. What a batch holds is not open.
         """
+        check_server(record, self.models)
         others = {(one.endpoint, one.name): other_endpoints(record, one) for one in self.models}
         sent = pending_keys(record)
         still_open, in_batches = list[Request](), set[str]()

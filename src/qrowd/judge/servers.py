@@ -155,6 +155,25 @@ def other_endpoints(record: Record, model: Model) -> list[str]:
     return sorted((noted & record.endpoints(model.name)) - {model.endpoint})
 
 
+def check_server(record: Record, models: Sequence[Model]) -> None:
+    """Refuse to ask everything again where a model of several servers is named by one URL that is none of them.
+
+    Raises
+    ------
+    ArgumentError
+        The record has answers of the model at several servers, and nothing from this one.
+    """
+    several = {model.name for model in models if isinstance(model, SeveralServers)}
+    for model in models:
+        noted = set() if isinstance(model, SeveralServers) or model.name in several else record.servers(model.name)
+        if noted and model.endpoint not in noted | record.endpoints(model.name):
+            raise ArgumentError(
+                f"models: the record has {model.name} at {len(noted)} other servers, such as {min(noted)}; to go on "
+                f"with this one, put a comma after its URL, as in {model.endpoint},#{model.name}; for another model of "
+                "this name, use another record"
+            )
+
+
 def other_key(record: Record, request: Request, endpoints: Iterable[str]) -> str | None:
     """The key of the same question at one of these endpoints, if the record answers that; else None."""
     keys = (replace(request, endpoint=endpoint).key for endpoint in endpoints)
