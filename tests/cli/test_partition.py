@@ -83,3 +83,38 @@ def test_adding_nothing_or_to_nothing_is_refused(qrowd, partitioned):
     assert qrowd("partition", "--runs", "panel/runs", "-o", "other").err.startswith(
         "qrowd: missing option '--judgments'"
     )
+
+
+def test_processes_write_the_same_files(qrowd, partitioned):
+    files = "partition", "--runs", "panel/runs", "--judgments", "panel/judges", "--n-parts", "3"
+    outcome = qrowd(*files, "-o", "again", "--processes", "2")
+    assert (outcome.status, outcome.err) == (0, "")
+    contents = [
+        {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*.*")}
+        for folder in ("parts", "again")
+    ]
+    assert contents[0] == contents[1]
+
+
+def test_compacting_keeps_scores_and_says_what_it_did(qrowd, partitioned):
+    Path("more").mkdir()
+    Path("more/ann.qrels").write_text("q01 0 q01-00000 2\nq01 0 another 1\n")
+    assert qrowd("partition", "--add", "--judgments", "more", "-o", "parts").status == 0
+    before = qrowd("evaluate", *partitioned, *EVALUATE, "--results", "kept")
+    outcome = qrowd("partition", "--compact", "-o", "parts")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.startswith("compacted parts: 3 parts: 12 systems, 25 judged topics, 8 assessors, ")
+    assert len(list(Path("parts/judgments").iterdir())) == 3
+    kept = len(list(Path("kept").iterdir()))
+    assert qrowd("evaluate", *partitioned, *EVALUATE, "--results", "kept").out == before.out
+    assert len(list(Path("kept").iterdir())) == kept
+    again = qrowd("partition", "--compact", "-o", "parts")
+    assert again.out == "parts: each part has one file of runs and one of judgments; nothing to compact\n"
+
+
+def test_compacting_adds_nothing(qrowd, partitioned):
+    for options in (("--add",), ("--judgments", "panel/judges"), ("--n-parts", "4")):
+        outcome = qrowd("partition", "--compact", "-o", "parts", *options)
+        assert outcome.status == 2
+        assert outcome.err.startswith("qrowd: --compact: it adds nothing and keeps the parts; leave out all but -o")
+    assert qrowd("partition", "--compact", "-o", "more").err.startswith("qrowd: more: holds no survey.json")

@@ -22,7 +22,7 @@ from qrowd.errors import FileError, QrowdError
 from qrowd.executors import processes
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.partitioning import pieces, reading
-from qrowd.partitions import merge_partitioned
+from qrowd.partitions import compact_partitioned
 from qrowd.simulation import simulate_demo
 from qrowd.trec import format_qrels, format_run
 
@@ -109,7 +109,7 @@ def test_files_read_by_workers_in_any_order_are_the_collection_of_one_process_to
         assert progress == sorted(progress)
 
 
-def test_processes_write_add_and_merge_what_one_process_does(folder, tmp_path, monkeypatch):
+def test_processes_write_add_and_compact_what_one_process_does(folder, tmp_path, monkeypatch):
     whole = concatenate_judgments([qrowd.read_judgments(str(folder / name)) for name in ("judges", "later")])
     runs = qrowd.read_runs(str(folder / "runs"))
     for name, executor in (("alone", None), ("together", processes(2))):
@@ -122,7 +122,7 @@ def test_processes_write_add_and_merge_what_one_process_does(folder, tmp_path, m
             progress_of_parts=lambda *counts, parts=parts: parts.append(counts),
         )
         assert parts[-1] == (3, 3)
-        merge_partitioned(tmp_path / name, executor=executor)
+        compact_partitioned(tmp_path / name, executor=executor)
     assert contents(tmp_path / "together") == contents(tmp_path / "alone")
     opened = qrowd.open_partitioned(tmp_path / "together")
     assert equal(qrowd.evaluate(opened.runs, opened.judgments, MEASURES), qrowd.evaluate(runs, whole, MEASURES))

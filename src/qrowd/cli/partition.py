@@ -50,7 +50,7 @@ def partition(
         option(
             "-o",
             "--output",
-            help="Folder of the partitioned collection, which must not exist, or exist with --add and --merge.",
+            help="Folder of the partitioned collection, which must not exist, or exist with --add and --compact.",
             metavar="FOLDER",
         ),
     ] = "partitioned",
@@ -58,9 +58,9 @@ def partition(
         bool,
         option("--add", help="Add runs, judgments or both to the partitioned collection in the folder."),
     ] = False,
-    merge: Annotated[
+    compact: Annotated[
         bool,
-        option("--merge", help="Write the files that additions have made of each part in the folder as one."),
+        option("--compact", help="Write the files that additions have made of each part in the folder as one."),
     ] = False,
     workers: Workers = Workers(),
 ) -> None:
@@ -70,10 +70,10 @@ def partition(
     from qrowd.partitioning import partition as partition_files
     from qrowd.partitioning.extending import extend_partitioned
 
-    if merge:
+    if compact:
         if add or runs.runs or data.judgments or n_parts is not None:
-            raise ArgumentError("--merge: it adds nothing and keeps the parts; leave out all but -o and the workers")
-        _merge(output, workers)
+            raise ArgumentError("--compact: it adds nothing and keeps the parts; leave out all but -o and the workers")
+        _compact(output, workers)
         return
     for name, files in (("runs", runs.runs), ("judgments", data.judgments)):
         if not files and not add:
@@ -101,15 +101,15 @@ def partition(
     typer.echo(f"next: qrowd evaluate --runs {output} --judgments {output} --processes 2")
 
 
-def _merge(folder: str, workers: Workers) -> None:
-    """Merge the files of each part, and say what was done."""
+def _compact(folder: str, workers: Workers) -> None:
+    """Compact the files of each part, and say what was done."""
     from qrowd.cli.show import progress
-    from qrowd.partitions import merge_partitioned, open_partitioned
+    from qrowd.partitions import compact_partitioned, open_partitioned
 
     before = open_partitioned(folder)
-    with workers.executor() as executor, progress("merging files") as advance:
-        collection = merge_partitioned(folder, executor=executor, progress=advance)
+    with workers.executor() as executor, progress("compacting files") as advance:
+        collection = compact_partitioned(folder, executor=executor, progress=advance)
     if collection.parts == before.parts:
-        typer.echo(f"{folder}: each part has one file of runs and one of judgments; nothing to merge")
+        typer.echo(f"{folder}: each part has one file of runs and one of judgments; nothing to compact")
     else:
-        typer.echo(f"merged {folder}: {collection.sizes}")
+        typer.echo(f"compacted {folder}: {collection.sizes}")

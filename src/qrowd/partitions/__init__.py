@@ -4,9 +4,9 @@ from qrowd.partitions.collection import PartitionedCollection as PartitionedColl
 from qrowd.partitions.collection import PartitionedJudgments as PartitionedJudgments
 from qrowd.partitions.collection import PartitionedRuns as PartitionedRuns
 from qrowd.partitions.collection import open_partitioned as open_partitioned
+from qrowd.partitions.compacting import compact_partitioned as compact_partitioned
 from qrowd.partitions.extending import PartitionExtender as PartitionExtender
 from qrowd.partitions.extending import write_added as write_added
-from qrowd.partitions.merging import merge_partitioned as merge_partitioned
 from qrowd.partitions.score_files import open_scores as open_scores
 from qrowd.partitions.score_files import write_scores as write_scores
 from qrowd.partitions.survey_files import SURVEY as SURVEY

@@ -33,17 +33,17 @@ from qrowd.partitions.survey_files import SURVEY, newest_survey, read_newest
 
 PART_TUPLES = ("assessors", "added_runs", "added_judgments")
 FORMAT = 4
-FORMATS = (3, FORMAT)  # that are read; parts of format 3 were never merged
+FORMATS = (3, FORMAT)  # that are read; parts of format 3 were never compacted
 
 
 @dataclass(frozen=True)
 class Part:
     """Some of the topics.
 
-    name : of its first files. digest : of what is in all of them; merging does not change it. assessors : numbers of
+    name : of its first files. digest : of what is in all of them; compacting does not change it. assessors : numbers of
     those who have judgments in it. added_runs, added_judgments : names of further files, with rows that were added
-    later. merged_runs, merged_judgments : of how many of these the rows are in one file with the first, which is then
-    named after this number.
+    later. compacted_runs, compacted_judgments : of how many of these the rows are in one file with the first, which is
+    then named after this number.
     """
 
     name: str
@@ -53,14 +53,14 @@ class Part:
     assessors: tuple[int, ...]
     added_runs: tuple[str, ...] = ()
     added_judgments: tuple[str, ...] = ()
-    merged_runs: int = 0
-    merged_judgments: int = 0
+    compacted_runs: int = 0
+    compacted_judgments: int = 0
 
     def files(self, kind: str) -> tuple[str, ...]:
         """The names of its files, in the order of their rows. kind : "runs" or "judgments"."""
         added: tuple[str, ...] = getattr(self, f"added_{kind}")
-        merged: int = getattr(self, f"merged_{kind}")
-        return (f"{self.name}-merged-{merged}" if merged else self.name, *added[merged:])
+        compacted: int = getattr(self, f"compacted_{kind}")
+        return (f"{self.name}-compacted-{compacted}" if compacted else self.name, *added[compacted:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ class PartitionedCollection:
         try:
             return read_columns(self.paths(kind, number), **names)
         except FileError:
-            self.refuse_changed()  # files were merged, and are not there any more
+            self.refuse_changed()  # files were compacted, and are not there any more
             raise
 
     def paths(self, kind: str, number: int) -> tuple[Path, ...]:
@@ -261,8 +261,9 @@ def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
     if not isinstance(folder, str | os.PathLike):
         raise ArgumentError(f"folder: the path of a partitioned collection was expected, not {type(folder).__name__}")
     _, path = newest_survey(Path(folder))
+    text = _text_of(Path(folder))
     try:
-        content = json.loads(_text_of(Path(folder)))
+        content = json.loads(text)
     except ValueError as error:
         raise FileError(path, f"cannot be read: {error}; write the collection again") from None
     if not isinstance(content, dict) or content.get("format") not in FORMATS:

@@ -1,6 +1,6 @@
-"""Merging a partitioned collection: the files of each part, one for each addition, become one again.
+"""Compacting a partitioned collection: the files of each part, one for each addition, become one again.
 
-The rows of a part stay as they are, and so does what scores of it are kept under. Files that were merged are removed
+The rows of a part stay as they are, and so does what scores of it are kept under. Files that were compacted are removed
 once the new survey is in force: until then the folder holds the old collection, whatever happens.
 """
 
@@ -26,18 +26,17 @@ from qrowd.partitions.writing import MESSAGES, Progress
 ROWS_AT_ONCE = 1 << 18
 
 
-def merge_partitioned(
+def compact_partitioned(
     folder: str | os.PathLike[str], *, executor: AnyExecutor = None, progress: Progress = None
 ) -> PartitionedCollection:
     """Write each part of a partitioned collection that has several files of runs, or of judgments, as one.
 
     Rows, scores and what `results` of `evaluate` holds stay as they are. While files are written, others may read the
-    collection and add to it; an addition that ends meanwhile is kept, and the merge refused. Nothing is done where each
-    part has one file.
+    collection and add to it; an addition that ends meanwhile is kept, and the compaction is refused. Nothing is done
+    where each part has one file.
 
     executor : whose workers write the files: any `concurrent.futures.Executor`, a Dask client, or a function that makes
-    an executor. They must see the folder. progress : called with the parts that are merged, and all that have several
-    files.
+    an executor. They must see the folder. progress : called with the files that are written, and all files.
 
     Raises
     ------
@@ -45,10 +44,10 @@ def merge_partitioned(
         A folder that holds no partitioned collection; a file that is missing or damaged; another process has changed
         the collection meanwhile.
 
-    >>> merged = merge_partitioned("collection")  # doctest: +SKIP
+    >>> compacted = compact_partitioned("collection")  # doctest: +SKIP
     """
-    number, _ = newest_survey(Path(folder))
-    before = open_partitioned(folder)  # the folder may be no collection
+    number, _ = newest_survey(open_partitioned(folder).folder)
+    before = open_partitioned(folder)  # of this number, or a later one
     need_pyarrow()
     tasks = [
         _Task(i, kind, tuple(str(path.absolute()) for path in before.paths(kind, i)))
@@ -58,20 +57,20 @@ def merge_partitioned(
     ]
     if not tasks:
         return before
-    temporary = Path(folder).absolute() / f".merged.{uuid4().hex}"
+    temporary = Path(folder).absolute() / f".compacted.{uuid4().hex}"
     try:
         temporary.mkdir()
         written = _written(tasks, temporary, executor, progress)
         parts = list(before.parts)
         for task in tasks:
-            parts[task.number] = _merged(parts[task.number], task.kind)
+            parts[task.number] = _compacted(parts[task.number], task.kind)
         after = replace(before, parts=tuple(parts))
         survey = temporary / SURVEY
         survey.write_text(after.to_json(), "utf-8")
         for task, file in zip(tasks, written, strict=True):
             Path(file.path).replace(after.paths(task.kind, task.number)[0])
         if not put_in_force(survey, Path(folder), number + 1):
-            raise FileError(folder, "was changed by another process meanwhile; nothing was merged, try again")
+            raise FileError(folder, "was changed by another process meanwhile; nothing was compacted, try again")
     except OSError as error:
         raise FileError(folder, f"cannot be written: {(error.strerror or str(error)).lower()}") from None
     finally:
@@ -91,11 +90,11 @@ class _Task:
     paths: tuple[str, ...]
 
 
-def _merged(part: Part, kind: str) -> Part:
+def _compacted(part: Part, kind: str) -> Part:
     """The part with one file of this kind."""
     if kind == "runs":
-        return replace(part, merged_runs=len(part.added_runs))
-    return replace(part, merged_judgments=len(part.added_judgments))
+        return replace(part, compacted_runs=len(part.added_runs))
+    return replace(part, compacted_judgments=len(part.added_judgments))
 
 
 def _written(tasks: list[_Task], folder: Path, executor: AnyExecutor, progress: Progress) -> list[WrittenFile]:

@@ -15,7 +15,7 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.partitions import (
     PartitionExtender,
-    merge_partitioned,
+    compact_partitioned,
     open_partitioned,
     survey_files,
     write_added,
@@ -35,11 +35,11 @@ new_judgments = st.lists(
     max_size=5,
 ).map(Judgments.from_rows)
 new_lists = st.dictionaries(st.sampled_from(["t0", "t1", "t7"]), st.just({"a": 1.0, "D1": 2.0}), min_size=1)
-steps = st.lists(st.one_of(st.just("merge"), new_judgments, new_lists), min_size=1, max_size=5)
+steps = st.lists(st.one_of(st.just("compact"), new_judgments, new_lists), min_size=1, max_size=5)
 
 
 @given(data=st.data(), steps=steps)
-def test_any_sequence_of_additions_and_merges_gives_the_scores_of_the_whole_in_memory(data, steps):
+def test_any_sequence_of_additions_and_compactions_gives_the_scores_of_the_whole_in_memory(data, steps):
     world = data.draw(worlds(scales=BOUNDED, n_topics=4, n_systems=3, repeats=True))
     measures = data.draw(st.lists(st.sampled_from(MEASURES), min_size=1, max_size=2, unique=True))
     options = data.draw(conventions(measures))
@@ -47,8 +47,8 @@ def test_any_sequence_of_additions_and_merges_gives_the_scores_of_the_whole_in_m
     with TemporaryDirectory() as folder:
         write_partitioned(f"{folder}/c", runs, judgments, n_parts=3)
         for i, step in enumerate(steps):
-            if step == "merge":
-                merge_partitioned(f"{folder}/c")
+            if step == "compact":
+                compact_partitioned(f"{folder}/c")
             else:
                 more = Runs.from_dict({f"new {i}": step}) if isinstance(step, dict) else None
                 try:
@@ -107,27 +107,27 @@ def test_each_part_has_one_file_afterwards_with_the_same_rows_and_results(grown,
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").iterdir()}
     assert n_files(grown) == {"runs": 8, "judgments": 12}
     progress = []
-    merged = merge_partitioned(grown.folder, progress=lambda *counts: progress.append(counts))
+    compacted = compact_partitioned(grown.folder, progress=lambda *counts: progress.append(counts))
     assert progress[-1] == (8, 8)
-    assert n_files(merged) == {"runs": 4, "judgments": 4}
-    assert rows(merged) == before
-    assert equal(qrowd.evaluate(merged.runs, merged.judgments, **options), scores)
+    assert n_files(compacted) == {"runs": 4, "judgments": 4}
+    assert rows(compacted) == before
+    assert equal(qrowd.evaluate(compacted.runs, compacted.judgments, **options), scores)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").iterdir()} == kept
-    assert merge_partitioned(grown.folder).to_json() == merged.to_json()
+    assert compact_partitioned(grown.folder).to_json() == compacted.to_json()
 
 
-def test_what_was_added_before_a_merge_is_still_refused_and_more_can_be_added(grown, demo):
+def test_what_was_added_before_a_compaction_is_still_refused_and_more_can_be_added(grown, demo):
     _, judgments = demo
-    merge_partitioned(grown.folder)
+    compact_partitioned(grown.folder)
     with pytest.raises(ArgumentError, match="judgments: the same rows were added to"):
         write_added(grown.folder, judgments=judgments.select(assessors=judgments.assessors[1:4]))
     more = Judgments.from_rows([(topic, "d", "new", 1) for topic in judgments.topics])
-    again = merge_partitioned(write_added(grown.folder, judgments=more).folder)
+    again = compact_partitioned(write_added(grown.folder, judgments=more).folder)
     assert n_files(again) == {"runs": 4, "judgments": 4}
     assert len(again.judgments) == len(grown.judgments) + len(more)
 
 
-def test_a_merge_that_is_interrupted_leaves_the_collection_as_it_was(grown):
+def test_a_compaction_that_is_interrupted_leaves_the_collection_as_it_was(grown):
     before, files = rows(grown), sorted(grown.folder.rglob("*"))
 
     def interrupt(done, total):
@@ -135,7 +135,7 @@ def test_a_merge_that_is_interrupted_leaves_the_collection_as_it_was(grown):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        merge_partitioned(grown.folder, progress=interrupt)
+        compact_partitioned(grown.folder, progress=interrupt)
     assert sorted(grown.folder.rglob("*")) == files
     assert rows(open_partitioned(grown.folder)) == before
 
@@ -148,15 +148,15 @@ def test_the_old_survey_can_be_read_until_the_new_one_is_in_force(grown, monkeyp
         read.append(rows(grown))
         return survey_files.put_in_force(*arguments)
 
-    monkeypatch.setattr("qrowd.partitions.merging.put_in_force", slow)
-    merged = merge_partitioned(grown.folder)
+    monkeypatch.setattr("qrowd.partitions.compacting.put_in_force", slow)
+    compacted = compact_partitioned(grown.folder)
     assert read == [before, before]
     with pytest.raises(FileError, match="was changed after it was opened; open it again"):
         grown.read_runs(0)
-    assert rows(merged) == before
+    assert rows(compacted) == before
 
 
-def test_a_merge_during_which_something_is_added_is_refused_and_nothing_is_lost(grown, monkeypatch):
+def test_a_compaction_during_which_something_is_added_is_refused_and_nothing_is_lost(grown, monkeypatch):
     added = Judgments.from_rows([("q01", "d", "new", 1)])
 
     def late(*arguments):
@@ -164,21 +164,21 @@ def test_a_merge_during_which_something_is_added_is_refused_and_nothing_is_lost(
         write_added(grown.folder, judgments=added)
         return survey_files.put_in_force(*arguments)
 
-    monkeypatch.setattr("qrowd.partitions.merging.put_in_force", late)
-    with pytest.raises(FileError, match="was changed by another process meanwhile; nothing was merged, try again"):
-        merge_partitioned(grown.folder)
+    monkeypatch.setattr("qrowd.partitions.compacting.put_in_force", late)
+    with pytest.raises(FileError, match="was changed by another process meanwhile; nothing was compacted, try again"):
+        compact_partitioned(grown.folder)
     assert len(open_partitioned(grown.folder).judgments) == len(grown.judgments) + 1
-    assert len(merge_partitioned(grown.folder).judgments.value) == len(grown.judgments) + 1
+    assert len(compact_partitioned(grown.folder).judgments.value) == len(grown.judgments) + 1
 
 
-def test_a_damaged_file_is_named_and_nothing_is_merged(grown):
+def test_a_damaged_file_is_named_and_nothing_is_compacted(grown):
     damaged = grown.paths("runs", 2)[1]
     damaged.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(FileError, match=f"{damaged.name}: cannot be read"):
-        merge_partitioned(grown.folder)
+        compact_partitioned(grown.folder)
     assert open_partitioned(grown.folder).to_json() == grown.to_json()
     with pytest.raises(FileError, match=r"holds no survey\.json"):
-        merge_partitioned(grown.folder.parent)
+        compact_partitioned(grown.folder.parent)
 
 
 # ------------------------------------------------------------------ additions at once
@@ -282,8 +282,8 @@ def test_a_collection_of_the_format_before_is_read_and_can_grow(demo, tmp_path):
     collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
     survey = tmp_path / "c" / "survey.json"
     text = survey.read_text().replace('"format": 4', '"format": 3')
-    survey.write_text(text.replace(', "merged_runs": 0, "merged_judgments": 0', ""))
-    assert "merged" not in survey.read_text()
+    survey.write_text(text.replace(', "compacted_runs": 0, "compacted_judgments": 0', ""))
+    assert "compacted" not in survey.read_text()
     opened = open_partitioned(tmp_path / "c")
     assert opened.to_json() == collection.to_json()
     assert equal(qrowd.evaluate(opened.runs, opened.judgments, "AP"), qrowd.evaluate(runs, judgments, "AP"))
