@@ -15,7 +15,7 @@ from qrowd.errors import FileError, QrowdError
 from qrowd.evaluation.part_scores import PartScores, read_part_scores, scores_of_part, write_part_scores
 from qrowd.evaluation.plan import parsed_measures
 from qrowd.model.conventions import Conventions
-from qrowd.partitions import SURVEY, PartitionedCollection, open_partitioned
+from qrowd.partitions import PartitionedCollection, open_partitioned, survey_state
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class Task:
                 f"a worker has qrowd {version('qrowd')}, but this process has {self.version}; install the same on both"
             )
         try:
-            changed = (Path(self.folder) / SURVEY).stat().st_mtime_ns
+            state = survey_state(Path(self.folder))
         except OSError:
             problem = "a worker does not see this folder; workers on several machines need a shared file system"
             raise FileError(self.folder, problem) from None
-        return _opened(self.folder, changed)
+        return _opened(self.folder, state)
 
     def path(self, collection: PartitionedCollection, number: int) -> Path:
         """The file of the scores of a part, named after everything that they depend on."""
@@ -76,6 +76,6 @@ class Task:
 
 
 @lru_cache(maxsize=1)
-def _opened(folder: str, changed: int) -> PartitionedCollection:
-    """The collection, whose survey a worker reads once. changed : when it was written."""
+def _opened(folder: str, state: tuple[int, int]) -> PartitionedCollection:
+    """The collection, whose survey a worker reads once. state : of the survey."""
     return open_partitioned(folder)
