@@ -39,6 +39,7 @@ _HOME = {
     "disagreements": "qrowd.influence.disagreements",
     "fragility": "qrowd.influence.fragility",
     "next_judgments": "qrowd.sequential.next_judgments",
+    "compact_partitioned": "qrowd.partitions.compacting",
     "open_partitioned": "qrowd.partitions",
     "partition": "qrowd.partitioning",
     "read_judgments": "qrowd.files",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from qrowd.partitioning import partition as partition
     from qrowd.partitioning.extending import extend_partitioned as extend_partitioned
     from qrowd.partitions import open_partitioned as open_partitioned
+    from qrowd.partitions.compacting import compact_partitioned as compact_partitioned
     from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise
     from qrowd.reports.explorer import explore as explore
