@@ -185,8 +185,15 @@ class PanelSums:
 
     def of_topics(self, power: int) -> Exact:
         """(systems, systems) sums over topics of X X' / m^power."""
-        tables = [own.fractions() / Fraction(size) ** power for size, own in sorted(self.sums.of_topics.items())]
-        return np.sum(tables, axis=0)
+        if power not in self._computed:
+            tables = [own.fractions() / Fraction(size) ** power for size, own in sorted(self.sums.of_topics.items())]
+            self._computed[power] = np.sum(tables, axis=0)
+        return self._computed[power]
+
+    @cached_property
+    def _computed(self) -> dict[int, Exact]:
+        """What `of_topics` has computed."""
+        return {}
 
     @cached_property
     def _by_pattern(self) -> dict[tuple[int, ...], Exact]:

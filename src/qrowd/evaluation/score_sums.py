@@ -16,6 +16,7 @@ from qrowd.evaluation.named_measures import DEFAULT_MEASURES
 from qrowd.evaluation.part_tasks import Task
 from qrowd.evaluation.parts import attributes_of, checked_measures, judged_parts, messages_of, task_of
 from qrowd.evaluation.plan import Progress
+from qrowd.evaluation.scoring import evaluate
 from qrowd.executors import as_done
 from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, Seed
@@ -75,14 +76,13 @@ def score_sums(
 ) -> ScoreSums:
     """Sums over topics of what `evaluate` would return, from which means, differences and components follow.
 
-    The scores of all topics are never in memory at once: those of a part are, where it is scored. Sums are exact, so
-    that they are the same to the bit whatever the parts, their order and the executor.
+    Of a partitioned collection the scores of all topics are never in memory at once: those of a part are, where it is
+    scored. Sums are exact, so that they are the same to the bit whatever the parts, their order and the executor.
 
     Parameters
     ----------
     runs, judgments, measures, conventions, executor, results, threads, progress
-        As in `evaluate`; progress counts rows. Data that are not a partitioned collection are written to a temporary
-        one first.
+        As in `evaluate`.
     n_resamples
         Replicates of the two-way bootstrap, for method="pigeonhole"; 0 for none. Memory: 24 bytes for each replicate,
         assessor and system, and each different set of assessors who judged the same topics.
@@ -117,6 +117,9 @@ def score_sums(
 
     if isinstance(runs, PartitionedRuns) and runs.collection.is_same(getattr(judgments, "collection", None)):
         return of(runs.collection)
+    if executor is None and results is None:
+        scores = evaluate(runs, judgments, measures, conventions=conventions, threads=threads, progress=progress)
+        return ScoreSums.of(scores, n_resamples=n_resamples, rng=seed)
     with TemporaryDirectory(prefix="qrowd-") as folder:
         return of(write_partitioned(Path(folder) / "collection", runs, judgments))
 
