@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from judge import virtual_time
 from judge.virtual_time import DOWN, OK, LoopClock, Served, answer, failure
 from qrowd.errors import ArgumentError, FileError, QrowdError
+from qrowd.judge.asking import plan_job
 from qrowd.judge.exchange import Message, Reply, Request
 from qrowd.judge.prices import Price, Prices
 from qrowd.judge.record import Record
@@ -214,6 +215,18 @@ def test_a_job_ends_in_one_line_that_names_all_servers_once_all_are_down_and_goe
     assert set(complete(record).values()) == {1}
 
 
+def test_work_in_turn_learns_that_no_server_is_left(record):
+    got = []
+
+    async def work(ask):
+        got.extend(await asyncio.gather(*(ask(one) for one in requests(20))))
+
+    servers = [Served(name, lambda text, now: answer(text, now) if now < 2 else DOWN) for name in "ab"]
+    with pytest.raises(QrowdError, match="small: none of its servers answers"):
+        ask_in_turn(work, [SeveralServers(servers)], record, concurrency=2, clock=LoopClock(), rng=0)
+    assert [reply is not None and reply.error is None for reply in got] == [True] * 8 + [False] * 12
+
+
 def test_servers_none_of_which_runs_end_the_job_before_a_question_counts_as_failed(record):
     servers = [Served(name, lambda text, now: DOWN, 0.01) for name in "ab"]
     with pytest.raises(QrowdError, match=r"small: none of its servers answers: a \(ConnectError\), b \(ConnectError\)"):
@@ -288,6 +301,16 @@ def test_each_server_has_its_price_and_a_budget_needs_that_of_all(record):
     assert answers.cost == 110 * len(servers[1].asked) == record.spent()
     with pytest.raises(ArgumentError, match="'small' at 'c' has no price"):
         ask(requests(11), [*servers, Served("c", answer)], record, prices=prices, budget=1e6)
+
+
+def test_an_estimate_takes_the_price_of_the_dearest_server_and_has_none_where_one_is_missing():
+    model = SeveralServers([Served(name, answer) for name in "ab"])
+    job = plan_job({"1": "tea"}, {"d": "Tea."}, {"1": ["d"]}, model)
+    costs = [Prices([Price(name, "*", price, price) for name, price in prices.items()]) for prices in (
+        {"a": 1, "b": 7}, {"b": 7, "a": 7}, {"a": 1})]  # fmt: skip
+    first, second, third = (job.estimate(prices) for prices in costs)
+    assert first.cost == second.cost == pytest.approx(7e-6 * (first.tokens_in + first.tokens_out))
+    assert (third.cost, third.unpriced) == (None, (("b", "small"),))
 
 
 # ---- whose answer it is
