@@ -33,15 +33,14 @@ ROWS_OF_A_PART = 800_000
 MEASURES = ["nDCG@10", "AP"]
 
 
-def write(folder: Path, millions: float) -> qrowd.partitions.PartitionedCollection:
+def write(folder: Path, millions: float, n_parts: int | None = None) -> qrowd.partitions.PartitionedCollection:
     """Generate a partitioned collection, some topics at a time."""
     random = np.random.default_rng(1)
     n_topics = round(millions * 1e6 / ROWS_OF_A_TOPIC)
     systems = tuple(f"system-{s + 1}" for s in range(N_SYSTEMS))
     assessors = tuple(f"assessor-{a + 1}" for a in range(N_ASSESSORS))
     scales = (Scale("graded", 3.0),) * N_ASSESSORS
-    n_parts = max(8, round(millions * 1e6 / ROWS_OF_A_PART))
-    with PartitionWriter(folder, n_parts=n_parts) as writer:
+    with PartitionWriter(folder, n_parts=n_parts or max(8, round(millions * 1e6 / ROWS_OF_A_PART))) as writer:
         for first in range(0, n_topics, TOPICS_AT_ONCE):
             n = min(TOPICS_AT_ONCE, n_topics - first)
             topics = tuple(f"topic-{first + t}" for t in range(n))
@@ -136,9 +135,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         small, tenth, whole = Path(name) / "small", Path(name) / "tenth", Path(name) / "whole"
         write(small, 0.1)
-        write(tenth, millions / 10)
+        n_parts = max(80, round(millions * 1e6 / ROWS_OF_A_PART))  # of one size in both
+        write(tenth, millions / 10, n_parts // 10)
         with Memory() as writing:
-            taken = seconds(lambda: write(whole, millions))
+            taken = seconds(lambda: write(whole, millions, n_parts))
         size = sum(file.stat().st_size for file in whole.rglob("*.parquet"))
         rows = 2 * millions
         print(
