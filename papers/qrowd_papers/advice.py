@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +17,13 @@ from qrowd.comparison.effort import SAME, equal_cost, topics_for_an_assessor
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
+from qrowd.executors import AnyExecutor, kept
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
-from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.reports.document import Document, Table
 from qrowd_papers.frames import frame_of
-from qrowd_papers.simulations import Progress, each, table_of
+from qrowd_papers.simulations import Progress, each_result, table_of
 
 if TYPE_CHECKING:
     import pandas
@@ -253,20 +255,32 @@ def _mean_squares(
 # ---------------------------------------------------------------------- the page
 
 
-def advice_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
+def _of_seed(study: Callable[..., Any], n_simulations: int, seed: Seed, design: tuple[Any, ...]) -> Any:
+    return study(*design, n_simulations=n_simulations, rng=seed)
+
+
+def advice_page(
+    *, quick: bool = False, rng: Rng = None, executor: AnyExecutor = None, progress: Progress | None = None
+) -> Document:
     """The studies as a page.
 
-    quick : a twentieth of the simulations.
+    quick : a twentieth of the simulations. executor : whose workers simulate designs, each with a stream of its own.
     """
     seed = seed_of(rng)
     cases = [(name, m, a) for name in SPREADS for m in N_SYSTEMS for a in PANEL_SIZES]
     designs = [(name, *design) for name in POWER_COMPONENTS for design in POWER_DESIGNS]
     n_panel, n_advice, n_power, n_pilots = (200, 50, 1000, 5) if quick else (4000, 1500, 20_000, 100)
-    panels = [another_panel(*one, n_simulations=n_panel, rng=seed) for one in each(cases, "panels", progress)]
-    advised = [advice(*one, n_simulations=n_advice, rng=seed) for one in each(ADVICE_DESIGNS, "advice", progress)]
-    powers = [found_differences(*one, n_simulations=n_power, rng=seed) for one in each(designs, "power", progress)]
     pilots = [(name, *design) for name in ("TREC 2020",) for design in PILOTS]
-    planned = [planned_topics(*one, n_simulations=n_pilots, rng=seed) for one in each(pilots, "pilots", progress)]
+    with kept(executor) as executor:
+        panels, advised, powers, planned = (
+            list(each_result(partial(_of_seed, study, n), grid, what, progress, executor, shared=seed))
+            for study, n, grid, what in (
+                (another_panel, n_panel, cases, "panels"),
+                (advice, n_advice, ADVICE_DESIGNS, "advice"),
+                (found_differences, n_power, designs, "power"),
+                (planned_topics, n_pilots, pilots, "pilots"),
+            )
+        )
     promised = [one for one in panels if one.spread in PROMISED and one.n_systems >= FROM_SYSTEMS]
     worst = max(abs(one.said_top - one.seen_top) for one in promised)
     least = min(one.right for one in advised if one.speaks > 0)

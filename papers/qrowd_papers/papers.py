@@ -35,7 +35,7 @@ PAGES = {
 }
 FIGURES = ("magnitude", "agreement", "predicted-relevance", "aware", "preferences")
 # Pages that workers of an executor share.
-SHARED = ("aware", "coverage", "next-judgments")
+SHARED = ("aware", "coverage", "advice", "skewed-grades", "next-judgments")
 # Pages that read no data.
 SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "assessor-bias", "true-scores")
 

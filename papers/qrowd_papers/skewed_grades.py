@@ -15,12 +15,13 @@ import numpy as np
 
 from qrowd.aggregation import Aggregate, dawid_skene, mace, majority_vote
 from qrowd.errors import ArgumentError
+from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
-from qrowd_papers.simulations import Progress, each
+from qrowd_papers.simulations import Progress, each_result
 
 if TYPE_CHECKING:
     import pandas
@@ -44,6 +45,7 @@ def skewed_grades(
     *,
     n_panels: int = 100,
     rng: Rng = None,
+    executor: AnyExecutor = None,
     progress: Progress | None = None,
 ) -> pandas.DataFrame:
     """How many true grades each method recovers, a row per crowd, share and method.
@@ -51,7 +53,7 @@ def skewed_grades(
     Columns `right`: mean share of documents that get their true grade, over panels; `difference`: from majority on the
     same panels; `error`: its standard error.
 
-    shares : of the documents whose true grade is 0.
+    shares : of the documents whose true grade is 0. executor : whose workers simulate panels.
 
     Raises
     ------
@@ -62,20 +64,25 @@ def skewed_grades(
 
     if not set(crowds) <= set(get_args(Crowd)) or not all(0 < share < 1 for share in shares):
         raise ArgumentError(f"crowds={crowds!r}, shares={shares!r}: {Crowd}, and shares between 0 and 1, were expected")
-    chance = Chance.of(rng)
+    designs = list(product(crowds, shares))
+    panels = list(product(designs, range(n_panels)))
+    shares_right = each_result(_right, panels, "skewed-grades", progress, executor, shared=Chance.of(rng))
+    by_design = np.array(list(shares_right)).reshape(len(designs), n_panels, len(METHODS))
     rows: list[tuple[Any, ...]] = []
-    for crowd, share in each(product(crowds, shares), "skewed-grades", progress):
-        right = np.empty((n_panels, len(METHODS)))
-        for panel in range(n_panels):
-            truth, judgments = simulate(crowd, share, chance.stream(f"{crowd} {share:g}", panel))
-            for m, method in enumerate(METHODS.values()):
-                merged = method(judgments, panel).judgments
-                right[panel, m] = (merged.value == truth[[int(merged.documents[d]) for d in merged.document]]).mean()
+    for (crowd, share), right in zip(designs, by_design, strict=True):
         difference = right - right[:, :1]
         error = difference.std(axis=0, ddof=1) / np.sqrt(n_panels)
         columns = (right.mean(axis=0), difference.mean(axis=0), error)
         rows += [(crowd, share, *cells) for cells in zip(METHODS, *columns, strict=True)]
     return pd.DataFrame(rows, columns=["crowd", "share", "method", "right", "difference", "error"])
+
+
+def _right(chance: Chance, panel: tuple[tuple[Crowd, float], int]) -> Floats:
+    """(methods,) share of documents that get their true grade. panel : crowd and share, and the number of the panel."""
+    (crowd, share), number = panel
+    truth, judgments = simulate(crowd, share, chance.stream(f"{crowd} {share:g}", number))
+    merged = [method(judgments, number).judgments for method in METHODS.values()]
+    return np.array([(one.value == truth[[int(one.documents[d]) for d in one.document]]).mean() for one in merged])
 
 
 def simulate(crowd: Crowd, share: float, random: np.random.Generator) -> tuple[Floats, Judgments]:
@@ -97,10 +104,12 @@ def simulate(crowd: Crowd, share: float, random: np.random.Generator) -> tuple[F
     return truth, Judgments.from_codes(*labels, *codes, value.ravel(), scales={"*": "binary"})
 
 
-def skewed_grades_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
+def skewed_grades_page(
+    *, quick: bool = False, rng: Rng = None, executor: AnyExecutor = None, progress: Progress | None = None
+) -> Document:
     """The study as a page. quick : 10 panels of each design instead of 100."""
     seed, n_panels = seed_of(rng), 10 if quick else 100
-    frame = skewed_grades(n_panels=n_panels, rng=seed, progress=progress)
+    frame = skewed_grades(n_panels=n_panels, rng=seed, executor=executor, progress=progress)
     header = ["those who do not know", "share of grade 0", *METHODS, "mace - majority", "+-"]
     rows: list[list[Any]] = []
     for (crowd, share), design in frame.groupby(["crowd", "share"], sort=False):

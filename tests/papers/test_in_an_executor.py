@@ -7,13 +7,16 @@ import qrowd_papers.next_judgments as next_judgments
 from pools import Backwards, spawned
 from qrowd.errors import ArgumentError
 from qrowd.executors import processes
+from qrowd.reports.document import render
 from qrowd.simulation import Confused, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers import papers
+from qrowd_papers.advice import advice_page
 from qrowd_papers.aware.study import aware_study
 from qrowd_papers.coverage import coverage
 from qrowd_papers.next_judgments import null_table, panel_results
 from qrowd_papers.next_judgments_replays import simulated
 from qrowd_papers.rank_coverage import RankStudy, family_wise_error, rank_study
+from qrowd_papers.skewed_grades import skewed_grades
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +92,14 @@ def test_the_tuples_of_a_size_are_several_tasks_whose_order_changes_nothing():
         np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
 
 
+def test_aggregators_and_advice_are_the_same_in_two_processes(executor):
+    size = {"shares": (0.5, 0.9), "n_panels": 3, "rng": 1}
+    assert skewed_grades(**size, executor=executor).equals(skewed_grades(**size))
+    alone, together = advice_page(quick=True, rng=1), advice_page(quick=True, rng=1, executor=executor)
+    assert render(together, "page.md") == render(alone, "page.md")
+
+
 def test_a_study_that_is_computed_in_one_process_says_so():
-    with pytest.raises(ArgumentError, match=r"study 'advice': it is computed in one process; aware, coverage, next"):
-        papers.page("advice", quick=True, executor=processes(2))
+    message = r"study 'annotator-test': it is computed in one process; aware, coverage, advice, skewed-grades, next"
+    with pytest.raises(ArgumentError, match=message):
+        papers.page("annotator-test", quick=True, executor=processes(2))
