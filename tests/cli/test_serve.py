@@ -90,6 +90,14 @@ def test_every_setting_comes_from_the_environment_and_an_option_goes_first(qrowd
         assert store.read(lambda c: get_setting(c, "base_url")) == "https://example.org/judge"
 
 
+def test_a_server_whose_output_others_read_prints_no_link(qrowd, monkeypatch, started):
+    monkeypatch.setenv("QROWD_OWNER_LINK", "false")
+    outcome = qrowd("serve", "--port", "0")
+    assert (outcome.status, len(started)) == (0, 1)
+    assert "/owner/enter/" not in outcome.out
+    assert "/owner/enter/" in qrowd("serve", "--port", "0", "--owner-link").out
+
+
 def test_all_addresses_of_this_machine_are_named_by_one_that_others_can_reach():
     address, hosts, notes = _addresses("0.0.0.0", 8000, None)
     assert address.startswith("http://")

@@ -65,6 +65,14 @@ def serve(
     per_minute: Annotated[
         int, option(help="Judgments that one assessor may send per minute.", min=1, envvar="QROWD_PER_MINUTE")
     ] = 60,
+    show_owner_link: Annotated[
+        bool,
+        option(
+            "--owner-link/--no-owner-link",
+            help="Print a link by which the owner logs in, once within a day.",
+            envvar="QROWD_OWNER_LINK",
+        ),
+    ] = True,
     log_format: Annotated[
         Literal["text", "json"], option(help="Form of the lines of the log.", envvar="QROWD_LOG_FORMAT")
     ] = "text",
@@ -108,9 +116,10 @@ def serve(
     try:
         store.write(lambda connection: put_setting(connection, BASE_URL, serving.base_url))
         links = _demo_links(store, serving.base_url) if demo else []
-        link = store.write(lambda connection: owner_link(connection, serving.base_url, time.time()))
-        links.append(("The owner, once", link))
-        width = max(len(text) for text, _ in links)
+        if show_owner_link:
+            link = store.write(lambda connection: owner_link(connection, serving.base_url, time.time()))
+            links.append(("The owner, once", link))
+        width = max([len(text) for text, _ in links], default=0)
         typer.echo(f"Serving {store.url.render_as_string()}. Ctrl-C stops; what was acknowledged is safe.\n")
         for text, link in links:
             typer.echo(f"  {text:<{width}}  {link}")

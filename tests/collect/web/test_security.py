@@ -1,8 +1,10 @@
 """Every door, tried with every wrong key."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -167,6 +169,25 @@ def test_a_body_that_is_too_long_is_refused_whatever_it_says_of_its_length(serve
         assert ann.send("POST", "/c/one/act", body, sent).status == 413
     assert ann.post("/c/one/act", b"do=go_on", {"content-length": "-1"}).status == 400
     assert ann.post("/c/one/act", b"do=go_on", {"content-type": "multipart/form-data; boundary=x"}).status == 415
+
+
+def test_a_browser_that_goes_away_in_the_middle_of_a_form_is_no_error(
+    served: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = {"host": "judge.test", "content-type": "application/x-www-form-urlencoded", "origin": BASE}
+    cookies = "; ".join(f"{name}={value}" for name, value in served.browser("ann").cookies.items())
+    messages = [{"type": "http.request", "body": b"do=go", "more_body": True}, {"type": "http.disconnect"}]
+    scope, statuses = scope_of("POST", "/c/one/act", "", {**sent, "cookie": cookies, "content-length": "50"}), []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status"))
+
+    asyncio.run(served.app(scope, receive, send))
+    assert statuses[0] == 400
+    assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
 
 
 def test_every_answer_carries_the_headers(served: World) -> None:

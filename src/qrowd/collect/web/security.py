@@ -20,6 +20,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -285,6 +286,10 @@ class Guard:
                 await refusal(scope, receive, sending)
                 return
             await self.app(scope, _counted(receive, limit, self.seconds), sending)
+        except ClientDisconnect:
+            log.info("the client went away before the end of its request")
+            if not started:
+                await PlainTextResponse("The request did not end.", 400)(scope, receive, sending)
         except Exception:
             reference = request_id()
             log.exception("the request failed, reference %s", reference)

@@ -1,0 +1,93 @@
+"""Two servers behind each proxy of deploy/, by TLS and below a path, of which one is killed while people judge."""
+
+import os
+import random
+import re
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from deploy.proxies import PROXIES, SITE, answers, server, until
+from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.invitations import invite
+from qrowd.collect.store.materials import find_campaign
+from servers import postgres_server
+from soak import checks, made
+from soak.client import Screen, at_random, next_form
+from webserver import free_port
+
+ANSWERS = 60
+TRIES = 40
+
+
+def _judge(client: httpx.Client, root: str, path: str, form: dict[str, str]) -> httpx.Response:
+    """Send a form until it is acknowledged, as the pages' script does."""
+    headers = {"origin": root.rpartition("/")[0], "x-qrowd": "fragment"}
+    for _ in range(TRIES):
+        try:
+            answer = client.post(path, data=form, headers=headers)
+        except httpx.TransportError:
+            continue
+        if answer.status_code not in (429, 502, 503, 504):
+            return answer
+    raise TimeoutError(f"{TRIES} tries: {answer.status_code} {answer.text[:300]}")
+
+
+@pytest.mark.database
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROXIES)
+def test_two_servers_behind_a_proxy_lose_nothing_when_one_is_killed(name: str, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        database = stack.enter_context(postgres_server()).database()
+        port = free_port()
+        root = f"https://{SITE}:{port}/judge"
+        store = stack.enter_context(open_store(database))
+        store.write(lambda c: made.create(c, [made.plan("grades", topics=12, documents=10, redundancy=2)]))
+        row = store.read(lambda c: find_campaign(c, "grades"))
+        assert row is not None
+        token = store.write(lambda c: invite(c, row.id, "ann", 0.0))
+        first, dying = stack.enter_context(server(database, root, tmp_path, 1))
+        second, _ = stack.enter_context(server(database, root, tmp_path, 2))
+        proxy = stack.enter_context(PROXIES[name](tmp_path, (first, second), port))
+        until(lambda: answers(f"{root}/owner/login", proxy.context), "the proxy's answer")
+        client = stack.enter_context(httpx.Client(verify=proxy.context, timeout=30))
+
+        welcome = client.get(f"{root}/join/{token}")
+        csrf = re.search(r'name="csrf" value="([^"]+)"', welcome.text)
+        assert csrf is not None
+        origin = root.removesuffix("/judge")
+        come = client.post(f"{root}/join/{token}", data={"csrf": csrf[1]}, headers={"origin": origin})
+        assert (come.status_code, come.headers["location"]) == (303, "/judge/c/grades")
+        cookie = come.headers["set-cookie"]
+        assert cookie.startswith("__Secure-qrowd=")
+        assert {"Path=/judge", "Secure", "HttpOnly"} <= set(re.split(r"; ", cookie))
+        for address in re.findall(r'(?:href|src)="(/[^"]+)"', welcome.text):
+            assert client.get(origin + address).status_code == 200, address
+
+        screen = Screen.read(client.get(origin + come.headers["location"]).text)
+        acknowledged: dict[str, dict[str, str]] = {}
+        choose = at_random(random.Random(3))
+        while len(acknowledged) < ANSWERS:
+            if len(acknowledged) == ANSWERS // 2 and dying.poll() is None:
+                os.killpg(dying.pid, signal.SIGKILL)
+                dying.wait()
+            form = next_form(screen, choose)
+            assert form is not None, screen.text[:500]
+            answer = _judge(client, root, f"{root}/c/grades/act", form)
+            assert answer.status_code == 200, answer.text[:500]
+            acknowledged[form["key"]] = form
+            screen = Screen.read(answer.text)
+        assert dying.poll() is not None
+        assert store.read(checks.violations) == []
+        assert store.read(lambda c: checks.unsaved(c, acknowledged)) == []
+
+        for path in ("/", "/judges", "/c/grades", "/health"):  # not ours
+            assert client.get(origin + path).status_code == 404, path
+        for path in ("/metrics", "/ready"):  # not for visitors
+            assert client.get(root + path).status_code == 404, path
+    lines = (tmp_path / "server1.log").read_text() + (tmp_path / "server2.log").read_text()
+    assert token not in lines
+    assert '"path": "/c/grades/act"' in lines
