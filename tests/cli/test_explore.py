@@ -58,6 +58,15 @@ def test_files_by_position_are_judgments_and_runs(qrowd, folder):
     assert "2 systems, 1 assessor and 25 topics" in outcome.err
 
 
+def test_methods_in_a_process_of_their_own_make_the_same_page(qrowd, folder):
+    arguments = [*PANEL, "-m", "AP", "--method", "sgl_rmse_md(n_resamples=20)", "-o", "page.html"]
+    pages = []
+    for more in ([], ["--processes", "1"]):
+        assert qrowd("explore", *arguments, *more).status == 0
+        pages.append(payload_of(Path("page.html").read_text("utf-8")))
+    assert pages[0] == pages[1]
+
+
 def test_texts_methods_depth_and_title_are_on_the_page(qrowd, folder):
     arguments = [*PANEL, *TEXTS, "--method", "uniform", "--depth", "3", "--title", "Our systems", "-o", "page.html"]
     assert qrowd("explore", *arguments).status == 0

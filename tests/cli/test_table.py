@@ -41,6 +41,14 @@ def test_assessors_and_methods_are_columns_of_one_measure(qrowd, folder):
     assert lines[4].startswith("| a | rerank-large | ")
 
 
+def test_methods_in_a_process_of_their_own_are_the_same_columns(qrowd, folder):
+    methods = ("--per-assessor", "--method", "sgl_rmse_md(n_resamples=20)")
+    arguments = (*PANEL, "-m", "AP", *methods, "--n-resamples", "50", "-o", "-.csv")
+    alone, elsewhere = (qrowd("table", *arguments, *more) for more in ((), ("--processes", "1")))
+    assert alone.status == 0, alone.err
+    assert elsewhere == alone
+
+
 def test_what_does_not_fit_is_named_by_its_option(qrowd, folder):
     outcome = qrowd("table", *PANEL, "--marks", "baseline")
     assert outcome.status == 2
