@@ -243,10 +243,10 @@ def test_a_second_invitation_leaves_the_first_link_alone_and_another_link_needs_
     again = qrowd("campaign", "invite", pilot, "zoe", "yan")
     assert again.status == 2
     assert again.err == (
-        "qrowd: zoe is invited already; leave the name out, or make a further link with --again\n"
+        "qrowd: zoe is invited already; leave the name out, or make a further link with --further\n"
     )
     assert invited_by(first) == "zoe"
-    further = qrowd("campaign", "invite", pilot, "zoe", "yan", "--again").out.splitlines()
+    further = qrowd("campaign", "invite", pilot, "zoe", "yan", "--further").out.splitlines()
     assert [invited_by(line) for line in further] == ["zoe", "yan"]
     assert invited_by(first) == "zoe"
 

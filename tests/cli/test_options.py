@@ -212,11 +212,12 @@ def test_every_command_that_reads_judgments_reads_campaigns(name):
     assert ("--database", name) in OPTIONS
 
 
-# They print text that is no table; so do commands of campaigns that print a line.
+# They print text that is no table; so do commands of campaigns and accounts that print a line.
 SILENT = ("help", "measures", "serve", "simulate", "trec-eval")
+GROUPS = ("account", "campaign")
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in SILENT and not name.startswith("campaign")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in SILENT and not name.startswith(GROUPS)])
 def test_every_command_that_prints_a_result_writes_it_to_a_file(name):
     assert OPTIONS["--output", name].opts == ["-o", "--output"]
 

@@ -268,12 +268,15 @@ def presets(output: Output = None) -> None:
 def owner(
     name: Annotated[str, typer.Argument(help="Name of the account.")], database: options.Database = options.DATABASE
 ) -> None:
-    """Create an account that runs campaigns in the browser; it asks for the password."""
+    """Create an account of an administrator, as qrowd account add does; it asks for the password."""
+    from qrowd.cli.account import new_password
+
     with server_extra():
-        from qrowd.collect.store.accounts import add_account, hash_password
+        from qrowd.collect.store.accounts import add_account, check_new_account
     with open_campaigns(database, write=True, beside_server=True) as store:
-        password = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
-        store.write(lambda connection: add_account(connection, name, password, time.time()))
+        store.read(lambda connection: check_new_account(connection, name))
+        password = new_password()
+        store.write(lambda connection: add_account(connection, name, password, time.time(), role="administrator"))
     typer.echo(f"{name} can log in at /owner/login")
 
 
@@ -281,8 +284,8 @@ def invite(
     name: Name,
     assessors: Annotated[list[str], typer.Argument(help="Names of the assessors, who get one link each.")],
     database: options.Database = options.DATABASE,
-    again: Annotated[
-        bool, option("--again", help="Also make a further link for assessors who have one, which stays valid.")
+    further: Annotated[
+        bool, option("--further", help="Also make a further link for assessors who have one, which stays valid.")
     ] = False,
     base_url: Annotated[
         str | None,
@@ -298,11 +301,11 @@ def invite(
         from qrowd.collect.campaigns.lookup import find
         from qrowd.collect.store.invitations import invite_all
         from qrowd.collect.store.settings import BASE_URL, get_setting
-    remedy = "leave the name out, or make a further link with --again"
+    remedy = "leave the name out, or make a further link with --further"
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         links = store.write(
             lambda connection: invite_all(
-                connection, find(connection, name).id, assessors, time.time(), again=again, remedy=remedy
+                connection, find(connection, name).id, assessors, time.time(), again=further, remedy=remedy
             )
         )
         address = base_url or store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qrowd.collect.campaigns.question_progress import QuestionProgress
     from qrowd.collect.campaigns.units import CampaignUnits
     from qrowd.collect.protocols.presets import Preset
+    from qrowd.collect.store.accounts import Account
     from qrowd.magnitude import PowerLaw, TopicUnits
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
@@ -38,6 +39,22 @@ def all_campaigns(campaigns: Sequence[Progress]) -> Document:
     }
     table, n = Table.of("campaigns", columns), len(campaigns)
     sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign init writes a folder for one."
+    return Document(sentence, (table,) if n else (), (), _frame(table))
+
+
+def all_accounts(accounts: Sequence[Account]) -> Document:
+    """One row per account."""
+    columns = {
+        "account": [one.name for one in accounts],
+        "role": [str(one.role) for one in accounts],
+        "state": ["active" if one.disabled is None else "disabled" for one in accounts],
+        "password": ["yes" if one.has_password else "no" for one in accounts],
+        "second factor": ["yes" if one.has_second_factor else "no" for one in accounts],
+        "providers": [", ".join(one.providers) for one in accounts],
+        "created": [_when(one.created) for one in accounts],
+    }
+    table, n = Table.of("accounts", columns), len(accounts)
+    sentence = f"{count(n, 'account')}." if n else "No account yet; qrowd account add NAME adds one."
     return Document(sentence, (table,) if n else (), (), _frame(table))
 
 

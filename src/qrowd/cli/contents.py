@@ -52,6 +52,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Collect judgments": {
         "serve": "Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.",
         "campaign": "Create, watch and export campaigns of judging.",
+        "account": "Add, list and change accounts of the judging server.",
         "judge": "Ask language models to judge, and show what became of each question.",
     },
     "Papers": {

@@ -32,8 +32,11 @@ def undo_0003(connection: Connection) -> None:
     for name in ("invited", "sign_up", "member", "identity", "second_factor", "recovery_code", "gold_answer", "gold"):
         connection.execute(text(f"drop table {name}"))
     connection.execute(text("alter table event drop column account"))
+    connection.execute(text("alter table document drop column layout"))
+    connection.execute(text("alter table document drop column pages"))
     connection.execute(text("alter table account drop column role"))
     connection.execute(text("alter table account drop column disabled"))
+    connection.execute(text("drop index ix_event_by_owner"))
     connection.execute(text("drop index ix_invitation_campaign_id_name"))
     if connection.dialect.name == "postgresql":
         constraint = "constraint uq_invitation_campaign_id_name unique (campaign_id, name)"

@@ -67,7 +67,11 @@ ATTEMPTS = 10  # logins per account, and per address, that may fail
 WITHIN = 15 * 60.0  # in so many seconds
 SHORTEST = 10  # characters of a password
 LONGEST = 1000
-NAME = re.compile(r"[^\s\x00-\x1f\x7f]{1,100}")  # of an account
+LONGEST_NAME = 100  # characters of an account's name
+NAME = re.compile(rf"[^\s\x00-\x1f\x7f]{{1,{LONGEST_NAME}}}")
+
+PASSWORD_LINK = "password_link:"  # settings that are links to set a password
+LINK_SECONDS = 24 * 3600.0  # for which such a link may be used
 
 ServerRole = Literal["administrator", "creator", "member"]
 CampaignRole = Literal["owner", "reviewer", "viewer"]
@@ -243,6 +247,13 @@ def password_hash_of(connection: Connection, account_id: int) -> str | None:
     """What is kept of the password; None where there is no such account, or it is disabled."""
     query = select(account.c.password_hash).where(account.c.id == account_id, account.c.disabled.is_(None))
     return connection.scalar(query)
+
+
+def password_link(connection: Connection, account_id: int, base_url: str, at: float) -> str:
+    """A link by which the password of an account can be set, once, within a day; only its hash is kept."""
+    token = new_token()
+    put_setting(connection, PASSWORD_LINK + hashed(token), f"{account_id} {at + LINK_SECONDS}")
+    return f"{base_url.rstrip('/')}/owner/password/{token}"
 
 
 def set_server_role(connection: Connection, account_id: int, role: ServerRole) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, insert, select
+from sqlalchemy import Connection, Select, bindparam, func, insert, select, text
 
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.schema import event
@@ -42,6 +42,7 @@ _ONE = f"insert into event ({', '.join(_COLUMNS)}) values ({', '.join(['%s'] * l
 _ONE_OF = {"sqlite": _ONE.replace("%s", "?"), "postgresql": _ONE}
 _MANY = insert(event).returning(event.c.id, sort_by_parameter_order=True)
 ALL = select(*(event.c[name] for name in LogEntry._fields))
+_BY_OWNER = text("actor = 'owner'")  # as the index has it
 _BY_KEY = ALL.where(event.c.idem_key == bindparam("key"))
 _OF_UNIT = ALL.where(event.c.unit_id == bindparam("of"), event.c.id > bindparam("after"))
 
@@ -81,6 +82,18 @@ def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> Iterator
 def of_campaign(connection: Connection, campaign_id: int) -> Iterator[LogEntry]:
     """Everything that happened in a campaign, oldest first."""
     return _streamed(connection, ALL.where(event.c.campaign_id == campaign_id))
+
+
+def of_owners(connection: Connection, campaign_id: int, n: int, skipped: int = 0) -> list[LogEntry]:
+    """What owners did in a campaign, the newest first: n events after so many skipped ones."""
+    query = ALL.where(event.c.campaign_id == campaign_id, _BY_OWNER).order_by(event.c.id.desc())
+    return [LogEntry._make(row) for row in connection.execute(query.limit(n).offset(skipped))]
+
+
+def count_of_owners(connection: Connection, campaign_id: int) -> int:
+    """How many events owners caused in a campaign."""
+    query = select(func.count()).select_from(event).where(event.c.campaign_id == campaign_id, _BY_OWNER)
+    return int(connection.execute(query).scalar_one())
 
 
 def _streamed(

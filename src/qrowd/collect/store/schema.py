@@ -108,6 +108,8 @@ document = Table(
     Column("html", Boolean, nullable=False),
     *_columns(Text, "language", "url", "image"),  # image : digest of the image that is shown instead of the text
     Column("frame", Boolean, nullable=False),  # whether the page at `url` itself is shown
+    Column("layout", Text),  # "pre": as typed; "sandbox": HTML with its own styles, which `image` names; or null
+    Column("pages", JSON),  # digests of the images of a PDF's pages, or null
     UniqueConstraint("campaign_id", "label"),
 )
 
@@ -171,6 +173,7 @@ event = Table(
     Index(None, "assignment_id", "id"),
     Index(None, "unit_id", "id"),
     _partial("ix_event_of_owner", "campaign_id", "kind", where="assessor_id is null"),
+    _partial("ix_event_by_owner", "campaign_id", "id", where="actor = 'owner'"),
     sqlite_autoincrement=True,
 )
 

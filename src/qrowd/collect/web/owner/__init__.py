@@ -4,16 +4,31 @@ context      the request of an owner, and routes for it      formatting   number
 login        login, the printed link, logout                 campaigns    all, a new one, one as it runs
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
 export_page  files, keys for programs                        coding       comments and conflicts, coded
+accounts     accounts, passwords, second factor              oidc         sign-in by a provider
+members      roles in a campaign, what owners did
 """
 
 from starlette.routing import BaseRoute
 
-from qrowd.collect.web.owner import assessors, campaigns, coding, export_page, invitations, login
+from qrowd.collect.web.owner import (
+    accounts,
+    assessors,
+    campaigns,
+    coding,
+    export_page,
+    invitations,
+    login,
+    members,
+    oidc,
+)
 from qrowd.collect.web.owner.login import owner_link
 
 LARGE = {**campaigns.LARGE, **coding.LARGE}
 ROUTES: list[BaseRoute] = [
     *login.ROUTES,
+    *accounts.ROUTES,
+    *oidc.ROUTES,
+    *members.ROUTES,
     *export_page.ROUTES,
     *campaigns.ROUTES,
     *assessors.ROUTES,

@@ -1,6 +1,7 @@
 """Login and logout of owners: accounts with passwords, and the link that the server prints when it starts.
 
-GET  /owner/login            the form         POST /owner/login            makes a session
+GET  /owner/login            the form         POST /owner/login            makes a session, or asks for a code
+                                              POST /owner/login/code       makes a session
 GET  /owner/enter/{token}    one button       POST /owner/enter/{token}    makes a session, once
 POST /owner/logout           ends it
 """
@@ -8,23 +9,34 @@ POST /owner/logout           ends it
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
+from qrowd.collect.store.accounts import (
+    TooManyAttemptsError,
+    begin_attempt,
+    check_login_async,
+    forgive,
+    password_hash_of,
+    read_account,
+)
+from qrowd.collect.store.second_factor import has_second_factor, use_code
 from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.collect.store.settings import get_setting, put_setting, take_setting
-from qrowd.collect.web.forms import Form
+from qrowd.collect.web.forms import Form, query_of, token_of
 from qrowd.collect.web.logs import note
 from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
+from qrowd.collect.web.owner.oidc import provider_name
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
 from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import client_address
-from qrowd.collect.web.server import server_of
+from qrowd.collect.web.server import Server, server_of
 
+CODE_SECONDS = 300.0  # for the code, after the password
 GOOD_FOR = 24 * 3600.0  # seconds that a printed link may be used
 LINK = "owner_link:"
 LONGEST_NAME = 200
@@ -79,7 +91,9 @@ async def show_login(request: Request) -> Response:
     """The form; an owner who is logged in goes to the campaigns."""
     if await owner_of(request) is not None:
         return RedirectResponse("/owner", 303)
-    return _page("login", csrf=server_of(request).form_token("login", {}), name="", problem="")
+    server = server_of(request)
+    left = "1" if query_of(request).get("left") == "1" else ""
+    return _login_page(server, left=left)
 
 
 async def login(request: Request) -> Response:
@@ -95,20 +109,95 @@ async def login(request: Request) -> Response:
         problem = problem_of(error)
     if account is None:
         note("login failed", level=logging.WARNING, address=address)
-        page = _page("login", csrf=server.form_token("login", {}), name=name, problem=problem.message)
+        page = _login_page(server, name=name, problem=problem.message)
         page.status_code = problem.status
         page.headers.update(problem.headers)
         return page
+    return await _logged_in(request, account)
+
+
+async def _logged_in(request: Request, account: int) -> Response:
+    """A session; or the form for a code, where the account has a second factor."""
+    server = server_of(request)
+
+    def work(connection: Connection) -> tuple[bool, str]:
+        return has_second_factor(connection, account), hashed(password_hash_of(connection, account) or "")
+
+    second, fingerprint = await server.store.read_async(work)
+    if second:
+        stamp = server.form_token("code", {"a": account, "p": fingerprint}, CODE_SECONDS)
+        return _page("code", csrf=stamp, problem="")
     response = RedirectResponse("/owner", 303)
     await server.begin(request, response, OWNER, account)
     return response
 
 
+async def enter_code(request: Request) -> Response:
+    """Check the code of the second factor, or a recovery code; failures count like wrong passwords."""
+    server, at = server_of(request), server_of(request).clock()
+    fields, stamp = await server.read_form(request, "code")
+    number, code = int(stamp["a"]), fields.get("code", "")[:100]
+    account = await server.store.read_async(lambda connection: read_account(connection, number))
+    if account is None:
+        raise invalid_token()
+    problem = Problem(422, "code", "This is not the code that the app shows now, or it was used already.")
+    try:
+        attempt = await count_attempt(server, request, account.name)
+
+        def work(connection: Connection) -> bool:
+            """The password is still the one that was given, and the code is good."""
+            same_password = hashed(password_hash_of(connection, number) or "") == stamp["p"]
+            return same_password and use_code(connection, number, code, at)
+
+        if await server.store.write_async(work):
+            await attempt.forgive()
+            response = RedirectResponse("/owner", 303)
+            await server.begin(request, response, OWNER, number)
+            return response
+    except TooManyAttemptsError as error:
+        problem = problem_of(error)
+    page = _page("code", csrf=token_of(fields, "csrf"), problem=problem.message)
+    page.status_code = problem.status
+    page.headers.update(problem.headers)
+    return page
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt to prove who somebody is, which counts as failed until it is forgiven."""
+
+    server: Server
+    number: int
+
+    async def forgive(self) -> None:
+        """It did not fail."""
+        await self.server.store.write_async(lambda connection: forgive(connection, self.number))
+
+
+async def count_attempt(server: Server, request: Request, name: str) -> Attempt:
+    """Count an attempt for an account and for the address it comes from.
+
+    Raises
+    ------
+    TooManyAttemptsError
+        Too many failed.
+    """
+    address, at = client_address(request.scope, server.settings), server.clock()
+    number = await server.store.write_async(lambda connection: begin_attempt(connection, name, address, at))
+    return Attempt(server, number)
+
+
 async def logout(context: OwnerContext, fields: Form) -> Response:
     """End the session."""
-    response = RedirectResponse("/owner/login", 303)
+    response = RedirectResponse("/owner/login?left=1", 303)
     await context.server.end(context.request, response, OWNER)
     return response
+
+
+def _login_page(server: Server, *, name: str = "", problem: str = "", left: str = "") -> Response:
+    """left : whether somebody has just logged out, who may want to do so at the provider as well."""
+    csrf, provider = server.form_token("login", {}), provider_name(server.settings.environ)
+    return _page("login", csrf=csrf, name=name, problem=problem, provider=provider, left=left)
 
 
 def _page(template: str, **values: str) -> Response:
@@ -118,6 +207,7 @@ def _page(template: str, **values: str) -> Response:
 ROUTES: list[BaseRoute] = [
     Route("/owner/login", show_login, methods=["GET"]),
     Route("/owner/login", login, methods=["POST"]),
+    Route("/owner/login/code", enter_code, methods=["POST"]),
     Route("/owner/enter/{token}", show_link, methods=["GET"]),
     Route("/owner/enter/{token}", enter, methods=["POST"]),
     form("/owner/logout", logout),

@@ -147,7 +147,12 @@ def upgrade() -> None:
             "DROP TABLE kept_invitation",
             *TABLES.format(key="INTEGER", counted="INTEGER", double="DOUBLE").split(";"),
         )
-    _run("ALTER TABLE event ADD COLUMN account TEXT")
+    _run(
+        "ALTER TABLE event ADD COLUMN account TEXT",
+        "ALTER TABLE document ADD COLUMN layout TEXT",
+        "ALTER TABLE document ADD COLUMN pages JSON",
+        "CREATE INDEX ix_event_by_owner ON event (campaign_id, id) WHERE actor = 'owner'",
+    )
     rows = op.get_bind().execute(text("SELECT campaign_id, name, created FROM invitation ORDER BY created")).all()
     for campaign_id, name, created in rows:
         values = {"campaign_id": campaign_id, "skeleton": skeleton(name), "name": name, "created": created}

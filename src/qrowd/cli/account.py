@@ -1,0 +1,159 @@
+"""`qrowd account`: who may log in to the judging server, also while it runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.commands import command_group
+from qrowd.cli.options import open_campaigns, option, server_extra
+from qrowd.cli.output import Output, deliver
+
+if TYPE_CHECKING:
+    from qrowd.collect.store.base import Store
+
+LOCAL = "http://127.0.0.1:8000"
+PASSWORD = "QROWD_PASSWORD"  # a variable of the environment, for scripts
+Name = Annotated[str, typer.Argument(help="Name of the account.")]
+AsLink = Annotated[
+    bool, option("--link", help="Do not ask for a password: print a link by which the person sets one, within a day.")
+]
+
+
+def add(
+    name: Name,
+    role: Annotated[
+        Literal["administrator", "creator", "member"],
+        option(help="Role on the server: everything; create campaigns; only what it is named for in campaigns."),
+    ] = "member",
+    link: AsLink = False,
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Add an account; it asks for the password."""
+    with server_extra():
+        from qrowd.collect.store.accounts import add_account, check_new_account
+    with open_campaigns(database, write=True, beside_server=True) as store:
+        store.read(lambda connection: check_new_account(connection, name))
+        password = "" if link else new_password()
+        number = store.write(lambda connection: add_account(connection, name, password, time.time(), role=role))
+        if link:
+            typer.echo(_password_link(store, number))
+            return
+    typer.echo(f"{name} can log in at /owner/login")
+
+
+def list_(database: options.Database = options.DATABASE, output: Output = None) -> None:
+    """List all accounts with their roles."""
+    from qrowd.cli.campaign_tables import all_accounts
+
+    with server_extra():
+        from qrowd.collect.store.accounts import accounts
+    with open_campaigns(database) as store:
+        rows = store.read(accounts)
+    deliver(all_accounts(rows), output)
+
+
+def password(name: Name, link: AsLink = False, database: options.Database = options.DATABASE) -> None:
+    """Set another password for an account; its sessions end."""
+    with server_extra():
+        from qrowd.collect.store.accounts import find_account, set_password
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        number = store.read(lambda connection: find_account(connection, name)).id
+        if link:
+            typer.echo(_password_link(store, number))
+            return
+        password_hash = new_password()
+        store.write(lambda connection: set_password(connection, number, password_hash))
+    typer.echo(f"{name} has another password; sessions of this account have ended")
+
+
+def role(
+    name: Name,
+    role: Annotated[
+        Literal["administrator", "creator", "member", "owner", "reviewer", "viewer", "none"],
+        typer.Argument(help="New role: the first three on the server, the others with --in-campaign."),
+    ],
+    campaign: Annotated[
+        str | None, option("--in-campaign", help="Campaign in which the account gets the role.", metavar="NAME")
+    ] = None,
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Give an account another role, on the server or in a campaign."""
+    from qrowd.errors import ArgumentError
+
+    with server_extra():
+        from qrowd.collect.campaigns.membership import give_role
+        from qrowd.collect.store.accounts import SERVER_ROLES, find_account, set_server_role
+    on_server = next((one for one in SERVER_ROLES if one == role), None)
+    if (on_server is None) != (campaign is not None):
+        raise ArgumentError(
+            f"role {role}: it is a role in a campaign; name it by --in-campaign NAME"
+            if on_server is None
+            else f"role {role}: it is a role on the server; leave --in-campaign out"
+        )
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        if campaign is not None:
+            store.write(lambda connection: give_role(connection, campaign, name, role, time.time()))
+        elif on_server is not None:
+            store.write(lambda connection: set_server_role(connection, find_account(connection, name).id, on_server))
+    typer.echo(f"{name} is {role}{'' if campaign is None else f' in {campaign}'}")
+
+
+def change(
+    name: Name,
+    what: Annotated[
+        Literal["disable", "enable", "reset-factor"],
+        typer.Argument(help="disable: nobody logs in by it, and sessions end; enable; reset-factor: no second factor."),
+    ],
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Disable or enable an account, or switch its second factor off."""
+    with server_extra():
+        from qrowd.collect.store.accounts import disable_account, enable_account, find_account
+        from qrowd.collect.store.second_factor import remove_second_factor
+    done = {"disable": "is disabled", "enable": "may log in", "reset-factor": "has no second factor"}
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        number = store.read(lambda connection: find_account(connection, name)).id
+        match what:
+            case "disable":
+                store.write(lambda connection: disable_account(connection, number, time.time()))
+            case "enable":
+                store.write(lambda connection: enable_account(connection, number))
+            case "reset-factor":
+                store.write(lambda connection: remove_second_factor(connection, number))
+    typer.echo(f"{name} {done[what]}")
+
+
+def remove(name: Name, database: options.Database = options.DATABASE) -> None:
+    """Remove an account with its roles and sessions; logs of campaigns keep its name."""
+    with server_extra():
+        from qrowd.collect.store.accounts import find_account, remove_account
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        number = store.read(lambda connection: find_account(connection, name)).id
+        store.write(lambda connection: remove_account(connection, number))
+    typer.echo(f"{name} is removed")
+
+
+def new_password() -> str:
+    """The hash of a password that is typed twice, or is in the environment."""
+    from qrowd.collect.store.accounts import hash_password
+
+    typed = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return hash_password(typed)
+
+
+def _password_link(store: Store, number: int) -> str:
+    from qrowd.collect.store.accounts import password_link
+    from qrowd.collect.store.settings import BASE_URL, get_setting
+
+    address = store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL
+    return store.write(lambda connection: password_link(connection, number, address, time.time()))
+
+
+account = command_group(
+    "Add, list and change accounts of the judging server.", add, list_, password, role, change, remove
+)

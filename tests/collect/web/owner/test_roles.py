@@ -1,0 +1,200 @@
+"""Roles: every route of the owner's pages by every role. A route that is new fails here until somebody says who may."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collect.web.owner.estate import PASSWORD, Estate, estate
+from qrowd.collect.store.accounts import CAMPAIGN_ROLES, SERVER_ROLES, add_account, hash_password, set_member
+from qrowd.collect.store.materials import find_campaign
+from qrowd.collect.web import owner
+from webserver import BASE, Browser
+
+ANYBODY = "anybody"  # without a session
+#: {(method, path): the least role}: in the campaign of the path, or on the server where it names none.
+TABLE = {
+    ("GET", "/owner/login"): ANYBODY,
+    ("POST", "/owner/login"): ANYBODY,
+    ("POST", "/owner/login/code"): ANYBODY,
+    ("GET", "/owner/enter/{token}"): ANYBODY,
+    ("POST", "/owner/enter/{token}"): ANYBODY,
+    ("GET", "/owner/password/{token}"): ANYBODY,
+    ("POST", "/owner/password/{token}"): ANYBODY,
+    ("GET", "/owner/oidc"): ANYBODY,
+    ("GET", "/owner/oidc/callback"): ANYBODY,
+    ("GET", "/owner/oidc/logout"): ANYBODY,
+    ("POST", "/owner/oidc"): "member",
+    ("POST", "/owner/logout"): "member",
+    ("GET", "/owner"): "member",
+    ("GET", "/owner/account"): "member",
+    ("POST", "/owner/account"): "member",
+    ("GET", "/owner/keys"): "member",
+    ("POST", "/owner/keys"): "member",
+    ("GET", "/owner/new"): "creator",
+    ("POST", "/owner/new"): "creator",
+    ("GET", "/owner/new/example/{protocol}"): "creator",
+    ("POST", "/owner/demo"): "creator",
+    ("GET", "/owner/accounts"): "administrator",
+    ("POST", "/owner/accounts"): "administrator",
+    ("GET", "/owner/c/{campaign}"): "viewer",
+    ("GET", "/owner/c/{campaign}/live"): "viewer",
+    ("GET", "/owner/c/{campaign}/agreement"): "viewer",
+    ("GET", "/owner/c/{campaign}/settings"): "viewer",
+    ("GET", "/owner/c/{campaign}/log"): "viewer",
+    ("GET", "/owner/c/{campaign}/export"): "viewer",
+    ("GET", "/owner/c/{campaign}/export/{what}/{format}"): "viewer",
+    ("GET", "/owner/c/{campaign}/assessors"): "reviewer",
+    ("GET", "/owner/c/{campaign}/assessors/{number}"): "reviewer",
+    ("POST", "/owner/c/{campaign}/assessors/{number}"): "owner",
+    ("GET", "/owner/c/{campaign}/coding"): "reviewer",
+    ("GET", "/owner/c/{campaign}/coding/item"): "reviewer",
+    ("POST", "/owner/c/{campaign}/coding/item"): "reviewer",
+    ("GET", "/owner/c/{campaign}/coding/tables"): "reviewer",
+    ("POST", "/owner/lists/{campaign}"): "reviewer",
+    ("POST", "/owner/c/{campaign}/status"): "owner",
+    ("GET", "/owner/c/{campaign}/invitations"): "owner",
+    ("POST", "/owner/c/{campaign}/invitations"): "owner",
+    ("GET", "/owner/c/{campaign}/platforms"): "owner",
+    ("GET", "/owner/c/{campaign}/payment"): "owner",
+    ("GET", "/owner/c/{campaign}/members"): "owner",
+    ("POST", "/owner/c/{campaign}/members"): "owner",
+}
+#: Accounts by name: the role on the server, and that in the campaign.
+ACCOUNTS = {
+    "somebody": ("member", None),
+    "creator": ("creator", None),
+    "viewer": ("member", "viewer"),
+    "reviewer": ("member", "reviewer"),
+    "owner": ("member", "owner"),
+    "administrator": ("administrator", None),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    with estate(tmp_path_factory.mktemp("roles")) as place:
+        hashed = hash_password(PASSWORD, fast=True)
+
+        def work(connection: object) -> None:
+            campaign = find_campaign(connection, "small").id
+            for name, (role, in_campaign) in ACCOUNTS.items():
+                number = add_account(connection, f"the-{name}", hashed, 0.0, role=role)
+                set_member(connection, campaign, number, in_campaign)
+
+        place.store.write(work)
+        yield place
+
+
+def logged_in(made: Estate, name: str) -> Browser:
+    browser = Browser(made.app)
+    form = {"csrf": browser.get("/owner/login").field("csrf"), "name": name, "password": PASSWORD}
+    assert browser.post("/owner/login", form).status == 303
+    return browser
+
+
+def served() -> list[tuple[str, str]]:
+    """(method, path) of every route of the owner's pages."""
+    return [(m, route.path) for route in owner.ROUTES for m in sorted((route.methods or {"GET"}) - {"HEAD"})]
+
+
+def test_every_route_is_in_the_table_and_the_table_names_no_other() -> None:
+    assert sorted(served()) == sorted(TABLE)
+
+
+def may(name: str, needed: str) -> bool:
+    """What the table means, written out."""
+    on_server, in_campaign = ACCOUNTS[name]
+    if needed in SERVER_ROLES:
+        return SERVER_ROLES.index(on_server) <= SERVER_ROLES.index(needed)
+    mine = "owner" if on_server == "administrator" else in_campaign
+    return mine is not None and CAMPAIGN_ROLES.index(mine) <= CAMPAIGN_ROLES.index(needed)
+
+
+def filled(made: Estate, path: str) -> str:
+    values = {"campaign": "small", "number": made.assessor("ann").rpartition("/")[2], "what": "judgments",
+              "format": "csv", "protocol": "grades"}  # fmt: skip
+    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], path)
+
+
+@pytest.mark.parametrize("name", ACCOUNTS)
+def test_roles_every_route_by_every_role(made: Estate, name: str) -> None:
+    browser = logged_in(made, f"the-{name}")
+    csrf = browser.get("/owner").field("csrf")
+    tried = 0
+    for (method, path), needed in TABLE.items():
+        if needed == ANYBODY or path == "/owner/logout":
+            continue
+        address = filled(made, path)
+        if method == "GET":
+            status = browser.get(address).status
+        elif path in ("/owner/new", "/owner/lists/{campaign}"):
+            body = f'--x\r\ncontent-disposition: form-data; name="csrf"\r\n\r\n{csrf}\r\n--x--\r\n'.encode()
+            status = browser.post(address, body, {"content-type": "multipart/form-data; boundary=x"}).status
+        else:
+            status = browser.post(address, {"csrf": csrf, "do": "nothing of this kind"}).status
+        in_campaign = "{campaign}" in path
+        unknown = in_campaign and name in ("somebody", "creator")  # the campaign is like one that does not exist
+        if may(name, needed):
+            # Empty forms are refused as such; no provider of sign-in is configured here.
+            assert status in ({404} if path == "/owner/oidc" else {200, 303, 422}), (method, path, status)
+        else:
+            assert status == (404 if unknown else 403), (method, path, status)
+        tried += 1
+    assert tried >= 30
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_without_a_session_only_the_login_answers(made: Estate, method: str) -> None:
+    for (one, path), needed in TABLE.items():
+        if one == method and needed != ANYBODY:
+            browser = Browser(made.app)
+            address = filled(made, path)
+            answer = browser.get(address) if method == "GET" else browser.post(address, {"csrf": "x"})
+            assert (answer.status, answer.header("location")) == (
+                (303, "/owner/login") if method == "GET" else (403, None)
+            ), path
+
+
+def test_tabs_and_buttons_are_those_that_the_role_may_use(made: Estate) -> None:
+    for name in ("viewer", "reviewer", "owner"):
+        browser = logged_in(made, f"the-{name}")
+        page = browser.get("/owner/c/small").text
+        for path in set(re.findall(r'href="(/owner[^"?]*)"', page)):
+            assert browser.get(path).status == 200, (name, path)
+        assert ("Pause</button>" in page) == (name == "owner")
+    assert "/owner/c/small" not in logged_in(made, "the-somebody").get("/owner").text
+
+
+def test_who_creates_a_campaign_owns_it_and_the_log_says_who(tmp_path: Path) -> None:
+    from io import BytesIO
+
+    from qrowd.collect.campaigns.template import template_zip
+
+    with estate(tmp_path) as made:
+        hashed = hash_password(PASSWORD, fast=True)
+        made.store.write(lambda c: add_account(c, "carla", hashed, 0.0, role="creator"))
+        carla = logged_in(made, "carla")
+        csrf = carla.get("/owner/new").field("csrf").encode()
+        content = template_zip("grades")
+        content = content.getvalue() if isinstance(content, BytesIO) else content
+        body = b'--x\r\ncontent-disposition: form-data; name="csrf"\r\n\r\n' + csrf + b"\r\n"
+        body += b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.zip"\r\n\r\n' + content
+        answer = carla.post("/owner/new", body + b"\r\n--x--\r\n", {"content-type": "multipart/form-data; boundary=x"})
+        assert answer.status == 303, answer.text
+        base = answer.header("location") or ""
+        assert carla.post(f"{base}/status", {"csrf": csrf.decode(), "do": "pause"}).status == 303
+        log = carla.get(f"{base}/log").text
+        assert re.findall(r'<th scope="row" dir="auto">(.*?)</th><td dir="auto">(.*?)</td>', log) == [
+            ("carla", "paused the campaign"),
+            ("carla", "created the campaign"),
+        ]
+        assert carla.get("/owner/c/small").status == 404
+        csrf_text = csrf.decode()
+        assert carla.post(f"{base}/members", {"csrf": csrf_text, "name": "olga", "role": "viewer"}).status == 303
+        assert "made olga a member: viewer" in carla.get(f"{base}/log").text
+        assert "there is none of this name" in carla.post(
+            f"{base}/members", {"csrf": csrf_text, "name": "nobody", "role": "viewer"}
+        ).text
+    assert BASE
