@@ -173,6 +173,23 @@ def test_the_bootstrap_has_the_distribution_of_the_one_in_memory():
     assert (np.abs(np.quantile(sums, levels) - np.quantile(here, levels)) < 4 * error).all()
 
 
+def test_intervals_of_both_bootstraps_cover_alike_and_are_as_wide():
+    random, n = np.random.default_rng(7), 150
+    includes, width = np.zeros((n, 2), bool), np.zeros((n, 2))
+    for k in range(n):
+        effects = random.normal(0, 0.1, (1, 25)) + random.normal(0, 0.045, (5, 1)) + random.normal(0, 0.14, (5, 25))
+        scores = Scores.from_array(np.stack([0.5 + effects, np.full((5, 25), 0.5)], axis=2))
+        sums = ScoreSums.of(scores, n_resamples=500, rng=k)
+        both = (
+            difference(scores, "1", "2", method="pigeonhole", n_resamples=500, rng=k),
+            sums.difference("1", "2", method="pigeonhole"),
+        )
+        includes[k] = [not one.excludes_zero for one in both]
+        width[k] = [one.high - one.low for one in both]
+    assert (includes[:, 0] == includes[:, 1]).mean() > 0.95
+    assert 1 < width[:, 1].mean() / width[:, 0].mean() < 1.04  # sqrt(1 + 1 / 25) of the part of topics
+
+
 def test_a_topic_has_the_weights_that_its_name_and_the_seed_decide():
     weights = topic_weights(["q1", "q2"], 20_000, 3)
     assert (topic_weights(["q2"], 20_000, 3)[0] == weights[1]).all()
