@@ -84,8 +84,8 @@ def score_sums(
     runs, judgments, measures, conventions, executor, results, threads, progress
         As in `evaluate`.
     n_resamples
-        Replicates of the two-way bootstrap, for method="pigeonhole"; 0 for none. Memory: some 24 bytes for each replicate,
-        assessor and system, and each different set of assessors who judged the same topics.
+        Replicates of the two-way bootstrap, for method="pigeonhole"; 0 for none. Memory: some 24 bytes for each
+        replicate, assessor and system, and each different set of assessors who judged the same topics.
     rng
         Random numbers of the replicates. Those of a topic follow from the seed and the topic's name.
 
