@@ -17,7 +17,7 @@ from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.partitions import open_partitioned, write_partitioned
+from qrowd.partitions import open_partitioned, survey_state, write_partitioned
 from qrowd.simulation import simulate_demo
 
 distributed = pytest.importorskip("distributed")
@@ -171,7 +171,9 @@ def test_loky_gives_the_scores_of_one_process(demo):
 def test_a_worker_that_does_not_see_the_folder_or_has_another_version_is_named(demo, monkeypatch, tmp_path):
     collection, _ = demo
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr("qrowd.evaluation.part_tasks.SURVEY", "elsewhere.json")
+        monkeypatch.setattr(
+            "qrowd.evaluation.part_tasks.survey_state", lambda folder: survey_state(folder / "elsewhere")
+        )
         with pytest.raises(FileError, match="a worker does not see this folder; workers on several machines need a "):
             qrowd.evaluate(collection.runs, collection.judgments, "AP", executor=pool)
         monkeypatch.setattr("qrowd.evaluation.part_tasks.version", lambda name: "0.0.9")
