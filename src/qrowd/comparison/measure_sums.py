@@ -25,7 +25,7 @@ Sums = TypeVar("Sums", "PatternSums", ExactSums)
 MOST_PATTERNS = 4096  # kept sets of assessors who judged the same topics
 MOST_REPLICATED = 64  # of them with sums for the bootstrap
 TOPICS_AT_ONCE = 1 << 11  # 2^11 weights of at most 2^3, times digits of 2^39, are 2^53
-WEIGHTS_AT_ONCE = 1 << 22
+CELLS_AT_ONCE = 1 << 21  # scores, or weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,8 @@ def sums_of_values(
     order = np.argsort(np.asarray(who, np.int64), kind="stable")
     numbers = np.asarray(who, np.int64)[order]
     totals = [MeasureSums.zeros(n_assessors, values.shape[3]) for _ in values]
-    at_once = max(min(TOPICS_AT_ONCE, WEIGHTS_AT_ONCE // max(n_resamples, 1)), 1)
+    most = max(n_resamples, values.shape[1] * values.shape[3], 1)
+    at_once = max(min(TOPICS_AT_ONCE, CELLS_AT_ONCE // most), 1)
     for first in range(0, len(topics), at_once):
         names = topics[first : first + at_once]
         weights = topic_weights(names, n_resamples, seed) if seed is not None else None
