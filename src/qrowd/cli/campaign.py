@@ -95,11 +95,16 @@ def import_(
     typer.echo(f"{name} is in {database}")
 
 
+Exported = Literal[
+    "judgments", "preferences", "duplicates", "units", "gold", "payment", "codes", "revisions", "design", "archive"
+]
+
+
 def export(
     name: NameOrArm,
     database: options.Database = options.DATABASE,
     what: Annotated[
-        Literal["judgments", "preferences", "duplicates", "units", "codes", "revisions", "design", "archive"] | None,
+        Exported | None,
         option(help="What is exported.", show_default="judgments or preferences"),
     ] = None,
     everything: Annotated[

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qrowd.collect.campaigns.code_tables import CodeTables
     from qrowd.collect.campaigns.progress import Progress
-    from qrowd.collect.campaigns.quality import Quality
+    from qrowd.collect.campaigns.quality import AssessorQuality, Quality
     from qrowd.collect.campaigns.question_progress import QuestionProgress
     from qrowd.collect.campaigns.units import CampaignUnits
     from qrowd.collect.protocols.presets import Preset
@@ -283,9 +283,19 @@ def _assessors(quality: Quality) -> Table:
         "fast": [_dash(one.fast, ".0%") for one in assessors],
         "backs": [str(one.backs) for one in assessors],
         "agreement": [_dash(one.agreement, ".2f") for one in assessors],
+        **(_of_gold(assessors) if quality.has_gold else {}),
         "remark": [one.excluded or one.reasons for one in assessors],
     }
     return Table.of(f"assessors of {quality.arm}" if quality.arm else "assessors", columns)
+
+
+def _of_gold(assessors: Sequence[AssessorQuality]) -> dict[str, list[str]]:
+    """Gold questions answered, and the accuracy with its 95 % interval."""
+    accuracies = [one.accuracy for one in assessors]
+    return {
+        "gold": ["0" if one is None else f"{one.n_right} of {one.n}" for one in accuracies],
+        "accuracy": ["-" if one is None else f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in accuracies],
+    }
 
 
 def _agreement(quality: Quality) -> str:

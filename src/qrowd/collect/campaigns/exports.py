@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.accuracy import PAYMENT, payment_rows
 from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.coding import CODES, code_rows
 from qrowd.collect.campaigns.collected import scale_of
@@ -18,6 +19,7 @@ from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, writers
+from qrowd.collect.store.gold import GOLD, gold_rows
 from qrowd.errors import ArgumentError
 
 Write = Callable[[Sequence[str], Iterator[tuple[Any, ...]]], Iterator[bytes]]
@@ -42,9 +44,10 @@ class Format:
 JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS = "judgments", "preferences", "duplicates", "revisions"
 OF_UNITS, OF_CODES, ARCHIVE, DESIGN = "units", "codes", "archive", "design"
 LINES = 500  # of an archive, in a piece
-TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, OF_CODES, REVISIONS)
-WHOLE = (OF_UNITS, OF_CODES, REVISIONS)  # tables that always hold everything
-WHOLE_CAMPAIGN = (OF_CODES, REVISIONS, ARCHIVE)  # never of one arm
+OF_GOLD, PAYMENTS = "gold", "payment"
+TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, OF_CODES, REVISIONS, OF_GOLD, PAYMENTS)
+WHOLE = (OF_UNITS, OF_CODES, REVISIONS, OF_GOLD, PAYMENTS)  # tables that always hold everything
+WHOLE_CAMPAIGN = (OF_CODES, REVISIONS, PAYMENTS, ARCHIVE)  # never of one arm
 OWN_FORMAT = (ARCHIVE, DESIGN)  # which have one format, of their own
 FORMATS = {
     format.name: format
@@ -91,8 +94,10 @@ def file_of(campaign: str, what: str, format: str, *, everything: bool = False) 
     )
 
 
-def kinds_of(protocols: Collection[str], *, question: bool = False) -> list[str]:
-    """What a campaign of these protocols has to give, the usual first. question : whether it carries one.
+def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool = False) -> list[str]:
+    """What a campaign of these protocols has to give, the usual first.
+
+    question : whether it carries one. gold : whether it has gold questions.
 
     >>> kinds_of(["grades"])
     ['judgments', 'units', 'codes', 'revisions', 'archive']
@@ -100,7 +105,8 @@ def kinds_of(protocols: Collection[str], *, question: bool = False) -> list[str]
     judgments = [] if set(protocols) == {PREFERENCE} else [JUDGMENTS]
     preferences = [PREFERENCES, DUPLICATES] if PREFERENCE in protocols else []
     design = [DESIGN] if question else []
-    return [*judgments, *preferences, OF_UNITS, OF_CODES, REVISIONS, *design, ARCHIVE]
+    of_gold = [OF_GOLD, PAYMENTS] if gold else []
+    return [*judgments, *preferences, OF_UNITS, *of_gold, OF_CODES, REVISIONS, *design, ARCHIVE]
 
 
 def export_rows(
@@ -116,9 +122,10 @@ def export_rows(
 
     campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
     what : judgments (each with the scale of its arm), preferences, duplicates (pairs that say the same), units (one row
-    per assignment), codes (what owners said of comments and documents), revisions (all that ever happened), design
-    (of a question, as `qrowd next` reads it) or archive. format : a name of FORMATS; design and archive have their own.
-    everything : also what does not count, and columns that say why.
+    per assignment), gold (answers to gold questions), payment (one row per assessor: units, accuracy, bonus), codes
+    (what owners said of comments and documents), revisions (all that ever happened), design (of a question, as `qrowd
+    next` reads it) or archive. format : a name of FORMATS; design and archive have their own.
+    everything : also what does not count, and columns that say why; answers to gold questions among it, at the end.
     session_gap : of the units; see `campaign_units`.
 
     Raises
@@ -128,7 +135,8 @@ def export_rows(
     """
     row, protocols = find_arms(connection, campaign)
     _check(what, format)
-    kinds = kinds_of(protocols.values(), question=row.settings.get("question") is not None)
+    has_gold = row.settings.get("gold") is not None
+    kinds = kinds_of(protocols.values(), question=row.settings.get("question") is not None, gold=has_gold)
     if what not in kinds:
         raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
     if what in WHOLE_CAMPAIGN and "/" in campaign:
@@ -146,6 +154,11 @@ def export_rows(
         return FORMATS[format].write(names, export.revisions(connection, row.id, arms=arms if several else None))
     if what == OF_UNITS:
         return FORMATS[format].write(UNITS, campaign_units(connection, campaign, session_gap=session_gap).rows())
+    if what == OF_GOLD:
+        arm = campaign.partition("/")[2] or None
+        return FORMATS[format].write(GOLD, gold_rows(connection, row.id, arm=arm))
+    if what == PAYMENTS:
+        return FORMATS[format].write(PAYMENT, payment_rows(connection, campaign))
     if what == OF_CODES:
         return FORMATS[format].write(CODES, code_rows(connection, row.id))
     if len(arms) > 1 and FORMATS[format].refuses:
@@ -160,12 +173,45 @@ def export_rows(
     }[what]
     further = (*(export.ARM if several else ()), *(export.STATUS if everything else ()))
     rows = read(connection, row.id, arms=arms if several else None, everything=everything)
+    if has_gold and everything and what != DUPLICATES:
+        further = (*further, OF_GOLD)
+        rows = _with_gold(connection, row.id, rows, columns, arms, several=several)
     if what != JUDGMENTS:
         return FORMATS[format].write((*columns, *further), rows)
     n, settings = len(columns), read_settings(row).arms
     scales = {arm: scale_of(settings[arm].settings) for arm in arms}
     with_scale = ((*cells[:n], scales[cells[n] if several else ""], *cells[n:]) for cells in rows)
     return FORMATS[format].write((*columns, *export.SCALE, *further), with_scale)
+
+
+def _with_gold(
+    connection: Connection,
+    campaign_id: int,
+    rows: Iterator[tuple[Any, ...]],
+    columns: Sequence[str],
+    arms: Collection[str],
+    *,
+    several: bool,
+) -> Iterator[tuple[Any, ...]]:
+    """Rows with a further column "gold", then the answers to gold questions as rows that do not count.
+
+    gold : "right", "wrong" or "cannot tell" of a gold question, None of any other answer.
+    """
+    for cells in rows:
+        yield *cells, None
+    for cells in gold_rows(connection, campaign_id):
+        one = dict(zip(GOLD, cells, strict=True))
+        if several and one["arm"] not in arms:
+            continue
+        better, answer = one["other"] is not None, one["answer"]
+        if better != ("preferred" in columns):
+            continue
+        pair = (one["document"], one["other"]) if answer == "better" else (one["other"], one["document"])
+        one |= {"preferred": pair[0], "other": pair[1], "strength": 1, "raw": answer}
+        one["value"] = float(answer) if not better and answer else None
+        status = False, one["status"], one["excluded"]
+        said = {1: "right", 0: "wrong", None: "cannot tell"}[one["right"]]
+        yield *(one.get(name) for name in columns), *([one["arm"]] if several else []), *status, said
 
 
 def _check(what: str, format: str) -> None:

@@ -126,9 +126,6 @@ def gold_problems(plan: PlanOfGold) -> Problems:
         return
     if not n_questions:
         yield ("gold",), "there is no gold question; name a file by gold = in [files]"
-    for step in plan.gold.bonus:
-        if step.amount < 0:
-            yield ("gold", "bonus"), f"{step.amount:g} cannot be paid; give 0 or more"
     labels = {document.label for document in plan.documents}
     grades = [settings for settings in plan.arms.values() if isinstance(settings, GradesSettings)]
     pairs = any(isinstance(settings, PreferenceSettings) for settings in plan.arms.values())

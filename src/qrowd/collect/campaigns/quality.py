@@ -1,7 +1,15 @@
 """How well a campaign is judged: one row per assessor, and how far they agree.
 
 The figures are those of `qrowd.agreement` and `qrowd.preferences`, over what counts; what an assessor did besides
-(steps back, failed checks, lost units) comes from the tables.
+(steps back, failed checks, lost units, gold questions) comes from the tables.
+
+Whether somebody can have read what they judged is asked of each answer by itself, whatever the others took: 600 words a
+minute is the rate of scanning a text for a word, twice that of reading it.
+
+Carver (1992), Reading Rate: Theory, Research, and Practical Implications. Journal of Reading 36(2), 84-95: scanning
+600, skimming 450, reading 300 words a minute.
+Brysbaert (2019), How Many Words Do We Read per Minute? Journal of Memory and Language 109, 104047: 238 words of
+non-fiction on average, 175 to 300 for most adults.
 """
 
 from __future__ import annotations
@@ -16,7 +24,9 @@ from sqlalchemy import Connection
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.collect.campaigns import collected
+from qrowd.collect.campaigns.accuracy import Accuracy, accuracies
 from qrowd.collect.campaigns.lookup import find_arms, only_arm
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import counts, state
@@ -27,6 +37,9 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 
 FAST = 1 / 3  # of the median answer's seconds: what takes less is called fast
+READING = 600.0  # words a minute; what is faster is not reading
+WORDS = 100  # of a document, at most, that a judgment is expected to need
+LEAST, OFTEN = 5, 0.5  # answers, and the share of them that were faster, from which on somebody stands out
 REPLICATES = 1000  # for the interval of alpha
 CELLS = 200_000_000  # replicates times judgments, at most
 
@@ -42,11 +55,13 @@ class AssessorQuality:
     answers : judgments or preferences given, also those that do not count.
     seconds, active : median of an answer by the server's clock, and by the browser's; None where unknown.
     fast : share of answers that took less than a third of the median of all people; None for models.
+    unread : share of answers given faster than READING for the first WORDS words of the document; None for models.
     backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
     practice : how often the practice was done, None where there is none.
     agreement : with the others. Judgments: beyond chance, 1 for complete agreement, see `AssessorProfiles`.
         Preferences: share of pairs ordered as another did. None where nobody else judged the same.
     severity : see `AssessorProfiles`; None for preferences. reasons : what makes them stand out, "" for nothing.
+    accuracy : on gold questions of the arm; None where none was answered.
     """
 
     id: int
@@ -72,6 +87,8 @@ class AssessorQuality:
     agreement: float | None = None
     severity: float | None = None
     reasons: str = ""
+    unread: float | None = None
+    accuracy: Accuracy | None = None
 
     @property
     def kind(self) -> str:
@@ -86,6 +103,7 @@ class Quality:
     alpha, by_topic : Krippendorff's, of judgments that count; None for preferences, and where no two assessors judged
         the same document. pairs_alike : share of pairs that two assessors ordered alike, each two judgments counting
         once; None for judgments. fast_below : seconds. why_not : why there is no agreement to tell, "" where there is.
+        has_gold, has_bonus : whether there are gold questions, and a bonus for accuracy.
     """
 
     campaign: str
@@ -97,6 +115,8 @@ class Quality:
     fast_below: float | None
     why_not: str = ""
     arm: str = ""
+    has_gold: bool = False
+    has_bonus: bool = False
 
     def of(self, name: str) -> AssessorQuality | None:
         """The row of one assessor."""
@@ -118,18 +138,22 @@ def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, r
     arm = only_arm(row.name, arms)
     protocol = arms[arm]
     rows, fast_below = _rows(connection, row.id, protocol, arm)
+    gold = read_settings(row).gold
+    of_gold = accuracies(connection, row.id, gold, arm)
+    rows = [replace(one, accuracy=of_gold.get(one.id)) for one in rows]
+    flags = {"has_gold": gold is not None, "has_bonus": gold is not None and bool(gold.bonus)}
     if protocol == PREFERENCE:
         preferences = collected.preferences(connection, name)
         alike, pairs_alike, why_not = _alike(preferences)
-        rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
-        return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm)
+        rows = [_with_unread(replace(one, agreement=alike.get(one.name))) for one in rows]
+        return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm, **flags)
     judgments = collected.judgments(connection, name)
     profiles = _profiles(judgments)
-    rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
+    rows = [_with_unread(replace(one, **profiles.get(one.name, {}))) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
     alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
-    return Quality(row.name, protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not, arm)
+    return Quality(row.name, protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not, arm, **flags)
 
 
 def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
@@ -138,6 +162,14 @@ def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
         return compute(), ""
     except (NoOverlapError, ScaleError) as error:
         return None, str(error)
+
+
+def _with_unread(one: AssessorQuality) -> AssessorQuality:
+    """With the reason that most documents cannot have been read, where that is so."""
+    if one.unread is None or one.answers < LEAST or one.unread < OFTEN or one.excluded is not None:
+        return one
+    reason = f"{one.unread:.0%} of answers came faster than {READING:.0f} words a minute, which is not reading"
+    return replace(one, reasons="; ".join(filter(None, (one.reasons, reason))))
 
 
 # ---- agreement
@@ -187,6 +219,7 @@ def _rows(
     of_people = seconds[~np.isin(assessor, [row.id for row in everybody if row.is_model])]
     median = float(np.median(of_people)) if of_people.size else None
     below = None if median is None else FAST * median
+    unread = _unread(connection, campaign_id, protocol, arm)
     order = np.argsort(assessor, kind="stable")
     assessor, seconds, active = assessor[order], seconds[order], active[order]
     sums = counts.backs_and_fails(connection, campaign_id, protocol, arm)
@@ -216,9 +249,23 @@ def _rows(
                 float((server < below).mean()) if server.size and below is not None and not row.is_model else None,
                 *sums.get(row.id, (0, 0)),
                 _practice(row),
+                unread=None if row.is_model else unread.get(row.id),
             )
         )
     return rows, below
+
+
+def _unread(connection: Connection, campaign_id: int, protocol: str, arm: str) -> dict[int, float]:
+    """{assessor: share of answers that came faster than the document can be read}."""
+    answers = counts.answer_reading(connection, campaign_id, protocol, arm, WORDS)
+    if not answers:
+        return {}
+    assessor = np.array([number for number, *_ in answers], np.int64)
+    seconds, words = (np.array([one[i] for one in answers], np.float64) for i in (1, 2))
+    numbers, which = np.unique(assessor, return_inverse=True)
+    faster = words * 60 > READING * seconds
+    shares = np.bincount(which, faster, numbers.size) / np.bincount(which, minlength=numbers.size)
+    return dict(zip(numbers.tolist(), shares.tolist(), strict=True))
 
 
 def _practice(row: AssessorRow) -> int | None:

@@ -248,6 +248,9 @@ class BonusStep:
     accuracy: Annotated[float, Ge(0), Le(1)]
     amount: Annotated[float, Ge(0), Le(1e6)]
 
+    def __post_init__(self) -> None:
+        check(self)
+
 
 @dataclass(frozen=True)
 class GoldSettings:
@@ -269,18 +272,20 @@ class GoldSettings:
     feedback: bool = False
     exclude: bool = False
     min_answers: AtLeastOne = 5
-    accuracy: Annotated[float, Gt(0), Lt(1)] = 0.7
-    risk: Annotated[float, Gt(0), Le(0.5)] = 0.01
+    accuracy: Annotated[float, Gt(0), Lt(1)] = 0.8
+    risk: Annotated[float, Gt(0), Le(0.5)] = 0.05
     bonus: tuple[BonusStep, ...] = ()
 
     def __post_init__(self) -> None:
+        bonus = tuple(self.bonus)  # whose steps have been checked when they were made
+        object.__setattr__(self, "bonus", ())
         check(self)
         if self.first_every == 1:
             raise SchemaError(("first_every",), "1 leaves nothing to judge; give 2 or more, or 0 for as many as later")
-        steps = [step.accuracy for step in self.bonus]
+        steps = [step.accuracy for step in bonus]
         if len(set(steps)) < len(steps):
             raise SchemaError(("bonus",), "an accuracy is there twice; keep one amount for each")
-        object.__setattr__(self, "bonus", tuple(sorted(self.bonus, key=lambda step: step.accuracy)))
+        object.__setattr__(self, "bonus", tuple(sorted(bonus, key=lambda step: step.accuracy)))
 
     def every_in(self, *, first: bool) -> int:
         """One of how many is a gold question, in an assessor's first unit or in a later one."""

@@ -182,6 +182,43 @@ def units_by_assessor(connection: Connection, campaign_id: int, arm: str = "") -
     return units
 
 
+def completed_by_assessor(connection: Connection, campaign_id: int) -> dict[int, int]:
+    """{assessor: completed units}."""
+    where = assignment.c.campaign_id == campaign_id, assignment.c.status == COMPLETED
+    return dict(_grouped(connection, assignment.c.assessor_id, *where))
+
+
+def answers_by_assessor(connection: Connection, campaign_id: int) -> Counter[int]:
+    """{assessor: judgments, preferences and Bad marks given}, whether they count or not."""
+    answers = Counter[int]()
+    for table in (judgment, preference, bad_mark):
+        query = select(assignment.c.assessor_id, func.count()).select_from(assignment)
+        query = query.join(table, table.c.assignment_id == assignment.c.id)
+        rows = connection.execute(_of(query, campaign_id).group_by(assignment.c.assessor_id))
+        answers.update({number: int(n) for number, n in rows})
+    return answers
+
+
+def answer_reading(
+    connection: Connection, campaign_id: int, protocol: str, arm: str, most: int
+) -> Sequence[tuple[int, float, int]]:
+    """(assessor, seconds by the server's clock, words) of every answer in an arm.
+
+    words : of the document, between blanks, at most so many; of the shorter one of a pair, since the other may have
+        been read with the pair before.
+    """
+    start = func.replace(func.trim(func.substr(document.c.text, 1, 20 * most)), "\n", " ")
+    blanks = func.length(start) - func.length(func.replace(start, " ", ""))
+    query = select(document.c.id, blanks + 1).where(document.c.campaign_id == campaign_id)
+    words = {number: min(int(n), most) for number, n in connection.execute(query)}
+    table = _table_of(protocol)
+    documents = (table.c.left_id, table.c.right_id) if table is preference else (table.c.document_id,)
+    answers = select(assignment.c.assessor_id, table.c.seconds, *documents).select_from(assignment)
+    answers = answers.join(table, table.c.assignment_id == assignment.c.id)
+    rows = connection.execute(_of(answers, campaign_id).where(assignment.c.arm == arm))
+    return [(number, seconds, min(words[one] for one in own)) for number, seconds, *own in rows]
+
+
 def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[Any]]:
     """(assessor, seconds by the server's clock, and by the browser's) of every answer in an arm."""
     table = _table_of(protocol)

@@ -14,7 +14,7 @@ Answered = tuple[bool, float]  # whether it was right, and the probability that 
 
 GOLD = (
     "topic", "document", "other", "assessor", "answer", "right", "order", "unit", "seconds", "time", "comment",
-    "active", "assignment", "kind", "excluded",
+    "active", "assignment", "kind", "excluded", "status", "arm",
 )  # fmt: skip
 """The columns of the export."""
 
@@ -33,7 +33,7 @@ _ROWS = (
         topic.c.label, document.c.label, _other.c.label, assessor.c.name, gold_answer.c.raw, gold_answer.c.is_right,
         gold_answer.c.number, unit.c.number, gold_answer.c.seconds, gold_answer.c.time, gold_answer.c.reason,
         gold_answer.c.active, assignment.c.id, case((assessor.c.provider == MODEL, MODEL), else_=PERSON),
-        assessor.c.excluded,
+        assessor.c.excluded, assignment.c.status, assignment.c.arm,
     )
     .select_from(gold_answer)
     .join(assignment, assignment.c.id == gold_answer.c.assignment_id)

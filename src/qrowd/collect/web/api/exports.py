@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from qrowd.collect.campaigns.accuracy import PAYMENT
 from qrowd.collect.campaigns.coding import CODES
 from qrowd.collect.campaigns.exports import (
     ARCHIVE,
@@ -12,7 +13,9 @@ from qrowd.collect.campaigns.exports import (
     FORMATS,
     JUDGMENTS,
     OF_CODES,
+    OF_GOLD,
     OF_UNITS,
+    PAYMENTS,
     PREFERENCES,
     REVISIONS,
     WHOLE_CAMPAIGN,
@@ -22,6 +25,7 @@ from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.campaigns.units import UNITS
 from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.store import export
+from qrowd.collect.store.gold import GOLD
 from qrowd.collect.web.api.bodies import invalid
 from qrowd.collect.web.api.keys import Caller
 from qrowd.collect.web.api.operations import Answer, Operation, operation
@@ -70,7 +74,8 @@ async def _file(caller: Caller, what: str, format: str, everything: bool, arm: s
     if arm and arm not in arms:
         raise invalid("arm", f"choose one of {', '.join(arms)}" if "" not in arms else "this campaign has no arms")
     question = caller.campaign.settings.get("question") is not None
-    kinds = kinds_of([arms[arm]] if arm else arms.values(), question=question)
+    gold = caller.campaign.settings.get("gold") is not None
+    kinds = kinds_of([arms[arm]] if arm else arms.values(), question=question, gold=gold)
     name = f"{name}/{arm}" if arm else name
     if what not in kinds:
         raise Problem(409, "protocol", f"{name}: this campaign collects {kinds[0]}; ask for those.")
@@ -122,6 +127,10 @@ OPERATIONS = (
         OF_UNITS,
         UNITS,
         "Units: one row per assignment, whatever became of it, with its answers, time, steps back and ratings",
+    ),
+    _table(OF_GOLD, GOLD, "Answers to gold questions, which are no judgments, and whether they are right"),
+    _table(
+        PAYMENTS, PAYMENT, "One row per assessor: units, answers, accuracy on gold questions with its interval, bonus"
     ),
     _table(
         OF_CODES, CODES, "What owners said of comments and of conflicts with gold: codes, verdicts, causes and notes"

@@ -39,6 +39,7 @@ COLUMNS: dict[str, Callable[[AssessorQuality], Any]] = {
     "seconds": lambda one: one.seconds,
     "active": lambda one: one.active,
     "fast": lambda one: one.fast,
+    "accuracy": lambda one: None if one.accuracy is None else one.accuracy.value,
     "backs": lambda one: one.backs,
     "fails": lambda one: one.fails,
     "agreement": lambda one: one.agreement,

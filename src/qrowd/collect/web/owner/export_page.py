@@ -73,10 +73,10 @@ def _arm(context: OwnerContext) -> str:
 
 
 def _kinds(context: OwnerContext, arm: str) -> list[str]:
-    arms = protocols_of(context.campaign)
+    arms, gold = protocols_of(context.campaign), context.campaign.settings.get("gold") is not None
     if arm:
-        return [kind for kind in kinds_of([arms[arm]]) if kind not in WHOLE_CAMPAIGN]
-    return kinds_of(arms.values(), question=context.campaign.settings.get("question") is not None)
+        return [kind for kind in kinds_of([arms[arm]], gold=gold) if kind not in WHOLE_CAMPAIGN]
+    return kinds_of(arms.values(), question=context.campaign.settings.get("question") is not None, gold=gold)
 
 
 def _kinds_in(format: str) -> tuple[str, ...]:

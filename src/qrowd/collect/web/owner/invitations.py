@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.crowd import crowd_of
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.store import invitations as stored
 from qrowd.collect.store.invitations import invite, invite_all, revoke_invitation
 from qrowd.collect.store.schema import PERSON
@@ -153,7 +154,14 @@ async def payment(context: OwnerContext) -> Response:
     typed = query_of(context.request).get("code", "")
     code = as_code(typed)
     owner = next((one for one, own in rows if compare_digest(own, code)), None) if code else None
-    return context.render("payment", tab="payment", rows=rows, asked=typed.strip(), owner_of_code=owner)
+    gold = read_settings(context.campaign).gold
+    of_gold = {
+        "has_gold": gold is not None,
+        "has_bonus": gold is not None and bool(gold.bonus),
+        "bonus": () if gold is None else gold.bonus,
+        "min_answers": 0 if gold is None else gold.min_answers,
+    }
+    return context.render("payment", tab="payment", rows=rows, asked=typed.strip(), owner_of_code=owner, **of_gold)
 
 
 ROUTES: list[BaseRoute] = [
