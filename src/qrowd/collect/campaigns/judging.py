@@ -412,6 +412,10 @@ class JudgingService:
             draft=draft,
             named=named,
             preview=preview,
+            language=settings.language,
+            guidelines=settings.guidelines,
+            pictures=tuple(settings.pictures.items()),
+            effort=settings.effort,
             **shown,
         )
 

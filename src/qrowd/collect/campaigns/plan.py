@@ -99,6 +99,7 @@ class Plan:
         where they are missing. preset : the name of a protocol from which settings were taken, for `overrides`.
     crowd : one table per platform, as `crowd_of` makes it. question : about systems, which decides what is judged.
     gold : how the gold questions of the topics are used; None without any.
+    language : of the interface, such as "de"; "" for the one that each browser asks for.
     n_flattened : documents whose HTML was nested too deep, so that they are plain text.
 
     Raises
@@ -125,6 +126,7 @@ class Plan:
     question: QuestionSettings | None = None
     n_flattened: int = 0
     gold: GoldSettings | None = None
+    language: str = ""
 
     def __post_init__(self) -> None:
         if self.question is not None:
@@ -277,6 +279,9 @@ def _head_problems(plan: Plan) -> Problems:
         yield (*where, "seed"), f"{in_short(seed)} cannot be used; give a whole number from 0 below 2**63"
     if isinstance(lease, bool) or not isinstance(lease, int | float) or not 1 <= lease <= 100_000:
         yield (*where, "lease_minutes"), f"{in_short(lease)} cannot be used; give minutes from 1 to 100000"
+    if plan.language and not LANGUAGE.fullmatch(plan.language):
+        problem = f"{in_short(plan.language)} is no tag of a language; write one such as en, de or ja"
+        yield (*where, "language"), problem
     texts = {key: getattr(plan, key) for key in ("title", "consent", "instructions", "practice_instructions")}
     yield from _text_problems(where, **texts)
     if plan.preset:

@@ -34,7 +34,8 @@ class HeadTable:
     """The table `campaign` of a plan.
 
     name : as it stands in addresses. title : the name where it is missing. protocol : that of the settings where it is
-    missing. seed : drawn where it is missing. preset : whose settings are in force where no other is given.
+    missing. seed : drawn where it is missing. preset : whose settings are in force where no other is given. language :
+    of the interface; the one that the browser asks for where it is missing.
     """
 
     name: str
@@ -48,6 +49,7 @@ class HeadTable:
     checks: bool = True
     questions: bool | None = None
     preset: str = ""
+    language: str = ""
 
 
 HEAD = tuple(HeadTable.__dataclass_fields__)
@@ -120,6 +122,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             crowd=platforms_of(whole),
             question=whole.question,
             gold=whole.gold,
+            language=head.language,
             n_flattened=sum(whole.documents[i].html and not one.html for i, one in zip(places, documents, strict=True)),
         )
     except SchemaError as error:

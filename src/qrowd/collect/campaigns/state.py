@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table
@@ -19,6 +19,7 @@ from qrowd.collect.campaigns.pages import DocumentText, TopicText
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.board import Board
 from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.instructions import as_written
 from qrowd.collect.protocols.journey import Journey
 from qrowd.collect.protocols.protocol import (
     BadRow,
@@ -91,7 +92,9 @@ class CampaignSettings:
     name, title : of the campaign. arms : by name, in order; a campaign without arms has one, called "".
     lease_seconds : how long a unit is kept for somebody who does nothing.
     frames : sites whose pages may be shown in frames. question : the settings of the campaign's question, if it has
-    one. seed : of the campaign. gold : how gold questions are used; None without.
+    one. seed : of the campaign. gold : how gold questions are used; None without. language : of the interface; "" for
+    the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
+    effort : documents of a unit, and about how many minutes it takes; None where that is not known.
     """
 
     name: str
@@ -107,6 +110,10 @@ class CampaignSettings:
     question: Mapping[str, Any] | None = None
     seed: int = 0
     gold: GoldSettings | None = None
+    language: str = ""
+    guidelines: str = ""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    effort: tuple[int, int] | None = None
 
     @property
     def set_size(self) -> int:
@@ -153,20 +160,30 @@ class CampaignSettings:
 def read_settings(row: CampaignRow) -> CampaignSettings:
     """How a campaign is run, from its row."""
     table = row.settings
+    way, arms = journey_of(table["journey"]), {one["name"]: _arm(one) for one in table["arms"]}
+    texts = {key: table[key] for key in ("instructions", "practice_instructions")}
+    for name, arm in arms.items():
+        if isinstance(arm.settings, MagnitudeSettings):
+            texts = {key: as_written(text, arm.settings, way) for key, text in texts.items()}
+            arms[name] = replace(arm, instructions=as_written(arm.instructions, arm.settings, way))
     return CampaignSettings(
         row.name,
         row.title,
-        {one["name"]: _arm(one) for one in table["arms"]},
-        journey_of(table["journey"]),
+        arms,
+        way,
         60.0 * table["lease_minutes"],
         table["consent"],
-        table["instructions"],
-        table["practice_instructions"],
+        texts["instructions"],
+        texts["practice_instructions"],
         table["crowd"],
         tuple(table["frames"]),
         table.get("question"),
         row.seed,
         None if table.get("gold") is None else read(GoldSettings, table["gold"]),
+        table.get("language", ""),
+        table.get("guidelines", ""),
+        table.get("pictures", {}),
+        None if table.get("effort") is None else tuple(table["effort"]),
     )
 
 
@@ -423,8 +440,10 @@ class Cache:
         numbers = list(ids)
         missing = [id for id in numbers if self._documents.get(id) is None]
         for row in materials.find_documents(connection, missing) if missing else ():
+            layout: Any = row.layout or ""
+            pages = tuple(row.pages or ())
             self._documents[row.id] = DocumentText(
-                row.title, row.text, row.html, row.language, row.url, row.image, row.frame
+                row.title, row.text, row.html, row.language, row.url, row.image, row.frame, layout, pages
             )
         return {id: text for id in numbers if (text := self._documents.get(id)) is not None}
 

@@ -47,6 +47,7 @@ title = "How relevant is it?"
 seed = 1                        # of everything that is drawn at random
 # consent = "..."               # the text before the first answer; default: a text that says what is stored
 # instructions = "..."          # shown on every page
+# language = "de"               # of the interface; default: the one that the browser asks for
 
 """
 TAIL = """

@@ -6,11 +6,12 @@ import re
 from math import isfinite
 
 from qrowd.collect.protocols.events import Event, Rate, Refusal
+from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.protocol import Question, Task
 from qrowd.collect.protocols.views import QuestionView
 
 _HALVES = re.compile("[\ud800-\udfff]")
-STALE = "You have left this page, perhaps in another tab. Reload it to see the current one."
+STALE = N_("You have left this page, perhaps in another tab. Reload it to see the current one.")
 
 
 def question_view(task: Task, wrong: int) -> QuestionView:
@@ -83,7 +84,8 @@ def check_text(text: str, field: str, longest: int, *, required: bool = False) -
     if required and not text.strip():
         raise Refusal(field, "Give a reason in a few words, for example what the document says about the topic.", field)
     if len(text) > longest:
-        raise Refusal(field, f"Use at most {longest:,} characters; these are {len(text):,}.", field)
+        counts = {"longest": longest, "n": len(text)}
+        raise Refusal(field, Message("Use at most %(longest)s characters; these are %(n)s.", **counts), field)
     if not storable(text):
         raise Refusal(field, "The text holds a character that cannot be stored. Please type it again.", field)
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le, MaxLen
 
+from qrowd.collect.protocols.messages import Message
 from qrowd.errors import QrowdError
 
 Side = Literal["left", "right"]
@@ -41,12 +42,13 @@ class Event:
 class Refusal(QrowdError):
     """An action that cannot be taken; nothing happened.
 
-    code : one word for programs, such as "number" or "stale".
+    code : one word for programs, such as "number" or "stale". message : in English; a page says it in its language.
     field : the input it is about, "" for the action as a whole.
     """
 
     def __init__(self, code: str, message: str, field: str = "") -> None:
-        self.code, self.message, self.field = code, message, field
+        self.code, self.field = code, field
+        self.message = message if isinstance(message, Message) else Message(message)
         super().__init__(message)
 
     def __reduce__(self) -> tuple[type[Refusal], tuple[str, str, str]]:

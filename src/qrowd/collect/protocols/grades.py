@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.protocol import Material, Task
 from qrowd.collect.protocols.sequence import Sequence, SequenceState
 from qrowd.collect.protocols.settings import GradesSettings
@@ -119,5 +120,5 @@ def parse_grade(text: str, labels: tuple[str, ...]) -> float:
     grade = text.strip()
     if not (grade.isascii() and grade.isdigit() and len(grade) <= 4 and int(grade) < len(labels)):
         choices = ", ".join(str(g) if label == str(g) else f"{g} ({label})" for g, label in enumerate(labels))
-        raise Refusal("grade", f"Choose one of the grades: {choices}.", "text")
+        raise Refusal("grade", Message("Choose one of the grades: %(choices)s.", choices=choices), "text")
     return float(int(grade))

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from qrowd.collect.protocols.asking import STALE
 from qrowd.collect.protocols.events import Action, Consent, Event, GoOn, JudgeLine, Refusal
+from qrowd.collect.protocols.messages import N_
 from qrowd.collect.protocols.numbers import parse_magnitude
 from qrowd.collect.protocols.settings import JourneySettings
 from qrowd.collect.protocols.views import (
@@ -54,7 +55,7 @@ AssessorStatus = Literal[
     "excluded",
 ]
 
-OVER = "This task is finished; there is nothing left to do here."
+OVER = N_("This task is finished; there is nothing left to do here.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,15 @@ import re
 from unicodedata import decimal
 
 from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.messages import N_, Message
 
 LONGEST = 100  # characters of a number
 SMALLEST, LARGEST = 1e-300, 1e300
 UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"  # marks without width that come along when text is pasted
 
-EXAMPLES = "for example 0.5, 10 or 250."
-ABOVE_0 = f"Enter a number greater than 0, {EXAMPLES}"
-TOO_LARGE = "This number is too large to keep. Enter a smaller one, for example 250 or 1e6."
-TOO_SMALL = "This number is too close to 0 to keep. Enter a larger one, for example 0.5 or 1e-6."
+ABOVE_0 = N_("Enter a number greater than 0, for example 0.5, 10 or 250.")
+TOO_LARGE = N_("This number is too large to keep. Enter a smaller one, for example 250 or 1e6.")
+TOO_SMALL = N_("This number is too close to 0 to keep. Enter a larger one, for example 0.5 or 1e-6.")
 
 _NUMBER = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _EITHER = re.compile(r"\+?[1-9]\d{0,2},\d{3}")
@@ -41,15 +41,22 @@ def parse_magnitude(text: str) -> float:
     if _EITHER.fullmatch(number):
         thousands, decimals = number.lstrip("+").split(",")
         raise _refusal(
-            f"{typed} can be read in two ways. Write {thousands}{decimals} for a large number, or "
-            f"{thousands}.{decimals} for a small one."
+            Message(
+                "%(typed)s can be read in two ways. Write %(large)s for a large number, or %(small)s for a small one.",
+                typed=typed,
+                large=f"{thousands}{decimals}",
+                small=f"{thousands}.{decimals}",
+            )
         )
     if number.count(",") == 1 and "." not in number:
         number = number.replace(",", ".")
     if not _NUMBER.fullmatch(number):
         if _GROUPED.fullmatch(number):
             raise _refusal(
-                "Write the number without spaces or marks between the digits, and a point before the decimals: 1000.5."
+                N_(
+                    "Write the number without spaces or marks between the digits, and a point before the decimals: "
+                    "1000.5."
+                )
             )
         raise _refusal(ABOVE_0)
     value = float(number)

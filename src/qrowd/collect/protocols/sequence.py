@@ -37,6 +37,7 @@ from qrowd.collect.protocols.events import (
     Reply,
 )
 from qrowd.collect.protocols.gold import is_right
+from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.protocol import GoldRow, JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.views import (
     Answer,
@@ -51,9 +52,10 @@ from qrowd.collect.protocols.views import (
 
 Phase = Literal["question", "documents", "revision", "rating", "completed", "failed", "screened_out"]
 
-OVER = "This set of documents is finished; nothing in it can be changed any more."
-CHECKED = "The answer to this document has been checked and cannot be changed any more."
-NOT_YET = "This document has not been reached yet. Judge the one that is shown first."
+OVER = N_("This set of documents is finished; nothing in it can be changed any more.")
+CHECKED = N_("The answer to this document has been checked and cannot be changed any more.")
+NOT_YET = N_("This document has not been reached yet. Judge the one that is shown first.")
+NO_DOCUMENT = N_("There is no such document; they go from 1 to %(n)s.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,14 +359,14 @@ def _is_gold(task: Task, position: int) -> bool:
 
 def _now_shown(state: SequenceState, position: int) -> None:
     if not 0 <= position < len(state.places):
-        raise Refusal("position", f"There is no such document; they go from 1 to {len(state.places)}.", "position")
+        raise Refusal("position", Message(NO_DOCUMENT, n=len(state.places)), "position")
     if position != state.position:
         raise Refusal("stale", STALE, "position")
 
 
 def _step_events(state: SequenceState, position: int) -> tuple[Event, ...]:
     if not 0 <= position < len(state.places):
-        raise Refusal("position", f"There is no such document; they go from 1 to {len(state.places)}.", "position")
+        raise Refusal("position", Message(NO_DOCUMENT, n=len(state.places)), "position")
     if position == state.position:
         raise Refusal("position", "This is the document that is shown.", "position")
     if not (state.places[position].answer or position in state.postponed or position == _frontier(state)):

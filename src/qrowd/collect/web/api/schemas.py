@@ -114,7 +114,7 @@ class CampaignSettings:
     """How a campaign is run. checks : whether magnitude units hold two check documents.
 
     questions : whether every topic has a question, or none has; null where some may have one. preset : whose settings
-    were taken where the campaign had none of its own.
+    were taken where the campaign had none of its own. language : of the interface; "" for the browser's.
 
     protocol : the settings; null in a campaign with arms. arms : those of each arm.
     """
@@ -129,6 +129,7 @@ class CampaignSettings:
     checks: bool
     questions: bool | None
     preset: str
+    language: str
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,7 @@ def campaign_of(row: CampaignRow, counts: Counts) -> Campaign:
         table["checks"],
         table["questions"],
         table["preset"],
+        settings.language,
     )
     return Campaign(**vars(head_of(row)), settings=own, counts=counts)
 
