@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table
@@ -93,8 +93,7 @@ class CampaignSettings:
     lease_seconds : how long a unit is kept for somebody who does nothing.
     frames : sites whose pages may be shown in frames. question : the settings of the campaign's question, if it has
     one. seed : of the campaign. gold : how gold questions are used; None without. language : of the interface; "" for
-    the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
-    effort : documents of a unit, and about how many minutes it takes; None where that is not known.
+    the one that the browser asks for.
     """
 
     name: str
@@ -111,9 +110,6 @@ class CampaignSettings:
     seed: int = 0
     gold: GoldSettings | None = None
     language: str = ""
-    guidelines: str = ""
-    pictures: Mapping[str, str] = field(default_factory=dict)
-    effort: tuple[int, int] | None = None
 
     @property
     def set_size(self) -> int:
@@ -181,9 +177,6 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         row.seed,
         None if table.get("gold") is None else read(GoldSettings, table["gold"]),
         table.get("language", ""),
-        table.get("guidelines", ""),
-        table.get("pictures", {}),
-        None if table.get("effort") is None else tuple(table["effort"]),
     )
 
 
@@ -440,10 +433,8 @@ class Cache:
         numbers = list(ids)
         missing = [id for id in numbers if self._documents.get(id) is None]
         for row in materials.find_documents(connection, missing) if missing else ():
-            layout: Any = row.layout or ""
-            pages = tuple(row.pages or ())
             self._documents[row.id] = DocumentText(
-                row.title, row.text, row.html, row.language, row.url, row.image, row.frame, layout, pages
+                row.title, row.text, row.html, row.language, row.url, row.image, row.frame
             )
         return {id: text for id in numbers if (text := self._documents.get(id)) is not None}
 

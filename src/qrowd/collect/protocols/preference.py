@@ -210,13 +210,13 @@ class PreferenceProtocol(Protocol[PreferenceState]):
     ) -> tuple[Event, ...]:
         """The next pair, or the end of the pairs. board : with everything that happened so far."""
         ending: str | None = _over(task, board)
-        if ending is None and task.gold.comes(state.n_pairs, state.n_gold):
-            return (_offer_gold(task, state, board, state.n_gold, removed),)
         if ending is None:
             last = _last_preferred(state.answers)
             kept = -1 if last is None else board.places[last]
             pair = board.choose(_order_of(task), kept, enough=lambda known: _settled(task, board, known))
             if not isinstance(pair, str):
+                if task.gold.comes(state.n_pairs, state.n_gold):  # only now, so that it takes as long as any other
+                    return (_offer_gold(task, state, board, state.n_gold, removed),)
                 left, right = _sides(task, state, (board.documents[pair[0]], board.documents[pair[1]]))
                 return (_offer(task, state, board, left, right, removed),)
             ending = pair
