@@ -1,6 +1,7 @@
 """Scores of what grows, in memory or on disk, are those of all: bit by bit, with the same conventions and facts."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -14,7 +15,13 @@ from equal_scores import equal
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs, concatenate_runs
-from qrowd.partitions import PartitionExtender, open_partitioned, write_added, write_partitioned
+from qrowd.partitions import (
+    PartitionExtender,
+    compact_partitioned,
+    open_partitioned,
+    write_added,
+    write_partitioned,
+)
 from qrowd.simulation import simulate_demo
 from qrowd.trec import format_qrels, format_run
 from strategies import BOUNDED, DOCUMENTS, worlds
@@ -286,3 +293,33 @@ def test_a_mistake_in_an_added_file_leaves_the_old_collection(files, tmp_path):
         qrowd.extend_partitioned(tmp_path / "c")
     with pytest.raises(FileError, match=r"holds no survey\.json"):
         qrowd.extend_partitioned(tmp_path, judgments=str(files / "judges"))
+
+
+@pytest.mark.parametrize("change", ["an addition", "compacting"])
+def test_scores_of_a_collection_that_is_changed_meanwhile_are_refused_unless_its_rows_stay(tmp_path, change):
+    runs, judgments, _ = simulate_demo()
+    collection = write_partitioned(tmp_path / "c", runs, judgments, n_parts=3)
+    write_added(tmp_path / "c", judgments=Judgments.from_rows([(judgments.topics[0], "new", "ann", 1.0)]))
+    collection = open_partitioned(tmp_path / "c")
+    of_all = qrowd.evaluate(collection.runs, collection.judgments, "nDCG@10")
+
+    class ChangesAfterTheFirst(ThreadPoolExecutor):
+        n = 0
+
+        def submit(self, work, /, *args, **kwargs):
+            future = super().submit(work, *args, **kwargs)
+            future.exception()
+            if self.n == 0 and change == "an addition":
+                write_added(tmp_path / "c", judgments=Judgments.from_rows([(judgments.topics[0], "x", "bob", 1.0)]))
+            elif self.n == 0:
+                compact_partitioned(tmp_path / "c")
+            self.n += 1
+            return future
+
+    with ChangesAfterTheFirst(1) as executor:
+        if change == "compacting":
+            scores = qrowd.evaluate(collection.runs, collection.judgments, "nDCG@10", executor=executor)
+            assert equal(scores, of_all)
+        else:
+            with pytest.raises(FileError, match="was changed while it was evaluated; evaluate it again"):
+                qrowd.evaluate(collection.runs, collection.judgments, "nDCG@10", executor=executor)

@@ -20,7 +20,11 @@ from qrowd.partitions import PartitionedCollection, open_partitioned, survey_sta
 
 @dataclass(frozen=True)
 class Task:
-    """What all parts have in common. results : folder for scores of parts, or None. version : of qrowd that asks."""
+    """What all parts have in common.
+
+    results : folder for scores of parts, or None. version : of qrowd that asks. fingerprint : `fingerprint_of` the
+    collection whose scores are asked for.
+    """
 
     folder: str
     measures: tuple[str, ...]
@@ -28,6 +32,7 @@ class Task:
     threads: int | None
     results: str | None
     version: str
+    fingerprint: str
 
     def score(self, number: int) -> PartScores:
         """The scores of a part: read where they are written already, else computed, and written.
@@ -35,7 +40,7 @@ class Task:
         Raises
         ------
         QrowdError
-            A worker with another version of qrowd, or one that does not see the folder.
+            A worker with another version of qrowd, or one that does not see the folder; a collection that was changed.
         """
         collection = self.collection()
         path = None if self.results is None else self.path(collection, number)
@@ -58,7 +63,10 @@ class Task:
         except OSError:
             problem = "a worker does not see this folder; workers on several machines need a shared file system"
             raise FileError(self.folder, problem) from None
-        return _opened(self.folder, state)
+        collection, fingerprint = _opened(self.folder, state)
+        if fingerprint != self.fingerprint:
+            raise FileError(self.folder, "was changed while it was evaluated; evaluate it again")
+        return collection
 
     def path(self, collection: PartitionedCollection, number: int) -> Path:
         """The file of the scores of a part, named after everything that they depend on."""
@@ -76,6 +84,18 @@ class Task:
 
 
 @lru_cache(maxsize=1)
-def _opened(folder: str, state: tuple[int, int]) -> PartitionedCollection:
-    """The collection, whose survey a worker reads once. state : of the survey."""
-    return open_partitioned(folder)
+def _opened(folder: str, state: tuple[int, int]) -> tuple[PartitionedCollection, str]:
+    """The collection, whose survey a worker reads once, and its fingerprint. state : of the survey."""
+    collection = open_partitioned(folder)
+    return collection, fingerprint_of(collection)
+
+
+def fingerprint_of(collection: PartitionedCollection) -> str:
+    """What differs as soon as one row does; files that were compacted hold the same rows."""
+    about = (
+        collection.systems,
+        collection.assessors,
+        tuple(vars(scale) for scale in collection.scales),
+        tuple(part.digest for part in collection.parts),
+    )
+    return sha256(repr(about).encode()).hexdigest()

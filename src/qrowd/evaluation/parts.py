@@ -15,7 +15,7 @@ import numpy as np
 
 from qrowd.errors import FileError, NoOverlapError
 from qrowd.evaluation.facts import Facts, total
-from qrowd.evaluation.part_tasks import Task
+from qrowd.evaluation.part_tasks import Task, fingerprint_of
 from qrowd.evaluation.plan import Progress, fill_missing, parsed_measures
 from qrowd.executors import AnyExecutor, Messages, as_done
 from qrowd.model.alignment import no_shared_topic
@@ -150,7 +150,8 @@ def task_of(
     n_threads = threads if executor is None else threads or 1
     texts = tuple(map(str, measures))
     kept = None if folder is None else str(folder)
-    return Task(str(collection.folder.resolve()), texts, conventions, n_threads, kept, version("qrowd"))
+    shown = str(collection.folder.resolve())
+    return Task(shown, texts, conventions, n_threads, kept, version("qrowd"), fingerprint_of(collection))
 
 
 def messages_of(results: str | None) -> Messages:
