@@ -224,8 +224,10 @@ def expected(method: str, path: str, actor: str) -> set[int]:
             return {401}  # no cookie opens the API
         case ["owner", "login"]:
             return {303} if actor == "owner" and method == "GET" else {200} if method == "GET" else {403}
-        case ["owner", "enter", *_]:
+        case ["owner", "enter" | "password", *_] | ["sign-up", *_]:
             return {404} if method == "GET" else {403}
+        case ["owner", "oidc", *_] if method == "GET":
+            return {404}  # no provider is configured
         case ["owner", *_] if actor == "owner":
             return {200, 303, 404, 415, 422}
         case ["owner", *_]:

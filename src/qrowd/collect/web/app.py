@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
-from qrowd.collect.web import assessor, health, rendering
+from qrowd.collect.web import assessor, health, rendering, sign_up
 from qrowd.collect.web.crowd import mturk, panel, prolific
 from qrowd.collect.web.logs import Observe, RequestLog
 from qrowd.collect.web.prefix import Prefix
@@ -71,6 +71,7 @@ def make_app(
     app = Starlette(
         routes=[
             *assessor.ROUTES,
+            *sign_up.ROUTES,
             *prolific.ROUTES,
             *panel.ROUTES,
             *mturk.ROUTES,

@@ -25,6 +25,7 @@ from qrowd.collect.store.settings import secret
 from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.logs import LogFormat, LogLevel, set_up_logs
+from qrowd.collect.web.oidc import oidc_settings
 from qrowd.collect.web.security import ServerSettings
 from qrowd.errors import ArgumentError
 
@@ -84,7 +85,7 @@ class Serving:
             raise ArgumentError(
                 "secret: expected 64 or more hexadecimal digits; `openssl rand -hex 32` makes them"
             ) from None
-        self.settings(secret)
+        oidc_settings(self.settings(secret).environ)
         if self.metrics_token:
             try:
                 import prometheus_client  # noqa: F401

@@ -29,7 +29,14 @@ from qrowd.judge import FunctionModel, Request
 from webserver import BASE, SECRET, Browser
 
 UPLOADS = {"/owner/new", "/owner/lists/{campaign}"}
-OPEN = {"/owner/login", "/owner/enter/{token}"}  # to whoever is not known yet
+OPEN = {
+    "/owner/login",
+    "/owner/enter/{token}",
+    "/owner/password/{token}",
+    "/owner/oidc",
+    "/owner/oidc/callback",
+    "/owner/oidc/logout",
+}  # to whoever is not known yet
 TOML = (
     '[campaign]\nname = "zipped"\ntitle = "From a zip"\n[journey]\nconsent = false\n[grades]\nk = 2\nredundancy = 1\n'
 )

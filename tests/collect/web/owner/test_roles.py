@@ -143,6 +143,8 @@ def test_roles_every_route_by_every_role(made: Estate, name: str) -> None:
             assert status == (404 if unknown else 403), (method, path, status)
         tried += 1
     assert tried >= 30
+    assert browser.post("/owner/logout", {"csrf": csrf}).status == 303  # the last, since it ends the session
+    assert browser.get("/owner").status == 303
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

@@ -1,6 +1,6 @@
 """Invitations and payment of assessors: links, addresses for platforms, payment codes.
 
-GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, another, revoke
+GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, another, revoke, open, close
 GET  /owner/c/{campaign}/platforms      addresses to paste
 GET  /owner/c/{campaign}/payment        codes, and the assessor of one: ?code=
 """
@@ -17,9 +17,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.crowd import crowd_of
+from qrowd.collect.campaigns.membership import record
 from qrowd.collect.campaigns.state import read_settings
+from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import invitations as stored
-from qrowd.collect.store.invitations import invite, invite_all, revoke_invitation
+from qrowd.collect.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd.collect.store.schema import PERSON
 from qrowd.collect.store.state import assessors_of
 from qrowd.collect.web.crowd import PATHS
@@ -27,6 +29,7 @@ from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import quality_of
 from qrowd.collect.web.owner.context import OwnerContext, form, page
 from qrowd.collect.web.payment import as_code, payment_code
+from qrowd.collect.web.server import DAY
 from qrowd.errors import ArgumentError
 
 MOST = 1000  # links at once
@@ -66,19 +69,23 @@ def names_in(text: str) -> list[str]:
     return names
 
 
-def number_in(text: str) -> int:
-    """How many links."""
-    if not re.fullmatch(r"[0-9]{1,4}", text.strip(), re.ASCII) or not 1 <= int(text) <= MOST:
-        raise ArgumentError(f"number: give a whole number from 1 to {MOST}")
+def number_in(text: str, name: str = "number", most: int | None = MOST) -> int:
+    """A whole number from 1, such as how many links."""
+    if not re.fullmatch(r"[0-9]{1,9}", text.strip(), re.ASCII) or not 1 <= int(text) <= (most or 10**9):
+        raise ArgumentError(f"{name}: give a whole number from 1 to {most}")
     return int(text)
 
 
-async def invitations(context: OwnerContext, new: Sequence[tuple[str, str]] = ()) -> Response:
-    """The invitations. new : (name, token) of links that were just made."""
+async def invitations(context: OwnerContext, new: Sequence[tuple[str, str]] = (), opened: str = "") -> Response:
+    """The invitations. new : (name, token) of links, opened : token of a sign-up link, just made."""
     number, base = context.campaign.id, context.server.settings.base_url.rstrip("/")
     rows = await context.read(lambda connection: stored.invitations(connection, number))
+    sign_ups = await context.read(lambda connection: stored.sign_ups(connection, number))
     links = [(name, f"{base}/join/{token}") for name, token in new]
-    return context.render("invitations", tab="invitations", rows=rows, links=links)
+    sign_up_link = f"{base}/sign-up/{opened}" if opened else ""
+    return context.render(
+        "invitations", tab="invitations", rows=rows, links=links, sign_ups=sign_ups, sign_up_link=sign_up_link
+    )
 
 
 async def send_invitations(context: OwnerContext, fields: Form) -> Response:
@@ -97,9 +104,35 @@ async def send_invitations(context: OwnerContext, fields: Form) -> Response:
             new = [(name, await write(lambda connection: another_link(connection, number, name, at)))]
         case "revoke":
             await write(lambda connection: revoke_invitation(connection, number, name))
+        case "open":
+            most, days = number_in(fields.get("most", ""), "most"), number_in(fields.get("days", ""), "days")
+            by = context.owner.name
+            opened = await write(lambda connection: open_sign_up(connection, number, most, days, at, by))
+            return await invitations(context, opened=opened)
+        case "close":
+            link, by = number_in(fields.get("link", ""), "link", None), context.owner.name
+            await write(lambda connection: end_sign_up(connection, number, link, at, by))
         case other:
-            raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, another, revoke")
+            raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, another, revoke, open, close")
+    if new:
+        n, by = len(new), context.owner.name
+        await write(lambda connection: record(connection, number, Event("invited", {"n": n}), at, by))
     return await invitations(context, new)
+
+
+def open_sign_up(connection: Connection, campaign_id: int, most: int, days: int, at: float, account: str) -> str:
+    """The token of a new sign-up link."""
+    expires = at + days * DAY
+    token = add_sign_up(connection, campaign_id, most, expires, at)
+    record(connection, campaign_id, Event("sign_up_opened", {"most": most, "expires": expires}), at, account)
+    return token
+
+
+def end_sign_up(connection: Connection, campaign_id: int, number: int, at: float, account: str) -> None:
+    """Close a sign-up link of the campaign; once it is closed, nothing happens."""
+    n = next((one.n for one in stored.sign_ups(connection, campaign_id) if one.id == number), 0)
+    if close_sign_up(connection, campaign_id, number, at):
+        record(connection, campaign_id, Event("sign_up_closed", {"n": n}), at, account)
 
 
 def another_link(connection: Connection, campaign_id: int, name: str, at: float) -> str:

@@ -29,7 +29,7 @@ from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.collect.store.settings import get_setting, put_setting, take_setting
 from qrowd.collect.web.forms import Form, query_of, token_of
 from qrowd.collect.web.logs import note
-from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
+from qrowd.collect.web.owner.context import MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.owner.oidc import provider_name
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
 from qrowd.collect.web.rendering import render
@@ -210,5 +210,5 @@ ROUTES: list[BaseRoute] = [
     Route("/owner/login/code", enter_code, methods=["POST"]),
     Route("/owner/enter/{token}", show_link, methods=["GET"]),
     Route("/owner/enter/{token}", enter, methods=["POST"]),
-    form("/owner/logout", logout),
+    form("/owner/logout", logout, needs=MEMBER),
 ]

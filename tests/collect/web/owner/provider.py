@@ -1,0 +1,114 @@
+"""A provider of OpenID Connect as a process of its own, and one in this process that lies as a test wants.
+
+python provider.py    serves oidc-provider-mock on a free port of this machine, and prints the port
+"""
+
+import json
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+PEOPLE = {
+    "s-ann": {"preferred_username": "ann", "email": "ann@uni.test", "email_verified": True, "groups": ["ir", "staff"]},
+    "s-bob": {"preferred_username": "bob ross", "email": "bob@other.test", "email_verified": True, "groups": []},
+    "s-eve": {"preferred_username": "eve", "email": "eve@uni.test", "email_verified": False},
+}
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")  # of the package's own imports
+    from oidc_provider_mock import User, app
+    from werkzeug.serving import make_server
+
+    users = [User(sub=sub, claims=claims) for sub, claims in PEOPLE.items()]
+    server = make_server("127.0.0.1", 0, app(require_nonce=True, user_claims=users), threaded=True)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+
+
+@contextmanager
+def real_provider() -> Iterator[str]:
+    """The address of a provider in another process."""
+    process = subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@dataclass
+class Liar:
+    """A provider whose metadata and tokens are what a test wants. asked : (method, path, form) of its requests."""
+
+    issuer: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    claims: dict[str, Any] = field(default_factory=dict)
+    sign: Any = None  # of (claims), the token; None for its own key
+    asked: list[tuple[str, str, Mapping[str, list[str]]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        from joserfc.jwk import RSAKey
+
+        self.key = RSAKey.generate_key(2048, parameters={"kid": "one", "alg": "RS256", "use": "sig"})
+
+    def answer(self, method: str, path: str, form: Mapping[str, list[str]]) -> tuple[int, Any]:
+        from joserfc import jwt
+
+        self.asked.append((method, path, form))
+        match path:
+            case "/.well-known/openid-configuration":
+                usual = {name: f"{self.issuer}/{name}" for name in ("authorization_endpoint", "token_endpoint")}
+                return 200, {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/jwks", **usual, **self.metadata}
+            case "/jwks":
+                return 200, {"keys": [self.key.as_dict(private=False)]}
+            case "/token_endpoint":
+                sign = self.sign or (lambda claims: jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.key))
+                token = {"access_token": "a", "token_type": "Bearer", "expires_in": 60, "id_token": sign(self.claims)}
+                return 200, token
+        return 404, {}
+
+
+@contextmanager
+def lying_provider() -> Iterator[Liar]:
+    liar = Liar()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            length = int(self.headers.get("content-length", 0))
+            form = parse_qs(self.rfile.read(length).decode())
+            status, content = liar.answer(self.command, urlsplit(self.path).path, form)
+            body = json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    liar.issuer = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield liar
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()
