@@ -36,7 +36,7 @@ def serve(
     base_url: Annotated[
         str | None,
         option(
-            help="Address of the server, as browsers see it; it may have a path.",
+            help="Address of the server, as browsers see it.",
             metavar="URL",
             show_default="http://HOST:PORT",
             envvar="QROWD_BASE_URL",
