@@ -8,14 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.document_rows import add_documents, add_pictures, document_of, pictures_of
 from qrowd.collect.campaigns.drawn import first_event
+from qrowd.collect.campaigns.effort import effort_of
 from qrowd.collect.campaigns.gold_questions import GoldQuestion
 from qrowd.collect.campaigns.material import question_of
-from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.plan import Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
 from qrowd.collect.campaigns.question_settings import QuestionSettings, first_sizes
 from qrowd.collect.campaigns.state import read_settings
-from qrowd.collect.campaigns.web_pages import image_from_text, image_to_text, sites_of
+from qrowd.collect.campaigns.web_pages import image_from_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.schema import plain
 from qrowd.collect.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
@@ -62,12 +64,9 @@ def create_campaign(
             f"campaign.name: {plan.name!r} is taken by another campaign; choose another, or replace that campaign, as "
             "long as it has no answer, by qrowd campaign create FOLDER --replace"
         )
-    images = {d.label: image_from_text(d.image) for d in plan.documents if d.image}
-    rows = ({**vars(d), "image": images[d.label].digest if d.image else ""} for d in plan.documents)
-    materials.add_material(connection, "document", campaign_id, rows)
-    for image in {image.digest: image for image in images.values()}.values():  # one at a time: they are large
-        content = {"digest": image.digest, "media_type": image.media_type, "content": image.content}
-        materials.add_material(connection, "image", campaign_id, [content])
+    written: set[str] = set()
+    add_documents(connection, campaign_id, plan.documents, written)
+    add_pictures(connection, campaign_id, plan.pictures, written)
     documents = materials.ids_by_label(connection, "document", campaign_id)
     materials.add_material(connection, "topic", campaign_id, (_topic_row(t, documents) for t in plan.topics))
     topics = materials.ids_by_label(connection, "topic", campaign_id)
@@ -104,9 +103,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     documents = []
     for d in materials.documents_of(connection, campaign_id):
         labels[d.id] = d.label
-        found = materials.find_image(connection, campaign_id, d.image) if d.image else None
-        image = "" if found is None else image_to_text(found[1])
-        documents.append(DocumentPlan(d.label, d.text, d.title, d.html, d.language, d.url, image, d.frame))
+        documents.append(document_of(connection, campaign_id, d))
     pools: dict[int, set[int]] = {}
     for unit in materials.units_of(connection, campaign_id):
         pools.setdefault(unit.topic_id, set()).update(unit.documents)
@@ -149,6 +146,8 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         question=_question_of(connection, row),
         gold=settings.gold,
         language=settings.language,
+        guidelines=settings.guidelines,
+        pictures=pictures_of(connection, campaign_id, settings.pictures),
     )
 
 
@@ -174,6 +173,9 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
         "checks": plan.checks,
         "questions": plan.questions,
         "preset": plan.preset,
+        "guidelines": plan.guidelines,
+        "pictures": {name: image_from_text(content).digest for name, content in plan.pictures.items()},
+        "effort": list(effort_of(plan)),
         "crowd": {name: dict(part) for name, part in plan.crowd.items()},
         **({"language": plan.language} if plan.language else {}),
         **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),

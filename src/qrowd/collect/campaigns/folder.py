@@ -33,7 +33,8 @@ from qrowd.collect.campaigns.places import Place, placed
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.question_files import question_and_pools
-from qrowd.collect.campaigns.web_pages import ENDINGS, image_of, image_to_text
+from qrowd.collect.campaigns.shown_files import PDF, ShownFiles, pdf_as, read_guidelines
+from qrowd.collect.campaigns.web_pages import ENDINGS
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.schema import SchemaError, Where, no_such
 from qrowd.collect.protocols.settings import SETTINGS
@@ -304,7 +305,8 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
             if runs is not None and _compares(table):
                 topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
     wanted = None if pools is None else {d for part in (pools, of_gold) for labels in part.values() for d in labels}
-    documents = _documents(reading, wanted)
+    read_guidelines(head, reading.folder.bytes)
+    documents = _documents(reading, wanted, pdf_as(head))
     texts, names = {row["label"] for row in documents}, reading.names("documents")
     files = first_of(names, 2)
     for label, pool in (pools or {}).items():
@@ -411,22 +413,23 @@ def _pools(reading: Reading, topics: Collection[str], runs: Any) -> Pools | None
     return pools
 
 
-def _documents(reading: Reading, labels: Collection[str] | None) -> list[dict[str, Any]]:
-    """The rows of the documents that are wanted; all of them for None."""
+def _documents(reading: Reading, labels: Collection[str] | None, pdf_as: str) -> list[dict[str, Any]]:
+    """The rows of the documents that are wanted; all of them for None. pdf_as : "pages" or "text"."""
     names = reading.names("documents")
     if not names:
         raise SchemaError(("files", "documents"), f"is missing; name a file, or call it {USUAL['documents'][0]}")
     documents: list[dict[str, Any]] = []
+    shown = ShownFiles(reading.folder.bytes, pdf_as)
     for name in names:
         for line, row in _document_rows(reading, name, labels):
             if labels is not None and row["label"] not in labels:
                 continue
-            if isinstance(image := row.get("image"), str) and image:
-                row["image"] = _image(reading, image, name, line)
+            shown.add(row, name, line)
             reading.places["documents", len(documents)] = name, line
             documents.append(row)
             if len(documents) > MAX_DOCUMENTS:
                 raise FileError(name, f"more than {MAX_DOCUMENTS} documents; name a pool", line)
+    shown.finish()
     return documents
 
 
@@ -438,19 +441,14 @@ def _document_rows(reading: Reading, name: str, labels: Collection[str] | None) 
     if name.lower().endswith(ENDINGS):
         problem = "is an image; name it in a table of documents, in the column `image` beside a title"
         raise FileError(name, problem)
+    if name.lower().endswith(PDF):
+        label = PurePosixPath(name).stem
+        if labels is None or label in labels:
+            yield 1, {"label": label, "pdf": name}
+        return
     if not (name.lower().endswith(PAGES) and one_each):
         yield from read_documents(reading.folder.bytes(name), name)
         return
     label = PurePosixPath(name).stem
     if labels is None or label in labels:
         yield 1, read_page(reading.folder.bytes(name), name, label)
-
-
-def _image(reading: Reading, image: str, name: str, line: int) -> str:
-    """An image of the folder as a plan holds it."""
-    try:
-        return image_to_text(image_of(reading.folder.bytes(image)).content)
-    except FileError as error:
-        raise FileError(name, f"image {image}: {error.problem}", line) from None
-    except ArgumentError as error:
-        raise FileError(name, f"image {image}: {error}", line) from None

@@ -413,6 +413,9 @@ class JudgingService:
             named=named,
             preview=preview,
             language=settings.language,
+            guidelines=settings.guidelines,
+            pictures=tuple(settings.pictures.items()),
+            effort=settings.effort,
             **shown,
         )
 

@@ -209,7 +209,7 @@ def action_of(view: DocumentView | PairView, unit: UnitSoFar, outcome: Outcome, 
 def words_of(document: DocumentText) -> str:
     """What a model reads of a document; "" where there is nothing but an image or a page in a frame."""
     text = text_of_html(document.text) if document.html else document.text
-    if (document.image or document.frame) and not text.strip():
+    if not document.is_text and not text.strip():
         return ""
     return document_text({"title": document.title, "text": text}).strip()
 

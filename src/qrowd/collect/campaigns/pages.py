@@ -6,6 +6,7 @@ Faces (HTML, JSON) draw a `Page` and nothing else, so what is not in here cannot
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.settings import ASK_DOCUMENT, Settings
@@ -28,6 +29,8 @@ class DocumentText:
 
     url : shown above it. image : digest of the image of the page, which is shown instead of the text; in what a server
     sends, its address on this server. frame : whether the page at `url` itself is shown.
+    layout : "pre" for a text whose lines and blanks stay as they are; "sandbox" for HTML with its own styles, which
+    `image` names, while `text` says what it says. pages : digests or addresses of the images of a PDF's pages.
     """
 
     title: str
@@ -37,6 +40,13 @@ class DocumentText:
     url: str = ""
     image: str = ""
     frame: bool = False
+    layout: Literal["", "pre", "sandbox"] = ""
+    pages: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is shown as a text, and not as images or in a frame."""
+        return not (self.image or self.frame or self.pages)
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,9 @@ class Page:
     preview : nothing can be answered; the page only shows what the task is like.
     language : of the interface, as the campaign has it; "" for the one that the browser asks for.
     place : which document of how many in one go, where each is a unit of its own; from 1.
+    guidelines : Markdown. pictures : (name, digest) of its pictures; in what a server sends, their addresses.
+    guidelines_at : in what a server sends, the address of the page of the guidelines.
+    effort : documents of a unit, and about how many minutes it takes.
     """
 
     campaign: str
@@ -88,6 +101,10 @@ class Page:
     preview: bool = False
     place: tuple[int, int] | None = None
     language: str = ""
+    guidelines: str = ""
+    pictures: tuple[tuple[str, str], ...] = ()
+    guidelines_at: str = ""
+    effort: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

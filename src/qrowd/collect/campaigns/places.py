@@ -5,20 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from qrowd.collect.protocols.schema import SchemaError, Where, path
+from qrowd.collect.protocols.schema import LISTED, SchemaError, Where, listed, path
 from qrowd.errors import FileError
 
 Place = tuple[str, int | None]  # a file and its line; None for the whole file
 
 
 def placed(error: SchemaError, places: Mapping[Where, Place], toml: str, text: str) -> FileError:
-    """The error by file and line. places : of parts of the table; text : of the TOML file, for all others."""
+    """The error by file and line. places : of parts of the table; text : of the TOML file, for all others.
+
+    Further values that do not fit follow, each on a line of its own.
+    """
+    first = _placed(error, places, toml, text)
+    others = [str(_placed(SchemaError(*one), places, toml, text)) for one in error.more[: LISTED - 1]]
+    if not others:
+        return first
+    return FileError(first.path, listed([first.problem, *others], 1 + len(error.more)), first.line)
+
+
+def _placed(error: SchemaError, places: Mapping[Where, Place], toml: str, text: str) -> FileError:
     for n in range(len(error.where), 0, -1):
         if (place := places.get(error.where[:n])) is not None:
             of_list = isinstance(error.where[-1], int) and n == len(error.where) - 1
             rest = path(error.where[n - of_list :])
             return FileError(place[0], f"{rest}: {error.problem}" if rest else error.problem, place[1])
-    return FileError(toml, str(error), _line_of(text, error.where))
+    problem = f"{path(error.where)}: {error.problem}" if error.where else error.problem
+    return FileError(toml, problem, _line_of(text, error.where))
 
 
 def _line_of(text: str, where: Where) -> int | None:

@@ -6,14 +6,24 @@ Everything that could not work is refused here, before anything is written: nobo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
+from qrowd.collect.campaigns.documents import (
+    LANGUAGE,
+    UNFIT,
+    DocumentPlan,
+    Problems,
+    document_problems,
+    in_short,
+    text_problems,
+)
 from qrowd.collect.campaigns.gold_questions import GoldQuestion, gold_problems
+from qrowd.collect.campaigns.guidelines import guidelines_problems
 from qrowd.collect.campaigns.question_settings import QuestionSettings, question_problems, settings_with_question
-from qrowd.collect.campaigns.web_pages import MAX_IMAGES, MAX_SITES, image_from_text, site_of, sites_of
+from qrowd.collect.campaigns.web_pages import MAX_IMAGES, MAX_SITES, sites_of
 from qrowd.collect.protocols.instructions import PRACTICE, magnitude_instructions
 from qrowd.collect.protocols.presets import preset_of
 from qrowd.collect.protocols.protocol import Question
@@ -28,19 +38,13 @@ from qrowd.collect.protocols.settings import (
     Settings,
     protocol_of,
 )
-from qrowd.errors import ArgumentError
-
-Problems = Iterator[tuple[Where, str]]
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-UNFIT = re.compile("[\x00\ud800-\udfff]")  # no database can hold these
 BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 
 MAX_TOPICS = 10_000
 MAX_DOCUMENTS = 1_000_000
 MAX_IN_POOL = 10_000
-MAX_CHARACTERS = 1_000_000  # of one text
 MAX_LABEL = 200
 MAX_SLOTS = 1_000_000
 
@@ -68,25 +72,6 @@ class TopicPlan:
 
 
 @dataclass(frozen=True)
-class DocumentPlan:
-    """A document.
-
-    html : whether `text` is HTML. language : a tag such as "en" or "pt-BR", or "". url : its address, shown above it.
-    image : an image of the page as base64 (PNG, JPEG or WebP), shown instead of the text; the text, or else the title,
-    is what is read to those who cannot see it. frame : whether the page at `url` itself is shown, in a frame.
-    """
-
-    label: str
-    text: str = ""
-    title: str = ""
-    html: bool = False
-    language: str = ""
-    url: str = ""
-    image: str = field(default="", repr=False)
-    frame: bool = False
-
-
-@dataclass(frozen=True)
 class Plan:
     """A campaign that can be created.
 
@@ -100,6 +85,8 @@ class Plan:
     crowd : one table per platform, as `crowd_of` makes it. question : about systems, which decides what is judged.
     gold : how the gold questions of the topics are used; None without any.
     language : of the interface, such as "de"; "" for the one that each browser asks for.
+    guidelines : Markdown, shown before the first unit and on a page beside judging. pictures : those that it names, as
+        base64, by file.
     n_flattened : documents whose HTML was nested too deep, so that they are plain text.
 
     Raises
@@ -127,12 +114,13 @@ class Plan:
     n_flattened: int = 0
     gold: GoldSettings | None = None
     language: str = ""
+    guidelines: str = ""
+    pictures: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.question is not None:
             object.__setattr__(self, "settings", settings_with_question(self.settings))
-        for where, problem in _problems(self):
-            raise SchemaError(where, problem)
+        refuse(_problems(self))
         place = {document.label: i for i, document in enumerate(self.documents)}
         ordered = (replace(t, pool=tuple(sorted(t.pool, key=place.__getitem__))) for t in self.topics)
         object.__setattr__(self, "topics", tuple(ordered))
@@ -179,13 +167,20 @@ def arms_in_short(protocols: Mapping[str, str]) -> str:
     return ", ".join(f"{arm} ({protocol})" if arm else protocol for arm, protocol in protocols.items())
 
 
-def in_short(value: Any) -> str:
-    """A value as a message can hold it."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 # ---- what cannot work
+
+
+def refuse(problems: Problems) -> None:
+    """Raise the first of the problems; if it is one of a document, with those of all others."""
+    found: list[tuple[Where, str]] = []
+    for where, problem in problems:
+        of_document = len(where) > 2 and (where[0] == "documents" or where[2] == "pool")
+        if of_document or not found:
+            found.append((where, problem))
+        if not of_document:
+            break
+    if found:
+        raise SchemaError(*found[0], more=tuple(found[1:]))
 
 
 def _problems(plan: Plan) -> Problems:
@@ -194,11 +189,12 @@ def _problems(plan: Plan) -> Problems:
     yield from _label_problems("documents", plan.documents, MAX_DOCUMENTS)
     n_bytes = 0
     for i, document in enumerate(plan.documents):
-        yield from _document_problems(document, ("documents", i))
-        n_bytes += len(document.image) * 3 // 4
-        if n_bytes > MAX_IMAGES:
+        yield from document_problems(document, ("documents", i))
+        n_images = n_bytes + sum(len(image) * 3 // 4 for image in document.images)
+        if n_images > MAX_IMAGES >= n_bytes:
             problem = f"the images up to here are more than {MAX_IMAGES:,} bytes; make several campaigns of them"
             yield ("documents", i, "image"), problem
+        n_bytes = n_images
     if (n_sites := len(sites_of(one.url for one in plan.documents if one.frame))) > MAX_SITES:
         problem = f"{n_sites} sites are shown in frames, more than {MAX_SITES}; show images of their pages"
         yield ("documents",), problem
@@ -215,31 +211,6 @@ def _problems(plan: Plan) -> Problems:
         if n_slots > MAX_SLOTS:
             where = (*table_of(arm, settings), "redundancy")
             yield where, f"{n_slots} units to judge are more than {MAX_SLOTS}; lower it"
-
-
-def _document_problems(document: DocumentPlan, where: Where) -> Problems:
-    name = f"document {document.label!r}"
-    if not document.text.strip():
-        if document.image and not document.title.strip():
-            yield (*where, "text"), f"{name} is an image without words; add a title, or say in `text` what it shows"
-        if not document.image and not document.frame:
-            yield (*where, "text"), f"{name} has no text; add it, or leave the document out"
-    yield from _text_problems(where, title=document.title, text=document.text)
-    if document.language and not LANGUAGE.fullmatch(document.language):
-        problem = f"{in_short(document.language)} is no tag of a language; write one such as en or pt-BR"
-        yield (*where, "language"), problem
-    if document.url and site_of(document.url) is None:
-        problem = f"{in_short(document.url)} is no address of a page; write it in ASCII, with http:// or https:// first"
-        yield (*where, "url"), problem
-    if document.frame and not document.url:
-        yield (*where, "url"), f"{name} is shown in a frame, but has no address; add it"
-    if document.image:
-        if document.frame or document.html:
-            yield (*where, "image"), f"{name} is an image, and cannot also be {'a frame' if document.frame else 'HTML'}"
-        try:
-            image_from_text(document.image)
-        except ArgumentError as error:
-            yield (*where, "image"), f"{name}: {error}"
 
 
 def table_of(arm: str, settings: Settings) -> Where:
@@ -283,7 +254,9 @@ def _head_problems(plan: Plan) -> Problems:
         problem = f"{in_short(plan.language)} is no tag of a language; write one such as en, de or ja"
         yield (*where, "language"), problem
     texts = {key: getattr(plan, key) for key in ("title", "consent", "instructions", "practice_instructions")}
-    yield from _text_problems(where, **texts)
+    yield from text_problems(where, **texts)
+    if plan.guidelines:
+        yield from guidelines_problems(plan.guidelines, plan.pictures)
     if plan.preset:
         preset = preset_of(plan.preset)
         if preset.protocol not in map(protocol_of, plan.arms.values()):
@@ -321,20 +294,12 @@ def _label_problems(key: str, items: Sequence[TopicPlan | DocumentPlan], most: i
         labels.add(label)
 
 
-def _text_problems(where: Where, **texts: str) -> Problems:
-    for key, text in texts.items():
-        if len(text) > MAX_CHARACTERS:
-            yield (*where, key), f"{len(text)} characters are more than {MAX_CHARACTERS}; shorten it"
-        if character := UNFIT.search(text):
-            yield (*where, key), f"holds {character[0]!r}, which no database can keep; remove it"
-
-
 def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]) -> Problems:
     if not topic.title.strip():
         yield (*where, "title"), f"topic {topic.label!r} has no title; say what is looked for"
-    yield from _text_problems(where, title=topic.title, description=topic.description, narrative=topic.narrative)
+    yield from text_problems(where, title=topic.title, description=topic.description, narrative=topic.narrative)
     for n, snippet in enumerate(topic.context):
-        yield from _text_problems((*where, "context"), **{str(n): snippet})
+        yield from text_problems((*where, "context"), **{str(n): snippet})
         if not snippet.strip():
             yield (*where, "context", n), "is an empty snippet; remove it"
     pool: set[str] = set()
@@ -358,7 +323,7 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
             yield (*where, "question"), f"topic {topic.label!r} has one, but questions = false; remove it"
         yield from _question_problems(topic.question, (*where, "question"))
     for name, ranking in topic.systems.items():
-        yield from _text_problems((*where, "systems"), **{name: name})
+        yield from text_problems((*where, "systems"), **{name: name})
         if len(set(ranking)) < len(ranking):
             yield (*where, "systems", name), "a document is there twice; remove one"
         if stranger := next((document for document in ranking if document not in pool), None):
@@ -416,4 +381,4 @@ def _question_problems(question: Question, where: Where) -> Problems:
         problem = f"there is no option {question.correct}; they count from 0 to {len(options) - 1}"
         yield (*where, "correct"), problem
     for text in (question.text, *options):
-        yield from _text_problems(where, text=text)
+        yield from text_problems(where, text=text)

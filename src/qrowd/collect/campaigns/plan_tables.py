@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
+from qrowd.collect.campaigns.documents import MAX_CHARACTERS, DocumentPlan
 from qrowd.collect.campaigns.gold_questions import gold_labels
-from qrowd.collect.campaigns.plan import MAX_CHARACTERS, DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.plan import Plan, TopicPlan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
+from qrowd.collect.campaigns.sandbox import for_sandbox
 from qrowd.collect.campaigns.sanitise import without_harm
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.protocol import Question
-from qrowd.collect.protocols.schema import SchemaError, plain, read
+from qrowd.collect.protocols.schema import SchemaError, Where, plain, read
 from qrowd.collect.protocols.settings import (
     SETTINGS,
     GoldSettings,
@@ -36,6 +38,8 @@ class HeadTable:
     name : as it stands in addresses. title : the name where it is missing. protocol : that of the settings where it is
     missing. seed : drawn where it is missing. preset : whose settings are in force where no other is given. language :
     of the interface; the one that the browser asks for where it is missing.
+    html, layout : of documents that are HTML, and of plain texts, which say nothing themselves. guidelines : Markdown.
+    pictures : of the guidelines, as base64, by the name they have there.
     """
 
     name: str
@@ -50,8 +54,13 @@ class HeadTable:
     questions: bool | None = None
     preset: str = ""
     language: str = ""
+    html: Literal["", "sandbox"] = ""
+    layout: Literal["", "pre"] = ""
+    guidelines: str = ""
+    pictures: dict[str, str] = field(default_factory=dict)
 
 
+OF_DOCUMENTS = ("html", "layout")  # keys that each document has of its own in a plan
 HEAD = tuple(HeadTable.__dataclass_fields__)
 
 
@@ -102,7 +111,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     labels = {label for topic in whole.topics for label in topic.pool}
     labels |= {label for topic in whole.topics for one in topic.gold for label in one.labels}
     places = [i for i, document in enumerate(whole.documents) if document.label in labels or not document.label]
-    documents = tuple(_cleaned(whole.documents[i]) for i in places)
+    documents = tuple(_cleaned(_with_defaults(whole.documents[i], head)) for i in places)
     try:
         return Plan(
             name=head.name,
@@ -123,19 +132,36 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             question=whole.question,
             gold=whole.gold,
             language=head.language,
+            guidelines=head.guidelines,
+            pictures=head.pictures,
             n_flattened=sum(whole.documents[i].html and not one.html for i, one in zip(places, documents, strict=True)),
         )
     except SchemaError as error:
-        match error.where:
-            case ("documents", int(i), *rest):  # counted among those kept
-                raise SchemaError(("documents", places[i], *rest), error.problem) from None
-        raise
+        more = tuple((_counted_in(places, where), problem) for where, problem in error.more)
+        raise SchemaError(_counted_in(places, error.where), error.problem, error.code, more) from None
+
+
+def _counted_in(places: Sequence[int], where: Where) -> Where:
+    """Where a value stands in the table, of which a plan keeps only some documents."""
+    match where:
+        case ("documents", int(i), *rest):
+            return ("documents", places[i], *rest)
+    return where
+
+
+def _with_defaults(document: DocumentPlan, head: HeadTable) -> DocumentPlan:
+    """A document as the campaign has its like shown."""
+    if document.layout or document.images or document.frame:
+        return document
+    return replace(document, layout=head.html if document.html else head.layout)
 
 
 def _cleaned(document: DocumentPlan) -> DocumentPlan:
     """A document whose HTML is harmless; as plain text where its tags are nested too deep, or it becomes too long."""
     if not document.html or len(document.text) > MAX_CHARACTERS:
         return document
+    if document.layout == "sandbox":
+        return replace(document, text=for_sandbox(document.text))
     harmless = without_harm(document.text)
     if harmless is None or len(harmless) > MAX_CHARACTERS:
         return replace(document, text=text_of_html(document.text), html=False)
@@ -145,14 +171,14 @@ def _cleaned(document: DocumentPlan) -> DocumentPlan:
 def table_from_plan(plan: Plan) -> dict[str, Any]:
     """The table that `plan_from_table` reads as this plan."""
     return {
-        "campaign": {key: getattr(plan, key) for key in HeadTable.__dataclass_fields__ if key != "protocol"},
+        "campaign": {key: getattr(plan, key) for key in HEAD if key not in ("protocol", *OF_DOCUMENTS)},
         **_settings_tables(plan),
         "journey": to_table(plan.journey),
         **{name: dict(part) for name, part in plan.crowd.items()},
         **({} if plan.question is None else {"question": {**plan.question.short(), "content": plan.question.content}}),
         **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
         "topics": plain(tuple[TopicPlan, ...], plan.topics),
-        "documents": [vars(document) for document in plan.documents],
+        "documents": [{**vars(document), "pages": list(document.pages)} for document in plan.documents],
     }
 
 

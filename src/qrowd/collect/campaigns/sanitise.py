@@ -13,30 +13,31 @@ from html import escape
 from qrowd.texts import text_of_html
 
 
-def _words(names: str) -> frozenset[str]:
+def words_of(names: str) -> frozenset[str]:
+    """Names between blanks."""
     return frozenset(names.split())
 
 
-TAGS = _words(
+TAGS = words_of(
     "p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong b i u s sub sup small q cite "
     "table caption thead tbody tfoot tr th td div span section figure figcaption"
 )
-RAW = _words("script style title noscript noembed noframes iframe textarea xmp plaintext")  # hold no tags
-UNREAD = RAW | _words(
+RAW = words_of("script style title noscript noembed noframes iframe textarea xmp plaintext")  # hold no tags
+UNREAD = RAW | words_of(
     "template frame frameset object embed applet svg math select option button audio video canvas map head"
 )
-EMPTY = _words("br hr frame embed")  # never closed
-FORMATTING = _words("b code em i s small strong u")  # goes on where a paragraph ends without it
-MARKED = _words("td th caption table")  # formatting neither enters nor leaves these
-ENDS_PARAGRAPH = _words("p div h1 h2 h3 h4 h5 h6 ul ol li table blockquote pre section figure figcaption hr")
+EMPTY = words_of("br hr frame embed")  # never closed
+FORMATTING = words_of("b code em i s small strong u")  # goes on where a paragraph ends without it
+MARKED = words_of("td th caption table")  # formatting neither enters nor leaves these
+ENDS_PARAGRAPH = words_of("p div h1 h2 h3 h4 h5 h6 ul ol li table blockquote pre section figure figcaption hr")
 # What an opening tag closes, up to the innermost element of the second set.
 CLOSES = {
-    **dict.fromkeys(ENDS_PARAGRAPH, (_words("p"), MARKED | _words("object applet button template select"))),
-    "li": (_words("li p"), _words("ul ol")),
-    **dict.fromkeys(("td", "th"), (_words("td th caption"), _words("table"))),
-    "tr": (_words("td th tr caption"), _words("table")),
-    **dict.fromkeys(("thead", "tbody", "tfoot"), (_words("td th tr thead tbody tfoot caption"), _words("table"))),
-    "option": (_words("option"), _words("select")),
+    **dict.fromkeys(ENDS_PARAGRAPH, (words_of("p"), MARKED | words_of("object applet button template select"))),
+    "li": (words_of("li p"), words_of("ul ol")),
+    **dict.fromkeys(("td", "th"), (words_of("td th caption"), words_of("table"))),
+    "tr": (words_of("td th tr caption"), words_of("table")),
+    **dict.fromkeys(("thead", "tbody", "tfoot"), (words_of("td th tr thead tbody tfoot caption"), words_of("table"))),
+    "option": (words_of("option"), words_of("select")),
 }
 MAX_DEPTH = 200  # elements within each other; deeper text is shown without formatting
 MAX_GROWTH = 4  # times the length, with the tags that were missing

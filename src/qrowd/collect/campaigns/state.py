@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table
 
+from qrowd.collect.campaigns.document_rows import document_text
 from qrowd.collect.campaigns.drawn import Drawn, NewSizes, read_drawn
 from qrowd.collect.campaigns.material import gold_of_topic, material_of
 from qrowd.collect.campaigns.pages import DocumentText, TopicText
@@ -93,7 +94,8 @@ class CampaignSettings:
     lease_seconds : how long a unit is kept for somebody who does nothing.
     frames : sites whose pages may be shown in frames. question : the settings of the campaign's question, if it has
     one. seed : of the campaign. gold : how gold questions are used; None without. language : of the interface; "" for
-    the one that the browser asks for.
+    the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
+    effort : documents of a unit, and about how many minutes it takes; None where that is not known.
     """
 
     name: str
@@ -110,6 +112,9 @@ class CampaignSettings:
     seed: int = 0
     gold: GoldSettings | None = None
     language: str = ""
+    guidelines: str = ""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    effort: tuple[int, int] | None = None
 
     @property
     def set_size(self) -> int:
@@ -177,6 +182,9 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         row.seed,
         None if table.get("gold") is None else read(GoldSettings, table["gold"]),
         table.get("language", ""),
+        table.get("guidelines", ""),
+        table.get("pictures", {}),
+        None if table.get("effort") is None else tuple(table["effort"]),
     )
 
 
@@ -289,9 +297,10 @@ def differences(
 
 
 def hold_pair(connection: Connection, assignment: AssignmentState) -> None:
-    """Write which pair is on the page of an assignment, if there is one."""
+    """Write which pair is on the page of an assignment, if there is one. A gold question is nobody else's."""
     if (pair := assignment.pair()) is not None:
-        board = assignment.row.unit_id if assignment.arm.together else assignment.row.id
+        together = assignment.arm.together and pair[0] in assignment.task.material.documents
+        board = assignment.row.unit_id if together else assignment.row.id
         state.hold_pair(connection, board, pair, assignment.row.id, assignment.arm.seats)
 
 
@@ -433,9 +442,7 @@ class Cache:
         numbers = list(ids)
         missing = [id for id in numbers if self._documents.get(id) is None]
         for row in materials.find_documents(connection, missing) if missing else ():
-            self._documents[row.id] = DocumentText(
-                row.title, row.text, row.html, row.language, row.url, row.image, row.frame
-            )
+            self._documents[row.id] = document_text(row)
         return {id: text for id in numbers if (text := self._documents.get(id)) is not None}
 
     def board(self, connection: Connection, assignment: AssignmentState) -> Board:

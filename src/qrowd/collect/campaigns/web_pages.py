@@ -14,6 +14,7 @@ from qrowd.errors import ArgumentError
 
 MAX_IMAGE = 4 << 20  # bytes of one image
 MAX_IMAGES = 256 << 20  # of all images of a campaign
+HTML = "text/html"  # the media type of a document that is stored beside images
 MAX_ADDRESS = 2000  # characters
 MAX_SITES = 100  # whose pages a campaign shows in frames: each of them is named in a header of every page
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
