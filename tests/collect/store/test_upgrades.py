@@ -32,6 +32,9 @@ def undo_0003(connection: Connection) -> None:
     for name in ("invited", "sign_up", "member", "identity", "second_factor", "recovery_code", "gold_answer", "gold"):
         connection.execute(text(f"drop table {name}"))
     connection.execute(text("alter table event drop column account"))
+    connection.execute(text("alter table event drop column version"))
+    connection.execute(text("alter table campaign drop column version"))
+    connection.execute(text("alter table campaign drop column stamp"))
     connection.execute(text("alter table document drop column layout"))
     connection.execute(text("alter table document drop column pages"))
     connection.execute(text("alter table account drop column role"))

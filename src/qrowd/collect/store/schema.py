@@ -1,6 +1,6 @@
 """The tables. Events are the truth; of the rest, some is material and some is what the events add up to.
 
-    campaign, topic, document, image, unit, question, gold   material: written once, when a campaign is created
+    campaign, topic, document, image, unit, question, gold   material: written when a campaign is created or changed
     event                                  what happened, append-only
     assessor, slot, assignment             current state, worked out again from the events by one command:
     judgment, preference, bad_mark, gold_answer   who takes part, who has which unit, what they said
@@ -84,6 +84,8 @@ campaign = Table(
     Column("status", Text, nullable=False),  # running, paused, stopped, decided
     Column("seed", BigInteger, nullable=False),
     Column("created", Double, nullable=False),
+    Column("version", Integer, nullable=False, server_default=text("1")),  # one more with every change
+    Column("stamp", BigInteger, nullable=False, server_default=text("0")),  # random, another one with every change
 )
 
 topic = Table(
@@ -169,6 +171,7 @@ event = Table(
     Column("idem_key", Text, unique=True),  # one per form that was shown; several null
     Column("digest", Text),  # of what the form held, to tell a repeat from a change
     Column("account", Text),  # whose: the name of an account, "command line" or "key NAME"; null for assessors
+    Column("version", Integer),  # of the campaign, as the assessor saw it; null is 1, and of others' events nothing
     Index(None, "campaign_id", "id"),
     Index(None, "assignment_id", "id"),
     Index(None, "unit_id", "id"),

@@ -149,6 +149,9 @@ def upgrade() -> None:
         )
     _run(
         "ALTER TABLE event ADD COLUMN account TEXT",
+        "ALTER TABLE event ADD COLUMN version INTEGER",
+        "ALTER TABLE campaign ADD COLUMN version INTEGER DEFAULT 1 NOT NULL",
+        "ALTER TABLE campaign ADD COLUMN stamp BIGINT DEFAULT 0 NOT NULL",
         "ALTER TABLE document ADD COLUMN layout TEXT",
         "ALTER TABLE document ADD COLUMN pages JSON",
         "CREATE INDEX ix_event_by_owner ON event (campaign_id, id) WHERE actor = 'owner'",
