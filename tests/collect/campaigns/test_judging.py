@@ -147,7 +147,7 @@ def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_e
     assert receipt.page.view == EndView("declined")
     log = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.assessor_id == ann]
     assert [one.kind for one in log] == ["arrived", "declined"]
-    assert set(log[0].data) == {"name", "provider", "external_id", "identified", "seed", "about"}
+    assert set(log[0].data) == {"name", "provider", "external_id", "identified", "seed", "about", "pseudonym"}
     assert (log[0].data["name"], dict(log[1].data)) == ("person-0", {})
 
 

@@ -8,11 +8,17 @@ from qrowd.collect.campaigns.state import CampaignSettings, journey_of_assessor
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.journey import Journey
+from qrowd.collect.store.schema import MODEL
 from qrowd.collect.store.state import AssessorRow
 
 
-def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> AssessorRow:
-    """An assessor who has just arrived."""
+def new_assessor(
+    settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float, *, n_before: int = 0
+) -> AssessorRow:
+    """An assessor who has just arrived.
+
+    n_before : people who came before, for the pseudonym of a person whose event, of an older qrowd, holds none.
+    """
     data, seed = event.data, int(event.data["seed"])
     row = AssessorRow(
         id=id,
@@ -24,6 +30,7 @@ def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: E
         seed=seed,
         created=at,
         updated=at,
+        pseudonym=None if data["provider"] == MODEL else str(data.get("pseudonym") or f"a{n_before + 1}"),
     )
     lines = settings.lines and not row.is_model  # which cannot see them
     return _with_journey(row, journey.new(settings.journey, lines=lines, seed=seed))

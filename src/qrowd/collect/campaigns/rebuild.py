@@ -33,7 +33,7 @@ def rebuild(connection: Connection, name: str) -> int:
     settings = cache.settings(connection, row.id)
     assessors: dict[int, AssessorRow] = {}
     assignments: dict[int, AssignmentState] = {}
-    status, n, of_slots = "running", 0, []
+    status, n, n_people, of_slots = "running", 0, 0, []
     for one in events.of_campaign(connection, row.id):
         n += 1
         if one.kind in (DRAWN, "assigned"):
@@ -44,7 +44,8 @@ def rebuild(connection: Connection, name: str) -> int:
         elif one.late:
             continue
         elif one.kind == "arrived":
-            assessors[who] = new_assessor(settings, row.id, who, event, one.time)
+            assessors[who] = new_assessor(settings, row.id, who, event, one.time, n_before=n_people)
+            n_people += not assessors[who].is_model
         elif which is not None and one.kind not in ("assigned", "unit_left"):
             assignments[which] = assignments[which].after(settings, event, one.time)
         else:

@@ -30,6 +30,7 @@ from qrowd.collect.protocols.events import MAX_TEXT, Action, CannotTell, Event, 
 from qrowd.collect.protocols.views import DocumentView, EndView, PairView
 from qrowd.collect.store import draws, events, state
 from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.schema import MODEL
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
 
 LATE = "late_action"
@@ -343,7 +344,10 @@ class Transaction:
     # ------------------------------------------------------------------ events
 
     def add_assessor(self, number: int, event: Event) -> AssessorRow:
-        """Write a new assessor."""
+        """Write a new assessor; a person gets a pseudonym."""
+        if event.data["provider"] != MODEL:
+            pseudonym = state.next_pseudonym(self.connection, self.campaign_id)
+            event = Event(event.kind, {**event.data, "pseudonym": pseudonym})
         assessor = new_assessor(self.settings, self.campaign_id, number, event, self.at)
         self._assessors[number] = None, assessor
         self._log(event, number, None)

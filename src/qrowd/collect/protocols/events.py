@@ -222,6 +222,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
         "about": dict[str, Any],
         "submission": (str, ""),
         "ended": (dict[str, int], {}),
+        "pseudonym": (str, ""),
     },
     "returned": {"submission": str, "identified": _IDENTIFIED, "about": dict[str, Any], "ended": dict[str, int]},
     "identified": {"identified": _IDENTIFIED},

@@ -187,7 +187,7 @@ assessor = Table(
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("name", Text, nullable=False),  # as exported
+    Column("name", Text, nullable=False),  # in exports only where names are asked for
     Column("provider", Text, nullable=False),  # link, prolific, panel, mturk, api, model
     Column("external_id", Text, nullable=False),
     Column("identified", Text, nullable=False),  # link, url, signed, key: how far the identity can be trusted
@@ -197,8 +197,10 @@ assessor = Table(
     Column("current_id", BigInteger),  # the assignment on the screen; null between units
     Column("state", JSON, nullable=False),
     *_columns(Double, "created", "updated"),
+    Column("pseudonym", Text),  # in exports: "a1" for the first person who came, and so on; null for models
     UniqueConstraint("campaign_id", "provider", "external_id"),
     UniqueConstraint("campaign_id", "name"),
+    Index("uq_assessor_pseudonym", "campaign_id", "pseudonym", unique=True),
 )
 
 OPEN, COMPLETED = "open", "completed"

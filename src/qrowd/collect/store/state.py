@@ -63,11 +63,17 @@ class AssessorRow:
     excluded: str | None = None
     current_id: int | None = None
     state: dict[str, Any] = field(default_factory=dict)
+    pseudonym: str | None = None
 
     @property
     def is_model(self) -> bool:
         """Whether it is a language model, not a person."""
         return self.provider == MODEL
+
+    @property
+    def label(self) -> str:
+        """As exports have it: the pseudonym of a person, the name of a model."""
+        return self.pseudonym or self.name
 
 
 def _values(row: AssessorRow | AssignmentRow, names: Iterable[str]) -> dict[str, Any]:
@@ -122,6 +128,14 @@ def find_named(connection: Connection, campaign_id: int, name: str, *, lock: boo
 def assessors_of(connection: Connection, campaign_id: int) -> list[AssessorRow]:
     """Everybody who takes part, in the order they came."""
     return [AssessorRow(*row) for row in connection.execute(_ASSESSORS_OF, {"campaign": campaign_id})]
+
+
+def next_pseudonym(connection: Connection, campaign_id: int) -> str:
+    """The pseudonym of the next person who comes; nobody else comes to this campaign until the transaction ends."""
+    lock_campaign(connection, campaign_id)
+    named = assessor.c.campaign_id == campaign_id, assessor.c.pseudonym.is_not(None)
+    n: int = connection.execute(select(func.count()).select_from(assessor).where(*named)).scalar_one()
+    return f"a{n + 1}"
 
 
 def add_assessors(connection: Connection, *rows: AssessorRow) -> None:

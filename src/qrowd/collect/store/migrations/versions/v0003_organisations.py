@@ -1,5 +1,7 @@
 """A server of an organisation: roles of accounts, who did what, several links for a name."""
 
+from collections import Counter
+
 from alembic import op
 from sqlalchemy import text
 
@@ -155,7 +157,18 @@ def upgrade() -> None:
         "ALTER TABLE document ADD COLUMN layout TEXT",
         "ALTER TABLE document ADD COLUMN pages JSON",
         "CREATE INDEX ix_event_by_owner ON event (campaign_id, id) WHERE actor = 'owner'",
+        "ALTER TABLE assessor ADD COLUMN pseudonym TEXT",
+        "CREATE UNIQUE INDEX uq_assessor_pseudonym ON assessor (campaign_id, pseudonym)",
     )
+    arrivals = (
+        "SELECT assessor.campaign_id, assessor.id FROM event JOIN assessor ON assessor.id = event.assessor_id "
+        "WHERE event.kind = 'arrived' AND assessor.provider <> 'model' ORDER BY event.id"
+    )
+    numbers: Counter[int] = Counter()
+    for campaign_id, number in op.get_bind().execute(text(arrivals)).all():
+        numbers[campaign_id] += 1
+        named = "UPDATE assessor SET pseudonym = :pseudonym WHERE id = :number"
+        op.get_bind().execute(text(named), {"pseudonym": f"a{numbers[campaign_id]}", "number": number})
     rows = op.get_bind().execute(text("SELECT campaign_id, name, created FROM invitation ORDER BY created")).all()
     for campaign_id, name, created in rows:
         values = {"campaign_id": campaign_id, "skeleton": skeleton(name), "name": name, "created": created}
