@@ -29,7 +29,8 @@ def to_first_release(connection: Connection) -> None:
 
 
 def undo_0003(connection: Connection) -> None:
-    for name in ("invited", "sign_up", "member", "identity", "second_factor", "recovery_code", "gold_answer", "gold"):
+    tables = ("invited", "sign_up", "member", "identity", "second_factor", "recovery_code", "gold_answer", "gold")
+    for name in (*tables, "reservation", "message"):
         connection.execute(text(f"drop table {name}"))
     connection.execute(text("drop index uq_assessor_pseudonym"))
     connection.execute(text("alter table assessor drop column pseudonym"))

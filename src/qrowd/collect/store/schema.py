@@ -4,6 +4,7 @@
     event                                  what happened, append-only
     assessor, slot, assignment             current state, worked out again from the events by one command:
     judgment, preference, bad_mark, gold_answer   who takes part, who has which unit, what they said
+    reservation, message                          units kept for a person, questions to the organisers
     draft, account, session, api_key, setting      what the server itself needs; not part of a campaign's data
 
 Numbers of assessors and assignments are random, 62 bits, so that a campaign can be read into another database.
@@ -320,7 +321,34 @@ pair_lease = Table(
     CheckConstraint("low_id < high_id", name="in_order"),
 )
 
-STATE = (bad_mark, gold_answer, judgment, preference, pair_lease, slot, assignment, assessor)
+reservation = Table(  # slots that are kept for a person
+    "reservation",
+    metadata,
+    Column("unit_id", Key, _of("unit"), primary_key=True),
+    Column("number", Integer, primary_key=True),  # of the slot
+    *_references("campaign", "topic"),
+    Column("name", Text, nullable=False),  # of the assessor, who may not have come yet
+    Column("until", Double, nullable=False),  # from then on everybody may have it
+    Index(None, "campaign_id", "name"),
+)
+
+message = Table(  # what assessors ask the organisers, and the replies
+    "message",
+    metadata,
+    Column("assessor_id", BigInteger, _of("assessor"), primary_key=True),
+    Column("number", Integer, primary_key=True),  # from 0, of the assessor
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("assignment_id", BigInteger, _of("assignment"), nullable=False),
+    Column("place", Integer, nullable=False),  # position of the document, or number of the pair
+    Column("documents", JSON, nullable=False),  # labels: one, or two of a pair
+    Column("text", Text, nullable=False),
+    Column("time", Double, nullable=False),
+    Column("reply", Text),  # null: none yet
+    *(Column(name, Double) for name in ("replied", "read")),  # when; null: not yet
+    Index(None, "campaign_id", "time"),
+)
+
+STATE = (bad_mark, gold_answer, judgment, preference, pair_lease, reservation, message, slot, assignment, assessor)
 
 # ---- the server's own
 

@@ -117,6 +117,37 @@ CREATE TABLE gold_answer (
 	CONSTRAINT fk_gold_answer_document_id FOREIGN KEY(document_id) REFERENCES document (id) ON DELETE CASCADE, 
 	CONSTRAINT fk_gold_answer_other_id FOREIGN KEY(other_id) REFERENCES document (id) ON DELETE CASCADE
 );
+CREATE TABLE reservation (
+	unit_id {key} NOT NULL, 
+	number INTEGER NOT NULL, 
+	campaign_id {key} NOT NULL, 
+	topic_id {key} NOT NULL, 
+	name TEXT NOT NULL, 
+	until {double} NOT NULL, 
+	CONSTRAINT pk_reservation PRIMARY KEY (unit_id, number), 
+	CONSTRAINT fk_reservation_unit_id FOREIGN KEY(unit_id) REFERENCES unit (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_reservation_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaign (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_reservation_topic_id FOREIGN KEY(topic_id) REFERENCES topic (id) ON DELETE CASCADE
+);
+CREATE TABLE message (
+	assessor_id BIGINT NOT NULL, 
+	number INTEGER NOT NULL, 
+	campaign_id {key} NOT NULL, 
+	assignment_id BIGINT NOT NULL, 
+	place INTEGER NOT NULL, 
+	documents JSON NOT NULL, 
+	text TEXT NOT NULL, 
+	time {double} NOT NULL, 
+	reply TEXT, 
+	replied {double}, 
+	read {double}, 
+	CONSTRAINT pk_message PRIMARY KEY (assessor_id, number), 
+	CONSTRAINT fk_message_assessor_id FOREIGN KEY(assessor_id) REFERENCES assessor (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_message_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaign (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_message_assignment_id FOREIGN KEY(assignment_id) REFERENCES assignment (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_reservation_campaign_id_name ON reservation (campaign_id, name);
+CREATE INDEX ix_message_campaign_id_time ON message (campaign_id, time);
 CREATE INDEX ix_gold_campaign_id_topic_id ON gold (campaign_id, topic_id);
 CREATE INDEX ix_gold_answer_campaign_id_assignment_id ON gold_answer (campaign_id, assignment_id);
 CREATE INDEX ix_invited_sign_up_id ON invited (sign_up_id);
