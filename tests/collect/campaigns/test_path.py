@@ -11,7 +11,7 @@ import qrowd
 from judging import Clock
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.store.accounts import invite
+from qrowd.collect.store.invitations import invite
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.sqlite import SqliteStore
 from webserver import Answer, Browser, serving

@@ -63,6 +63,7 @@ def test_a_name_that_is_taken_or_looks_like_one_is_refused_with_a_friendly_line(
         ("раul", "the name paul, which looks like it"),
         ("\u202epaul", "U+202E cannot be seen"),
         ("ann", "Somebody else has this name"),  # who judged by another link
+        ("Ann", "the name ann, which looks like it"),
         ("jоhn", "Cyrillic and Latin letters are mixed"),
         ("", "give 1 to 100 characters"),
     ):

@@ -17,51 +17,13 @@ from sqlalchemy import Connection, Select, delete, exists, func, insert, select,
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.collect.store.base import Store, StoreError, upsert
-from qrowd.collect.store.invitations import (
-    Invitation,
-    InvitedAssessor,
-    find_invitation,
-    invitations,
-    invite,
-    invite_all,
-    revoke_invitation,
-)
-from qrowd.collect.store.keys import (
-    KEY_STARTS,
-    ApiKey,
-    api_keys,
-    find_api_key,
-    find_key_and_assessor,
-    make_api_key,
-    revoke_api_key,
-)
 from qrowd.collect.store.schema import account, identity, login_attempt, member, second_factor
-from qrowd.collect.store.sessions import (
-    IDLE,
-    Kind,
-    Session,
-    close_session,
-    close_sessions,
-    find_session,
-    hashed,
-    new_token,
-    note_use,
-    open_session,
-    purge,
-    renew,
-)
-from qrowd.collect.store.settings import BASE_URL, get_setting, put_setting, secret, take_setting
+from qrowd.collect.store.sessions import close_sessions, hashed, new_token
+from qrowd.collect.store.settings import put_setting
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
-
-__all__ = [  # noqa: RUF022  while callers move to the modules of their own
-    "Invitation", "InvitedAssessor", "find_invitation", "invitations", "invite", "invite_all", "revoke_invitation",
-    "KEY_STARTS", "ApiKey", "api_keys", "find_api_key", "find_key_and_assessor", "make_api_key", "revoke_api_key",
-    "IDLE", "Kind", "Session", "close_session", "close_sessions", "find_session", "note_use", "open_session", "purge",
-    "renew", "BASE_URL", "get_setting", "put_setting", "secret", "take_setting", "hashed", "new_token",
-]  # fmt: skip
 
 ATTEMPTS = 10  # logins per account, and per address, that may fail
 WITHIN = 15 * 60.0  # in so many seconds

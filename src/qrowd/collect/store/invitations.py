@@ -210,11 +210,11 @@ def come_by_sign_up(connection: Connection, token: str, name: str, at: float) ->
     if link is None or not link.is_open(at):
         raise ArgumentError("This link is closed: ask the person who gave it to you for another one.")
     name = "-".join(normal_name(name).split(" "))  # exports have names without blanks
-    row = invited.c.campaign_id == link.campaign_id, invited.c.skeleton == skeleton(name)
-    earlier = connection.scalar(select(invited.c.name).where(*row))
-    taken = select(assessor.c.id).where(assessor.c.campaign_id == link.campaign_id, assessor.c.name == name)
-    if earlier is not None or connection.scalar(taken) is not None:
-        same = "this name" if earlier in (None, name) else f"the name {earlier}, which looks like it"
+    invited_names = select(invited.c.name).where(invited.c.campaign_id == link.campaign_id)
+    own_names = select(assessor.c.name).where(assessor.c.campaign_id == link.campaign_id)  # also from platforms
+    names, key = connection.scalars(invited_names.union(own_names)), skeleton(name)
+    if (earlier := next((one for one in names if skeleton(one) == key), None)) is not None:
+        same = "this name" if earlier == name else f"the name {earlier}, which looks like it"
         raise ArgumentError(f"Somebody else has {same}: choose another name. If it was you, open your own link.")
     own = invite(connection, link.campaign_id, name, at, sign_up_id=link.id)
     return Invitation(link.campaign_id, link.campaign, name), own

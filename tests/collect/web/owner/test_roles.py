@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from collect.web.owner.estate import PASSWORD, Estate, estate
-from qrowd.collect.store.accounts import CAMPAIGN_ROLES, SERVER_ROLES, add_account, hash_password, set_member
+from qrowd.collect.campaigns.archive import read_archive, write_archive
+from qrowd.collect.campaigns.rebuild import rebuild
+from qrowd.collect.store.accounts import CAMPAIGN_ROLES, SERVER_ROLES, add_account, hash_password, members, set_member
+from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.events import of_owners
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.web import owner
-from webserver import BASE, Browser
+from webserver import Browser
 
 ANYBODY = "anybody"  # without a session
 #: {(method, path): the least role}: in the campaign of the path, or on the server where it names none.
@@ -196,7 +200,33 @@ def test_who_creates_a_campaign_owns_it_and_the_log_says_who(tmp_path: Path) -> 
         csrf_text = csrf.decode()
         assert carla.post(f"{base}/members", {"csrf": csrf_text, "name": "olga", "role": "viewer"}).status == 303
         assert "made olga a member: viewer" in carla.get(f"{base}/log").text
-        assert "there is none of this name" in carla.post(
-            f"{base}/members", {"csrf": csrf_text, "name": "nobody", "role": "viewer"}
-        ).text
-    assert BASE
+        assert (
+            "there is none of this name"
+            in carla.post(f"{base}/members", {"csrf": csrf_text, "name": "nobody", "role": "viewer"}).text
+        )
+
+
+def test_an_archive_keeps_who_did_what_and_gives_no_role(made: Estate, tmp_path: Path) -> None:
+    who = logged_in(made, "the-owner")
+    csrf = who.get("/owner").field("csrf")
+    for do in ("pause", "resume"):
+        assert who.post("/owner/c/small/status", {"csrf": csrf, "do": do}).status == 303
+    form = {"csrf": csrf, "name": "the-somebody", "role": "viewer"}
+    assert who.post("/owner/c/small/members", form).status == 303
+    assert who.post("/owner/c/small/members", {**form, "role": "none"}).status == 303
+    lines = made.store.read(lambda c: list(write_archive(c, "small")))
+    with open_store(tmp_path / "other.db") as other:
+        other.write(lambda c: add_account(c, "the-owner", "", 0.0))
+        other.write(lambda c: read_archive(c, lines, account="key import"))
+        log = [(one.kind, one.account, dict(one.data)) for one in other.read(lambda c: of_owners(c, 1, 100))]
+        mine = [one for one in log if one[1] == "the-owner"]
+        assert mine == [
+            ("member", "the-owner", {"account": "the-somebody", "role": "none"}),
+            ("member", "the-owner", {"account": "the-somebody", "role": "viewer"}),
+            ("resumed", "the-owner", {}),
+            ("paused", "the-owner", {}),
+        ]
+        assert [one[1] for one in log if one[0] == "created"] == ["key import"]
+        assert other.read(lambda c: members(c, 1)) == []
+        other.write(lambda c: rebuild(c, "small"))
+        assert [(one.kind, one.account, dict(one.data)) for one in other.read(lambda c: of_owners(c, 1, 100))] == log
