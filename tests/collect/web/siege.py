@@ -34,6 +34,7 @@ from qrowd.collect.store.schema import document, topic, unit
 from webserver import Answer, Browser, Place, serving
 
 CAMPAIGNS = ("sizes", "stars", "pairs")
+WITH_GOLD = {"known": "grades", "knownpairs": "preference"}  # gold questions among the documents
 N = 8
 CODES = {name: f"CODE{name.upper().replace('_', '')}" for name in ("completed", "failed", "screened_out")}
 CROWD = {
@@ -64,6 +65,24 @@ def table(name: str, protocol: str, **settings: Any) -> dict[str, Any]:
             {"label": label, "title": f"Tale {i}", "text": f"Tale number {i} speaks."} for i, label in enumerate(labels)
         ],
     }  # fmt: skip
+
+
+def table_with_gold(name: str, protocol: str) -> dict[str, Any]:
+    """Likewise with gold questions: one of three documents or pairs, twelve documents of them."""
+    plain = table(name, protocol, redundancy=60, **({"k": N} if protocol == "grades" else {"order": "random"}))
+    known = [f"LBLDOC{i}" for i in range(N, N + 12)]
+    of_pairs = [{"document": a, "worse": b, "reason": "ZZreason"} for a, b in zip(known[::2], known[1::2], strict=True)]
+    graded = [{"document": one, "accepted": [i % 4], "reason": "ZZreason"} for i, one in enumerate(known)]
+    gold = graded if protocol == "grades" else of_pairs
+    documents = [
+        {"label": one, "title": f"Tale {i}", "text": f"Tale number {i} speaks."} for i, one in enumerate(known, N)
+    ]
+    return {
+        **plain,
+        "gold": {"every": 3},
+        "topics": [{**topic, "gold": gold} for topic in plain["topics"]],
+        "documents": [*plain["documents"], *documents],
+    }
 
 
 @cache
@@ -107,6 +126,9 @@ def fill(connection: Any) -> dict[str, str]:
         id = create_campaign(connection, plan_from_table(table(name, protocols[name], **more[name])), NOW)
         for who in ("ann", "ben"):
             links[f"{name} {who}"] = invite(connection, id, who, NOW)
+    for name, protocol in WITH_GOLD.items():
+        id = create_campaign(connection, plan_from_table(table_with_gold(name, protocol)), NOW)
+        links[f"{name} ann"] = invite(connection, id, "ann", NOW)
     links["key all"] = make_api_key(connection, "all", NOW)
     sizes = find_campaign(connection, "sizes")
     assert sizes is not None
@@ -245,12 +267,12 @@ class Walker:
                     wrong = next(i for i, one in enumerate(options) if one != "the right one")
                     self.send("reply", option=str(options.index(option) if option in options else wrong))
                 case "document":
-                    tale = re.search(r"Tale (\d)", text)
+                    tale = re.search(r"Tale (\d+)", text)
                     assert tale
                     given = number(int(tale[1])) if "data-digits" in text else str(int(tale[1]) % 2)
                     self.send("judge", position=self.value("position"), text=given, reason="It speaks of water.")
                 case "pair":
-                    left, right = re.findall(r"dir=\"auto\">Tale (\d)</h2>", text)
+                    left, right = map(int, re.findall(r"dir=\"auto\">Tale (\d+)</h2>", text))
                     self.send("prefer", pair=self.value("pair"), choice="left" if left < right else "right")
                 case "rating":
                     self.send("rate", confidence="3", understanding="4", comment="")

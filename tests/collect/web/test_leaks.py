@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from collect.web.siege import CAMPAIGNS, CODES, PROVIDERS, Fort, N, Walker, everything, fort
+from collect.web.siege import CAMPAIGNS, CODES, PROVIDERS, WITH_GOLD, Fort, N, Walker, everything, fort
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import Consent
 from qrowd.collect.protocols.protocol import Material, Question
@@ -83,6 +83,28 @@ def test_grades_and_pairs_say_nothing(place: Fort, campaign: str, provider: str)
     walker.come().walk()
     assert walker.view == "end"
     check(walker, {CODES["completed"]} if provider in ("prolific", "panel") else set())
+
+
+@pytest.mark.parametrize("campaign", list(WITH_GOLD))
+def test_nothing_says_which_document_or_pair_is_a_gold_question(place: Fort, campaign: str) -> None:
+    walker = place.walker(campaign, "link", "ann").come().walk()
+    assert walker.view == "end"
+    check(walker, set())
+    words: dict[bool, set[str]] = {True: set(), False: set()}
+    tales = set()
+    for one in walker.seen:
+        assert not NUMBERS.search(everything(one))
+        if numbers := [int(number) for number in re.findall(r"Tale number (\d+) speaks", one.text)]:
+            tales.update(numbers)
+            words[max(numbers) >= N] |= vocabulary(one.text)
+    assert max(tales) >= N, "no gold question came"
+    assert words[True] <= words[False]
+
+
+def vocabulary(text: str) -> set[str]:
+    """Elements, attributes and classes of a page, and its words, without numbers and tokens."""
+    plain = re.sub(r"value=\"[^\"]*\"|data-shown=\"[^\"]*\"|\d+", "", text[text.index("<main") : text.index("</main>")])
+    return set(re.findall(r"[\w-]+", plain))
 
 
 def ids(seed: str, provider: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from webserver import listening
 
 RULES = by_tags(*WCAG, "best-practice") | {"rules": {"heading-order": {"enabled": False}}}
 LOOKS = {"light": RULES, "dark": COLOURS}
-NARROW = ("magnitude", "grades", "pair", "pair-odd", "rating", "question", "end", "magnitude-html", "line",
+NARROW = ("feedback", "magnitude", "grades", "pair", "pair-odd", "rating", "question", "end", "magnitude-html", "line",
           "magnitude-address", "grades-image", "grades-frame", "pair-images", "pair-frame")  # fmt: skip
 
 

@@ -111,8 +111,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         return (event, *self._next(task, state, at, now.after(now.me, event, at), removed=True))
 
     def offered(self, state: PreferenceState) -> tuple[int, int] | None:
-        current = state.current if state.phase == "pairs" else None
-        return None if current is None or current.gold is not None else (current.left, current.right)
+        return None if state.phase != "pairs" or state.current is None else (state.current.left, state.current.right)
 
     def evolve(self, task: Task, state: PreferenceState, event: Event, at: float) -> PreferenceState:
         data = event.data
