@@ -22,11 +22,12 @@ from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
 from qrowd.collect.web import assessor, health, rendering, sign_up
 from qrowd.collect.web.crowd import mturk, panel, prolific
-from qrowd.collect.web.logs import Observe, RequestLog
+from qrowd.collect.web.logs import Observe
 from qrowd.collect.web.prefix import Prefix
 from qrowd.collect.web.problems import Problem, as_json, internal_error, not_found, problem_of, wants_data
-from qrowd.collect.web.security import Guard, ServerSettings
+from qrowd.collect.web.security import Guard, RequestLog, ServerSettings
 from qrowd.collect.web.server import Server
+from qrowd.collect.web.tracing import Tracing, is_traced
 from qrowd.errors import QrowdError
 
 YEAR = 365 * 86400  # seconds
@@ -82,6 +83,7 @@ def make_app(
         middleware=[
             *([Middleware(Prefix, prefix=settings.prefix)] if settings.prefix else []),
             Middleware(RequestLog, observe=observe),
+            *([Middleware(Tracing)] if is_traced(settings.environ) else []),
             Middleware(Guard, settings=settings, failed=on_failure, large=large),
         ],
         exception_handlers={QrowdError: on_problem, HTTPException: on_http},

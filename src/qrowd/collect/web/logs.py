@@ -14,14 +14,13 @@ import json
 import logging
 import re
 import sys
-import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Literal
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -37,12 +36,12 @@ SHOWN = frozenset(
 PLAIN = re.compile(r"[a-z._-]{1,20}")  # what a token is not
 QUIET = frozenset({"/health", "/ready", "/metrics"})  # asked every few seconds
 _PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
-_current: ContextVar[str] = ContextVar("request_id", default="")
+CURRENT: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def request_id() -> str:
     """The number of the request under way; a new one where there is none."""
-    return _current.get() or token_hex(4).upper()
+    return CURRENT.get() or token_hex(4).upper()
 
 
 def note(message: str, *, level: int = logging.INFO, **fields: object) -> None:
@@ -73,49 +72,16 @@ def shown_path(scope: Scope) -> str:
     return f"/{first}/..." if PLAIN.fullmatch(first) else "/..."
 
 
-class RequestLog:
-    """Gives every request a number, and writes a line when it has been answered.
-
-    observe : is told of each answer too, for metrics.
-    """
-
-    def __init__(
-        self, app: ASGIApp, *, observe: Observe | None = None, clock: Callable[[], float] = time.perf_counter
-    ) -> None:
-        self.app, self.observe, self.clock = app, observe, clock
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        number, began, status = token_hex(4).upper(), self.clock(), 500
-        token = _current.set(number)
-
-        async def sending(message: MutableMapping[str, Any]) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (HEADER, number.encode())]
-            await send(message)
-
-        try:
-            await self.app(scope, receive, sending)
-        finally:
-            seconds = self.clock() - began
-            self._write(scope, status, seconds)
-            _current.reset(token)
-
-    def _write(self, scope: Scope, status: int, seconds: float) -> None:
-        if self.observe is not None:
-            self.observe(route_of(scope), scope["method"], status, seconds)
-        quiet = scope["path"] in QUIET and status < 400
-        level = logging.DEBUG if quiet else logging.WARNING if status >= 500 else logging.INFO
-        if log.isEnabledFor(level):
-            fields: dict[str, object] = {"method": scope["method"], "path": shown_path(scope), "status": status}
-            fields["ms"] = round(1000 * seconds, 1)
-            if (who := scope.get(WHO)) is not None:
-                fields["who"] = who
-            note("request", level=level, **fields)
+def write_request(scope: Scope, status: int, seconds: float) -> None:
+    """Write the line of a request that was answered."""
+    quiet = scope["path"] in QUIET and status < 400
+    level = logging.DEBUG if quiet else logging.WARNING if status >= 500 else logging.INFO
+    if log.isEnabledFor(level):
+        fields: dict[str, object] = {"method": scope["method"], "path": shown_path(scope), "status": status}
+        fields["ms"] = round(1000 * seconds, 1)
+        if (who := scope.get(WHO)) is not None:
+            fields["who"] = who
+        note("request", level=level, **fields)
 
 
 # ---- lines
@@ -130,7 +96,7 @@ class Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        fields: dict[str, object] = {"id": number} if (number := _current.get()) else {}
+        fields: dict[str, object] = {"id": number} if (number := CURRENT.get()) else {}
         fields |= getattr(record, "fields", {})
         trace = self.formatException(record.exc_info) if record.exc_info else ""
         if self.form == "json":

@@ -1,4 +1,4 @@
-"""Security of the server: its settings, signed tokens, the check of origins, and the guard before every request.
+"""Security of the server: its settings, signed tokens, the check of origins, and what stands before every request.
 
 The guard is plain ASGI. It refuses hosts that are not ours and bodies that are too long, adds the headers that every
 response carries, and turns an unexpected error into an answer with a reference that is also in the log.
@@ -12,11 +12,13 @@ import json
 import logging
 import os
 import re
+import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address, ip_network
+from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,7 +26,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from qrowd.collect.web.logs import request_id
+from qrowd.collect.web.logs import CURRENT, HEADER, Observe, request_id, route_of, write_request
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import ArgumentError
 
@@ -243,6 +245,44 @@ def check_origin(headers: Mapping[str, str], origins: frozenset[str]) -> None:
     ours = site == "same-origin" if origin in (None, "null") else origin.lower() in origins
     if not ours or site not in {None, "same-origin", "none"}:
         raise Problem(403, "origin", "This form came from another site. Open the page again and send it from there.")
+
+
+# ---- the log of requests
+
+
+class RequestLog:
+    """Gives every request a number, and writes a line when it has been answered.
+
+    observe : is told of each answer too, for metrics.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, observe: Observe | None = None, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self.app, self.observe, self.clock = app, observe, clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        number, began, status = token_hex(4).upper(), self.clock(), 500
+        token = CURRENT.set(number)
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (HEADER, number.encode())]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sending)
+        finally:
+            seconds = self.clock() - began
+            if self.observe is not None:
+                self.observe(route_of(scope), scope["method"], status, seconds)
+            write_request(scope, status, seconds)
+            CURRENT.reset(token)
 
 
 # ---- the guard
