@@ -284,7 +284,11 @@ def _elements(markup: str, names: str) -> Iterator[_Element]:
 
 def _plain(markup: str) -> str:
     """Markup as one line of text."""
-    return " ".join(html.unescape(re.sub(r"<[^<>]*+>", " ", markup)).split())
+    without = re.sub(r"<[^<>]*+>", " ", markup)
+    without = re.sub(
+        r"&#0*+[1-9]\d{7,}+;?", "\ufffd", without
+    )  # no character, and Python refuses numbers of 5,000 digits
+    return " ".join(html.unescape(without).split())
 
 
 def text_of_html(markup: str) -> str:

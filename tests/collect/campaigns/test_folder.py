@@ -494,3 +494,9 @@ def test_headers_of_topics_and_documents_are_understood_in_any_spelling():
     assert (line, document["label"], document["text"]) == (2, "d1", "green tea")
     ((line, document),) = texts.read_documents(b"Document ID,Title,Text\nd1,Tea,green\n", "documents.csv")
     assert (line, document["label"], document["title"]) == (2, "d1", "Tea")
+
+
+def test_a_character_of_five_thousand_digits_is_none():
+    content = f"<doc><docno>d0</docno><text>a&#{'9' * 5000};b &#00000000065;</text></doc>".encode()
+    ((_, document),) = texts.read_documents(content, "documents.trec")
+    assert document["text"] == "a\ufffdb A"
