@@ -162,8 +162,36 @@ class Rate:
     comment: Reason = ""
 
 
+@dataclass(frozen=True)
+class AskOrganisers:
+    """Ask the organisers about the document or the pair that is shown."""
+
+    message: Reason
+
+
+@dataclass(frozen=True)
+class ReadReply:
+    """The reply to a question was read and need not be shown any more; `message` counts the assessor's from 0."""
+
+    message: Index
+
+
 Action = (
-    Consent | JudgeLine | GoOn | Reply | Judge | Postpone | CannotTell | GoTo | Prefer | MarkBad | Undo | LookUp | Rate
+    Consent
+    | JudgeLine
+    | GoOn
+    | Reply
+    | Judge
+    | Postpone
+    | CannotTell
+    | GoTo
+    | Prefer
+    | MarkBad
+    | Undo
+    | LookUp
+    | Rate
+    | AskOrganisers
+    | ReadReply
 )
 ACTIONS: dict[str, type] = {  # by the name that forms and programs use
     "consent": Consent,
@@ -179,6 +207,8 @@ ACTIONS: dict[str, type] = {  # by the name that forms and programs use
     "undo": Undo,
     "look_up": LookUp,
     "rate": Rate,
+    "ask_organisers": AskOrganisers,
+    "read_reply": ReadReply,
 }
 
 
@@ -212,6 +242,15 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
         "cause": Text,
         "note": Reason,
     },
+    "adjudicated": {  # the final answer for a document; a text of "" takes it back
+        "item": tuple[str, str],
+        "arm": Text,
+        "text": Text,
+        "value": float | None,
+        "reason": Reason,
+    },
+    "reserved": {"slot": Index, "name": str, "until": float},
+    "reservation_ended": {"slot": Index},
     # of an assessor
     "arrived": {
         "name": str,
@@ -246,7 +285,14 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "excluded": {"reason": str, "gold": (dict[str, Any] | None, None)},
     "reinstated": _NOTHING,
     "reset": _NOTHING,
+    "reopened": {"position": Index, "reason": Reason},  # an answer, for its author
+    "reconsidered": {"position": Index, "changed": bool},  # by its author; "revised" has what it was changed to
+    "closed": {"position": Index},  # by an owner, before its author came
+    "message_sent": {"number": Index, "place": Index, "documents": tuple[str, ...], "text": Reason},
+    "message_answered": {"number": Index, "text": Reason},
+    "message_read": {"number": Index},
     # of an assignment
+    "revised": {"position": Index, "text": str, "value": float | None, "reason": str, "active": float | None},
     "replied": {"shown": Index, "option": Index, "correct": bool},
     "judged": {"position": Index, "text": str, "value": float, "reason": str, "active": float | None},
     "cannot_tell": {"position": Index, "reason": str, "active": float | None},

@@ -59,6 +59,15 @@ OVER = N_("This task is finished; there is nothing left to do here.")
 
 
 @dataclass(frozen=True, slots=True)
+class Reopened:
+    """An answer that its author is asked to consider again. assignment : its number. reason : the reviewer's."""
+
+    assignment: int
+    position: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Journey:
     """How far an assessor has come.
 
@@ -68,7 +77,8 @@ class Journey:
     practices : sets of lines that were judged. practices_failed : those after which no attempt was left.
     completed, failed, screened_out : units that ended so. last : how the last one did; early : and by a rule.
     submitted, paid : to the platform, and by it. excluded : takes no further part. reinstated : by the owner, after
-    which no rule excludes them again.
+    which no rule excludes them again. reopened : answers to consider again, first come. n_messages : sent to the
+    organisers.
     """
 
     stage: Stage
@@ -90,6 +100,8 @@ class Journey:
     practices: int = 0
     practices_failed: int = 0
     reinstated: bool = False
+    reopened: tuple[Reopened, ...] = ()
+    n_messages: int = 0
 
     @property
     def n_units(self) -> int:
@@ -136,8 +148,11 @@ def decide(settings: JourneySettings, journey: Journey, action: Action) -> tuple
     raise Refusal("stale", STALE)
 
 
-def evolve(settings: JourneySettings, journey: Journey, event: Event) -> Journey:
-    """The journey after an event. Never refuses: what is in the log has happened."""
+def evolve(settings: JourneySettings, journey: Journey, event: Event, assignment: int | None = None) -> Journey:
+    """The journey after an event. Never refuses: what is in the log has happened.
+
+    assignment : which the event is about, of those that are about one.
+    """
     data = event.data
     match event.kind:
         case "consented":
@@ -172,8 +187,21 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event) -> Journey
             return replace(journey, excluded=False, reinstated=True)
         case "reset":
             again = new(settings, lines=journey.lines, seed=journey.seed)
-            return replace(again, drawing=journey.drawing + 1, excluded=journey.excluded, reinstated=journey.reinstated)
+            kept = {name: getattr(journey, name) for name in ("excluded", "reinstated", "reopened", "n_messages")}
+            return replace(again, drawing=journey.drawing + 1, **kept)
+        case "reopened" if assignment is not None:
+            others = without(journey.reopened, assignment, data["position"])
+            return replace(journey, reopened=(*others, Reopened(assignment, data["position"], data["reason"])))
+        case "reconsidered" | "closed" if assignment is not None:
+            return replace(journey, reopened=without(journey.reopened, assignment, data["position"]))
+        case "message_sent":
+            return replace(journey, n_messages=journey.n_messages + 1)
     return journey
+
+
+def without(reopened: tuple[Reopened, ...], assignment: int, position: int) -> tuple[Reopened, ...]:
+    """The others."""
+    return tuple(one for one in reopened if (one.assignment, one.position) != (assignment, position))
 
 
 def view(settings: JourneySettings, journey: Journey) -> View:
@@ -266,12 +294,14 @@ def status(journey: Journey, unit: View | None = None) -> AssessorStatus:
 def to_json(journey: Journey) -> dict[str, Any]:
     """The journey as JSON values."""
     values = {name: getattr(journey, name) for name in Journey.__slots__}
-    return values | {"texts": list(journey.texts), "values": list(journey.values)}
+    reopened = [[one.assignment, one.position, one.reason] for one in journey.reopened]
+    return values | {"texts": list(journey.texts), "values": list(journey.values), "reopened": reopened}
 
 
 def from_json(data: Mapping[str, Any]) -> Journey:
     """The journey again."""
-    return Journey(**{**data, "texts": tuple(data["texts"]), "values": tuple(data["values"])})
+    reopened = tuple(Reopened(*one) for one in data.get("reopened", ()))
+    return Journey(**{**data, "texts": tuple(data["texts"]), "values": tuple(data["values"]), "reopened": reopened})
 
 
 # ---- the practice

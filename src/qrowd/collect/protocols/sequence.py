@@ -222,16 +222,41 @@ class Sequence(Protocol[SequenceState]):
             if not self.may_not_tell(task, state):
                 raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
             event = Event("cannot_tell", data)
-        rule = task.settings.reason
-        if rule == "none" and action.reason:
-            raise Refusal("reason", "No reason is asked for here.", "reason")
-        check_text(action.reason, "reason", task.settings.max_reason, required=rule == "required")
+        _check_reason(task, action.reason)
         after = self.evolve(task, state, event, at)
         if after.position == state.position:
             return (event, *self._submission_events(task, after))
         if not self.enough(task, after):
             return (event,)
         return (event, Event("stopped")) if task.settings.rating else (event, Event("stopped"), Event("completed"))
+
+    def revise(self, task: Task, state: SequenceState, action: Judge | CannotTell) -> Event | None:
+        """The event of another answer to a document that was opened again; None where it is the same answer.
+
+        Raises
+        ------
+        Refusal
+            What was typed cannot be used.
+        """
+        place = state.places[action.position]
+        value: float | None = None
+        if isinstance(action, Judge):
+            value = self.value(task, action.text)
+        elif not self.may_not_tell(task, replace(state, position=action.position)):
+            raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
+        _check_reason(task, action.reason)
+        text = action.text if isinstance(action, Judge) else ""
+        if (place.text, place.value, place.reason) == (text, value, action.reason):
+            return None
+        data = {"position": action.position, "text": text, "value": value, "reason": action.reason}
+        return Event("revised", data | {"active": seconds_of(action.active)})
+
+    def reopened_view(self, task: Task, state: SequenceState, position: int, reason: str) -> DocumentView:
+        """The document of an answer that was opened again. reason : why, for the assessor."""
+        there = replace(state, position=position, phase="documents", feedback=None, fails=0)
+        view = self.view(task, there)
+        assert isinstance(view, DocumentView)
+        return replace(view, may_postpone=False, has_context=False, reopened=reason)
 
     def _submission_events(self, task: Task, state: SequenceState) -> tuple[Event, ...]:
         """What becomes of a unit in which every position has its answer."""
@@ -250,6 +275,8 @@ class Sequence(Protocol[SequenceState]):
                 told = task.gold.feedback and event.kind == "judged" and _is_gold(task, data["position"])
                 after = _move_on(_answer(_add_time(state, at, data["active"]), event, at), data["position"])
                 return replace(after, feedback=data["position"]) if told else after
+            case "revised":
+                return _revise(state, event, at)
             case "feedback_read":
                 return replace(state, feedback=None, since=at)
             case "stepped_back" | "stepped_forward":
@@ -357,6 +384,13 @@ def _is_gold(task: Task, position: int) -> bool:
     return task.documents[position] in task.gold.of_document
 
 
+def _check_reason(task: Task, reason: str) -> None:
+    rule = task.settings.reason
+    if rule == "none" and reason:
+        raise Refusal("reason", "No reason is asked for here.", "reason")
+    check_text(reason, "reason", task.settings.max_reason, required=rule == "required")
+
+
 def _now_shown(state: SequenceState, position: int) -> None:
     if not 0 <= position < len(state.places):
         raise Refusal("position", Message(NO_DOCUMENT, n=len(state.places)), "position")
@@ -410,6 +444,26 @@ def _add_time(state: SequenceState, at: float, active: float | None = None) -> S
         attentive=place.attentive + (seconds if active is None else min(seconds, active)),
     )
     return replace(_put(state, state.position, place), since=at)
+
+
+def _revise(state: SequenceState, event: Event, at: float) -> SequenceState:
+    """Another answer to a document that was opened again: the page stays where it is, whether the unit goes on or not.
+
+    Its seconds are those of the browser, since nothing tells the server when the page came up.
+    """
+    position, active = event.data["position"], event.data["active"]
+    kind: Literal["judged", "cannot_tell"] = "cannot_tell" if event.data["value"] is None else "judged"
+    after = _answer(state, Event(kind, event.data), at)
+    place = after.places[position]
+    seconds = active or 0.0
+    place = replace(
+        place,
+        visits=place.visits + 1,
+        seconds=place.seconds + seconds,
+        active=place.active if active is None else (place.active or 0.0) + active,
+        attentive=place.attentive + seconds,
+    )
+    return _put(after, position, place)
 
 
 def _answer(state: SequenceState, event: Event, at: float) -> SequenceState:

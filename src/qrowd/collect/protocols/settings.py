@@ -307,6 +307,7 @@ class JourneySettings:
     practice_restart : whether somebody who failed the last attempt may begin again, with other lines and another topic.
     another : whether further topics may be judged after the first. max_units : at most so many, failed ones included;
     0 for no limit. restart : whether a failed unit or question may be followed by another topic.
+    ask_organisers : whether assessors may send the organisers a question about a document or a pair.
     """
 
     consent: bool = True
@@ -317,6 +318,7 @@ class JourneySettings:
     restart: bool = True
     practice_each_unit: bool = False
     practice_restart: bool = False
+    ask_organisers: bool = False
 
     def __post_init__(self) -> None:
         check(self)

@@ -82,6 +82,7 @@ class DocumentView:
     may_postpone, may_not_tell : whether these are offered (now).
     revising : the unit is being looked at again after a check failed. has_context : there are stored snippets.
     at_most : the unit may end before `of` documents are judged.
+    reopened : why a reviewer asks the assessor to consider the answer again; "" where nobody does.
     """
 
     position: int
@@ -97,6 +98,7 @@ class DocumentView:
     revising: bool = False
     has_context: bool = False
     at_most: bool = False
+    reopened: str = ""
 
 
 @dataclass(frozen=True)
