@@ -15,3 +15,25 @@ def png(width: int = 4, height: int = 3, shade: int = 200) -> bytes:
 
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
+
+
+def pdf(*pages: str) -> bytes:
+    """A PDF with one line of Helvetica for each line of a page's text."""
+    kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for i, text in enumerate(pages):
+        fonts = "/MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R {fonts} /Contents {5 + 2 * i} 0 R >>")
+        stream = f"BT /F1 14 Tf 72 770 Td {''.join(f'({line}) Tj 0 -18 Td ' for line in text.splitlines())}ET"
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    content, places = "%PDF-1.4\n", []
+    for number, one in enumerate(objects, start=1):
+        places.append(f"{len(content):010d} 00000 n \n")
+        content += f"{number} 0 obj\n{one}\nendobj\n"
+    table = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{''.join(places)}"
+    trailer = f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(content)}\n%%EOF"
+    return (content + table + trailer).encode()
