@@ -83,9 +83,9 @@ def test_a_campaign_with_arms_is_rebuilt_from_its_log_and_read_from_its_archive_
         before = first.read(tables)
         first.write(lambda connection: rebuild(connection, "study"))
         assert first.read(tables) == before
-        archive = first.read(lambda connection: list(write_archive(connection, "study")))
+        archive = first.read(lambda connection: list(write_archive(connection, "study", names=True)))
         second.write(lambda connection: read_archive(connection, archive))
-        assert second.read(lambda connection: list(write_archive(connection, "study"))) == archive
+        assert second.read(lambda connection: list(write_archive(connection, "study", names=True))) == archive
         assert units_of(second, 1) == units_of(first, 1)
         assert second.read(lambda c: plan_of(c, 1)) == first.read(lambda c: plan_of(c, 1)) == three_arms()
 

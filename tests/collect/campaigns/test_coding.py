@@ -26,6 +26,7 @@ from qrowd.collect.store import events
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.sqlite import backup
+from qrowd.collect.store.state import assessors_of
 from qrowd.errors import ArgumentError, NoOverlapError, RowError, ScaleError
 from qrowd.magnitude import normalise
 from qrowd.model.judgments import Judgments
@@ -209,8 +210,9 @@ def test_the_export_has_a_row_for_each_code_with_the_comment_and_its_place(judge
         ("comment", "c", "", "olga"),
         ("ratio", "", "wide scale", "olga"),
     ]
-    assert rows[0]["comment"] == f"reason of {rows[0]['assessor']}"
-    assert rows[2]["comment"] == f"{rows[2]['assessor']} says so"
+    names = {one.label: one.name for one in judged.read(lambda c: assessors_of(c, 1))}
+    assert rows[0]["comment"] == f"reason of {names[rows[0]['assessor']]}"
+    assert rows[2]["comment"] == f"{names[rows[2]['assessor']]} says so"
     assert (rows[3]["topic"], rows[3]["document"], rows[3]["cause"]) == ("t1", "t1d4", "no zero")
     table = b"".join(judged.read(lambda c: list(export_rows(c, "pilot", "codes", "csv")))).decode()
     assert table.splitlines()[0] == ",".join(CODES)

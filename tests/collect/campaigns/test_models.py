@@ -121,7 +121,7 @@ def test_a_mixed_panel_obeys_one_log_that_gives_the_same_tables_and_the_same_arc
     assert [one.assessor for one in done.models] == ["small+campaign", "large+campaign"]
     assert sum(one.completed for one in done.models) > 0
     assert all(one.most == 1 for one in asked if one.requests)
-    kinds = {"small+campaign": "model", "large+campaign": "model", "person-0": "person", "person-1": "person"}
+    kinds = {"small+campaign": "model", "large+campaign": "model", "a1": "person", "a2": "person"}
     rows = rows_of(store, "preferences" if "preference" in PLANS[kind]["protocol"] else "judgments")
     assert {row["kind"] for row in rows} == {"person", "model"}
     assert all(row["kind"] == kinds[row["assessor"]] for row in rows)
@@ -140,7 +140,7 @@ def test_the_judgments_of_a_mixed_panel_are_evaluated_as_those_of_people(local, 
     people(seeded(local, clock=Clock(step=30.0)), 2)
     ask_in_campaign(local, "pilot", [Asked(name=name).model for name in ("small", "large")], record=tmp_path / "r")
     panel = local.read(lambda connection: judgments(connection, "pilot"))
-    assert sorted(panel.assessors) == ["large+campaign", "person-0", "person-1", "small+campaign"]
+    assert sorted(panel.assessors) == ["a1", "a2", "large+campaign", "small+campaign"]
     assert {str(scale) for scale in panel.scales} == {"0-3"}
     systems = {
         name: {f"t{t}": {f"t{t}d{d}": -rank for rank, d in enumerate(order)} for t in range(3)}
@@ -162,8 +162,8 @@ def test_a_model_is_marked_wherever_the_owner_looks(local, tmp_path):
     with local.reading() as connection:
         units = campaign_units(connection, "pilot")
         shown, found = quality(connection, "pilot"), progress(connection, "pilot", 0.0)
-    assert dict(zip(units.assessor, units.kind, strict=True)) == {"person-0": "person", "small+campaign": "model"}
-    model, person = shown.of("small+campaign"), shown.of("person-0")
+    assert dict(zip(units.assessor, units.kind, strict=True)) == {"a1": "person", "small+campaign": "model"}
+    model, person = shown.of("small+campaign"), shown.of("a1")
     assert (model.kind, person.kind) == ("model", "person")
     assert model.fast is None
     assert person.fast == 0
@@ -308,7 +308,7 @@ def test_a_failed_grade_is_cannot_tell_until_the_unit_is_given_back(local, tmp_p
     assert {one.status for one in outcomes} == {status}
     assert not unasked
     people(seeded(local, clock=Clock(step=30.0)), 1)  # the unit is there for others
-    assert {row["assessor"] for row in rows_of(local)} == {"person-0"}
+    assert {row["assessor"] for row in rows_of(local)} == {"a1"}
 
 
 @pytest.mark.parametrize("kind", ["magnitude", "preference", "together"])
@@ -325,7 +325,7 @@ def test_where_nothing_can_be_skipped_a_failure_gives_the_unit_back(local, tmp_p
     local.write(lambda connection: rebuild(connection, "pilot"))
     assert local.read(tables) == before
     people(seeded(local, clock=Clock(step=30.0)), 1)
-    assert "person-0" in {row["assessor"] for row in rows_of(local, "units") if row["status"] == "completed"}
+    assert "a1" in {row["assessor"] for row in rows_of(local, "units") if row["status"] == "completed"}
 
 
 def test_an_archive_keeps_what_a_model_did_not_answer(local, opened, tmp_path):
@@ -544,7 +544,7 @@ def test_a_unit_that_a_person_took_over_is_lost_to_the_model(local, tmp_path):
     assert (done.answers, len(asked.requests)) == (0, 1)
     assert done.ended == "no unit is left for it"  # nobody gets a topic twice
     units = {(row["assessor"], row["status"]) for row in rows_of(local, "units")}
-    assert units == {("small+campaign", "expired"), ("person-0", "open")}
+    assert units == {("small+campaign", "expired"), ("a1", "open")}
 
 
 def test_a_server_that_refuses_the_key_ends_the_job_in_one_line(local, tmp_path):

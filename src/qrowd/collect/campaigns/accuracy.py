@@ -72,11 +72,11 @@ def accuracies(
     return {number: accuracy_of(len(own), sum(right for right, _ in own), settings) for number, own in answers.items()}
 
 
-def payment_rows(connection: Connection, name: str) -> Iterator[tuple[Any, ...]]:
+def payment_rows(connection: Connection, name: str, *, names: bool = False) -> Iterator[tuple[Any, ...]]:
     """Tuples of the columns PAYMENT, one for each assessor in the order in which they came.
 
     units, answers : completed, and given, whether they count or not. bonus : by the rule of [gold]; 0 without one, and
-    for somebody who is excluded.
+    for somebody who is excluded. names : people by name, with their ids on platforms; by pseudonym, without, if False.
 
     Raises
     ------
@@ -94,6 +94,7 @@ def payment_rows(connection: Connection, name: str) -> Iterator[tuple[Any, ...]]
         of_gold = (None, None, None) if own is None else (own.value, own.low, own.high)
         bonus = own.bonus if own is not None and one.excluded is None else 0.0
         yield (
-            one.name, one.provider, one.external_id, one.status, one.excluded, units.get(one.id, 0),
+            one.name if names else one.label, one.provider, one.external_id if names or one.is_model else None,
+            one.status, one.excluded, units.get(one.id, 0),
             answers.get(one.id, 0), n, n_right, *of_gold, bonus, MODEL if one.is_model else PERSON,
         )  # fmt: skip

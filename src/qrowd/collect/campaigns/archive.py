@@ -28,6 +28,7 @@ from qrowd.collect.store.base import to_json
 from qrowd.collect.store.draws import DRAWN
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.materials import UnitRow
+from qrowd.collect.store.pseudonyms import Pseudonymiser
 from qrowd.errors import ArgumentError, RowError
 
 FORMAT = "qrowd campaign"
@@ -48,8 +49,11 @@ DOCUMENTS = ("document", "left", "right")  # keys of event data whose values are
 AT_ONCE = 1000
 
 
-def write_archive(connection: Connection, name: str) -> Iterator[bytes]:
+def write_archive(connection: Connection, name: str, *, names: bool = False) -> Iterator[bytes]:
     """The lines of a campaign's archive.
+
+    names : with the names of people and their ids on platforms, so that their links lead to their work where it is
+        imported; if False, pseudonyms take their place.
 
     Raises
     ------
@@ -71,10 +75,13 @@ def write_archive(connection: Connection, name: str) -> Iterator[bytes]:
         "units": assembled,
     }
     yield _line(head)
+    labels = {} if names else {one.id: one.label for one in state.assessors_of(connection, row.id) if one.pseudonym}
+    hide = Pseudonymiser()
     for one in events.of_campaign(connection, row.id):
         if one.kind == "created":
             continue
-        data: dict[str, Any] = dict(one.data)
+        label = labels.get(one.assessor_id or 0)
+        data: dict[str, Any] = dict(one.data) if label is None else hide.data(one.kind, one.data, label)
         if one.kind != DRAWN:  # which counts them as the question does
             data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
         if one.kind == "assigned":

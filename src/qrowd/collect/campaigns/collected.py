@@ -24,12 +24,16 @@ DRAWN = (
 
 
 def collected(
-    connection: Connection, name: str, *, wanted: Literal["judgments", "preferences"] | None = None
+    connection: Connection,
+    name: str,
+    *,
+    wanted: Literal["judgments", "preferences"] | None = None,
+    names: bool = False,
 ) -> Judgments | Preferences:
     """What a campaign collects, whichever it is, as it stands.
 
     name : of the campaign, or CAMPAIGN/ARM for one arm. wanted : which arms are meant where some have judgments and
-        others preferences.
+        others preferences. names : people by name, not by pseudonym.
 
     Raises
     ------
@@ -41,11 +45,13 @@ def collected(
         arms = {arm: one for arm, one in arms.items() if (one == PREFERENCE) == (wanted == "preferences")} or arms
     arm = only_arm(row.name, arms)
     read = preferences if arms[arm] == PREFERENCE else judgments
-    return read(connection, f"{row.name}/{arm}" if arm else name)
+    return read(connection, f"{row.name}/{arm}" if arm else name, names=names)
 
 
-def collected_by_arm(connection: Connection, name: str) -> dict[str, Judgments | Preferences]:
+def collected_by_arm(connection: Connection, name: str, *, names: bool = False) -> dict[str, Judgments | Preferences]:
     """{arm: what has been collected in it} of a campaign with several arms; empty for one without.
+
+    names : as in `collected`.
 
     Raises
     ------
@@ -54,14 +60,15 @@ def collected_by_arm(connection: Connection, name: str) -> dict[str, Judgments |
     """
     row, arms = find_arms(connection, name)
     several = len(arms) > 1
-    return {arm: collected(connection, f"{row.name}/{arm}") for arm in arms} if several else {}
+    return {arm: collected(connection, f"{row.name}/{arm}", names=names) for arm in arms} if several else {}
 
 
-def judgments(connection: Connection, name: str, *, everything: bool = False) -> Judgments:
+def judgments(connection: Connection, name: str, *, everything: bool = False, names: bool = False) -> Judgments:
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
     name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments.
     everything : also those that do not count: units that failed, were lost or not finished, and excluded assessors.
+    names : people by name, not by pseudonym.
 
     Raises
     ------
@@ -73,7 +80,7 @@ def judgments(connection: Connection, name: str, *, everything: bool = False) ->
         raise ArgumentError(f"{name}: this campaign collects preferences; read them with preferences()")
     arm = only_arm(row.name, {arm: protocol for arm, protocol in arms.items() if protocol != PREFERENCE})
     settings = read_settings(row).arms[arm].settings
-    rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything)
+    rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything, names=names)
     columns = _columns(rows, export.JUDGMENTS)
     scale = {"*": scale_of(settings)}
     table = Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
@@ -87,8 +94,8 @@ def scale_of(settings: Settings) -> str:
     return settings.scale if isinstance(settings, GradesSettings) else "magnitude"
 
 
-def preferences(connection: Connection, name: str, *, everything: bool = False) -> Preferences:
-    """The preferences and Bad marks of a campaign as they stand; `everything` as in `judgments`.
+def preferences(connection: Connection, name: str, *, everything: bool = False, names: bool = False) -> Preferences:
+    """The preferences and Bad marks of a campaign as they stand; `everything`, `names` as in `judgments`.
 
     Raises
     ------
@@ -99,7 +106,7 @@ def preferences(connection: Connection, name: str, *, everything: bool = False) 
     if PREFERENCE not in arms.values():
         raise ArgumentError(f"{name}: this campaign collects {', '.join(arms.values())}; read them with judgments()")
     arm = only_arm(row.name, {arm: protocol for arm, protocol in arms.items() if protocol == PREFERENCE})
-    rows = export.preferences(connection, row.id, arms=[arm] if arm else None, everything=everything)
+    rows = export.preferences(connection, row.id, arms=[arm] if arm else None, everything=everything, names=names)
     columns = _columns(rows, export.PREFERENCES)
     return Preferences.from_frame(columns) if columns["assessor"] else Preferences.from_rows([])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -18,7 +18,7 @@ from qrowd.collect.campaigns.lookup import find_arms
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.registry import PREFERENCE
-from qrowd.collect.store import export, writers
+from qrowd.collect.store import export, state, writers
 from qrowd.collect.store.gold import GOLD, gold_rows
 from qrowd.errors import ArgumentError
 
@@ -72,7 +72,7 @@ class File:
     write: Callable[[Connection], Iterator[bytes]]
 
 
-def file_of(campaign: str, what: str, format: str, *, everything: bool = False) -> File:
+def file_of(campaign: str, what: str, format: str, *, everything: bool = False, names: bool = False) -> File:
     """What `export_rows` writes, with a name for it.
 
     Raises
@@ -86,12 +86,12 @@ def file_of(campaign: str, what: str, format: str, *, everything: bool = False) 
         ending, media_type = ".json", "application/json"
     elif what != ARCHIVE:
         ending, media_type, refuses = FORMATS[format].ending, FORMATS[format].media_type, FORMATS[format].refuses
-    further = f"{'-all' if everything else ''}{'-spreadsheet' if format == 'spreadsheet' else ''}"
+    further = f"{'-all' if everything else ''}{'-names' if names else ''}"
+    further += "-spreadsheet" if format == "spreadsheet" else ""
     stem = campaign.replace("/", "-")
-    name = stem if what == ARCHIVE else f"{stem}-{what}{further}"
-    return File(
-        name + ending, media_type, refuses, lambda c: export_rows(c, campaign, what, format, everything=everything)
-    )
+    name = f"{stem}{'-names' if names else ''}" if what == ARCHIVE else f"{stem}-{what}{further}"
+    options = {"everything": everything, "names": names}
+    return File(name + ending, media_type, refuses, lambda c: export_rows(c, campaign, what, format, **options))
 
 
 def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool = False) -> list[str]:
@@ -116,6 +116,7 @@ def export_rows(
     format: str,
     *,
     everything: bool = False,
+    names: bool = False,
     session_gap: float = SESSION_GAP,
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
@@ -126,6 +127,7 @@ def export_rows(
     (what owners said of comments and documents), revisions (all that ever happened), design (of a question, as `qrowd
     next` reads it) or archive. format : a name of FORMATS; design and archive have their own.
     everything : also what does not count, and columns that say why; answers to gold questions among it, at the end.
+    names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
     session_gap : of the units; see `campaign_units`.
 
     Raises
@@ -142,7 +144,7 @@ def export_rows(
     if what in WHOLE_CAMPAIGN and "/" in campaign:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
     if what == ARCHIVE:
-        return _together(write_archive(connection, campaign))
+        return _together(write_archive(connection, campaign, names=names))
     if what == DESIGN:
         from qrowd.collect.campaigns.looking import design_content  # slow to import
 
@@ -150,17 +152,19 @@ def export_rows(
     several = "" not in protocols
     arms = [arm for arm, protocol in protocols.items() if (protocol == PREFERENCE) == (what != JUDGMENTS)]
     if what == REVISIONS:
-        names = (*export.REVISIONS, *(export.ARM if several else ()))
-        return FORMATS[format].write(names, export.revisions(connection, row.id, arms=arms if several else None))
+        revisions = export.revisions(connection, row.id, arms=arms if several else None, names=names)
+        return FORMATS[format].write((*export.REVISIONS, *(export.ARM if several else ())), revisions)
     if what == OF_UNITS:
-        return FORMATS[format].write(UNITS, campaign_units(connection, campaign, session_gap=session_gap).rows())
+        units = campaign_units(connection, campaign, session_gap=session_gap, names=names)
+        return FORMATS[format].write(UNITS, units.rows())
+    if what == PAYMENTS:
+        return FORMATS[format].write(PAYMENT, payment_rows(connection, campaign, names=names))
+    by_label = {one.label: one.name for one in state.assessors_of(connection, row.id)} if names else {}
     if what == OF_GOLD:
         arm = campaign.partition("/")[2] or None
-        return FORMATS[format].write(GOLD, gold_rows(connection, row.id, arm=arm))
-    if what == PAYMENTS:
-        return FORMATS[format].write(PAYMENT, payment_rows(connection, campaign))
+        return FORMATS[format].write(GOLD, _named(gold_rows(connection, row.id, arm=arm), GOLD, by_label))
     if what == OF_CODES:
-        return FORMATS[format].write(CODES, code_rows(connection, row.id))
+        return FORMATS[format].write(CODES, _named(code_rows(connection, row.id), CODES, by_label))
     if len(arms) > 1 and FORMATS[format].refuses:
         choices = ", ".join(f"{row.name}/{arm}" for arm in arms)
         raise ArgumentError(f"{campaign}: format {format} holds one arm; choose {choices}")
@@ -172,10 +176,11 @@ def export_rows(
         DUPLICATES: (export.duplicates, export.DUPLICATES),
     }[what]
     further = (*(export.ARM if several else ()), *(export.STATUS if everything else ()))
-    rows = read(connection, row.id, arms=arms if several else None, everything=everything)
+    rows = read(connection, row.id, arms=arms if several else None, everything=everything, names=names)
     if has_gold and everything and what != DUPLICATES:
         further = (*further, OF_GOLD)
-        rows = _with_gold(connection, row.id, rows, columns, arms, several=several)
+        of_gold = _named(gold_rows(connection, row.id), GOLD, by_label)
+        rows = _with_gold(of_gold, rows, columns, arms, several=several)
     if what != JUDGMENTS:
         return FORMATS[format].write((*columns, *further), rows)
     n, settings = len(columns), read_settings(row).arms
@@ -184,9 +189,16 @@ def export_rows(
     return FORMATS[format].write((*columns, *export.SCALE, *further), with_scale)
 
 
+def _named(
+    rows: Iterator[tuple[Any, ...]], columns: Sequence[str], names: Mapping[str, str]
+) -> Iterator[tuple[Any, ...]]:
+    """Rows with a name in place of each label that has one."""
+    i = columns.index("assessor")
+    return ((*cells[:i], names.get(cells[i], cells[i]), *cells[i + 1 :]) for cells in rows) if names else rows
+
+
 def _with_gold(
-    connection: Connection,
-    campaign_id: int,
+    of_gold: Iterator[tuple[Any, ...]],
     rows: Iterator[tuple[Any, ...]],
     columns: Sequence[str],
     arms: Collection[str],
@@ -199,7 +211,7 @@ def _with_gold(
     """
     for cells in rows:
         yield *cells, None
-    for cells in gold_rows(connection, campaign_id):
+    for cells in of_gold:
         one = dict(zip(GOLD, cells, strict=True))
         if several and one["arm"] not in arms:
             continue

@@ -50,7 +50,8 @@ T = TypeVar("T")
 class AssessorQuality:
     """One assessor.
 
-    id, name, provider, identified, status, excluded : as in the table; arrived, seen : times.
+    id, provider, identified, status, excluded : as in the table; arrived, seen : times. name : of a model; of a person
+    the pseudonym, or the name where names are asked for.
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
     answers : judgments or preferences given, also those that do not count.
     seconds, active : median of an answer by the server's clock, and by the browser's; None where unknown.
@@ -123,11 +124,14 @@ class Quality:
         return next((one for one in self.assessors if one.name == name), None)
 
 
-def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, rng: int = 1) -> Quality:
+def quality(
+    connection: Connection, name: str, *, bootstrap: int = REPLICATES, rng: int = 1, names: bool = False
+) -> Quality:
     """How well a campaign is judged so far. It reads every answer: seconds, where there are a million.
 
     name : of the campaign, or CAMPAIGN/ARM.
     bootstrap : replicates for the interval of alpha; fewer where there are very many judgments, 0 for no interval.
+    names : people by name, not by pseudonym.
 
     Raises
     ------
@@ -137,17 +141,17 @@ def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, r
     row, arms = find_arms(connection, name)
     arm = only_arm(row.name, arms)
     protocol = arms[arm]
-    rows, fast_below = _rows(connection, row.id, protocol, arm)
+    rows, fast_below = _rows(connection, row.id, protocol, arm, names=names)
     gold = read_settings(row).gold
     of_gold = accuracies(connection, row.id, gold, arm)
     rows = [replace(one, accuracy=of_gold.get(one.id)) for one in rows]
     flags = {"has_gold": gold is not None, "has_bonus": gold is not None and bool(gold.bonus)}
     if protocol == PREFERENCE:
-        preferences = collected.preferences(connection, name)
+        preferences = collected.preferences(connection, name, names=names)
         alike, pairs_alike, why_not = _alike(preferences)
         rows = [_with_unread(replace(one, agreement=alike.get(one.name))) for one in rows]
         return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm, **flags)
-    judgments = collected.judgments(connection, name)
+    judgments = collected.judgments(connection, name, names=names)
     profiles = _profiles(judgments)
     rows = [_with_unread(replace(one, **profiles.get(one.name, {}))) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
@@ -208,7 +212,7 @@ def _number(value: float) -> float | None:
 
 
 def _rows(
-    connection: Connection, campaign_id: int, protocol: str, arm: str
+    connection: Connection, campaign_id: int, protocol: str, arm: str, *, names: bool
 ) -> tuple[list[AssessorQuality], float | None]:
     units = counts.units_by_assessor(connection, campaign_id, arm)
     answers = counts.answer_seconds(connection, campaign_id, protocol, arm)
@@ -231,7 +235,7 @@ def _rows(
         rows.append(
             AssessorQuality(
                 row.id,
-                row.name,
+                row.name if names else row.label,
                 row.provider,
                 row.identified,
                 row.status,

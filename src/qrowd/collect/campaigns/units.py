@@ -95,7 +95,9 @@ _KINDS: dict[str, Any] = {
 }
 
 
-def campaign_units(connection: Connection, name: str, *, session_gap: float = SESSION_GAP) -> CampaignUnits:
+def campaign_units(
+    connection: Connection, name: str, *, session_gap: float = SESSION_GAP, names: bool = False
+) -> CampaignUnits:
     """The units of a campaign as they stand, also those that failed, were lost or are not finished.
 
     Rows come topic by topic, then by unit, slot and assessor.
@@ -104,6 +106,7 @@ def campaign_units(connection: Connection, name: str, *, session_gap: float = SE
     ----------
     name : of the campaign, or CAMPAIGN/ARM for those of one arm.
     session_gap : minutes between two units of an assessor from which on the later one begins a new session.
+    names : people by name, not by pseudonym.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def campaign_units(connection: Connection, name: str, *, session_gap: float = SE
     if not session_gap >= 0:
         raise ArgumentError(f"session_gap={session_gap:g}: expected minutes, 0 or more")
     row, protocols = find_arms(connection, name)
-    totals = list(assignment_totals(connection, row.id))
+    totals = list(assignment_totals(connection, row.id, names=names))
     session = sessions(totals, session_gap=session_gap)
     cells = [_cells(one, protocols[one.arm], session[one.id]) for one in totals if one.arm in protocols]
     columns = {

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, and_, func, select
 
 from qrowd.collect.store.events import CHUNK
+from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import (
     MODEL,
     PERSON,
@@ -56,8 +57,11 @@ class AssignmentTotals(NamedTuple):
     arm: str
 
 
-def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[AssignmentTotals]:
-    """All assignments of a campaign, topic by topic, then by unit, slot and assessor."""
+def assignment_totals(connection: Connection, campaign_id: int, *, names: bool = False) -> Iterator[AssignmentTotals]:
+    """All assignments of a campaign, topic by topic, then by unit, slot and assessor.
+
+    names : people by name, not by pseudonym.
+    """
     answers, seconds = Counter[int](), defaultdict[int, float](float)
     for table in (judgment, preference, bad_mark):
         of = table.c.assignment_id
@@ -76,8 +80,8 @@ def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[Assi
     counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
     query = (
         select(
-            assignment.c.id, assessor.c.name, assessor.c.provider, topic.c.label, unit.c.number, assignment.c.status,
-            counted, unit.c.documents, assignment.c.created, assignment.c.state,
+            assignment.c.id, assessor_label(names), assessor.c.provider, topic.c.label, unit.c.number,
+            assignment.c.status, counted, unit.c.documents, assignment.c.created, assignment.c.state,
             assignment.c.arm,
         )
         .select_from(assignment)
@@ -85,7 +89,7 @@ def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[Assi
         .join(unit, unit.c.id == assignment.c.unit_id)
         .join(topic, topic.c.id == assignment.c.topic_id)
         .where(assignment.c.campaign_id == campaign_id)
-        .order_by(topic.c.id, unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id)
+        .order_by(topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id)
     )  # fmt: skip
     for id, who, provider, label, number, status, counts, documents, created, state, arm in connection.execute(
         query, execution_options={"yield_per": CHUNK}

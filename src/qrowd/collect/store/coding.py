@@ -8,15 +8,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
 from qrowd.collect.store.events import CHUNK
+from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import assessor, assignment, document, event, judgment, topic, unit
 
 _counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
-_order = (topic.c.id, unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id)
+_order = (topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id)
 _UNIT = (
     assignment.c.id.label("assignment"),
     topic.c.label.label("topic"),
     unit.c.number.label("unit"),
-    assessor.c.name.label("assessor"),
+    assessor_label().label("assessor"),  # coders see no names
 )
 _ANSWER = (
     *_UNIT,

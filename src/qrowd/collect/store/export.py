@@ -1,5 +1,7 @@
 """What was said, row by row, for `store.writers`: as much as there is, in little memory, and always in the same order.
 
+People appear under their pseudonyms, and under their names where `names` asks for them.
+
 Rows come topic by topic in the order of the campaign, then by unit, slot, assessor and position. The columns are those
 that `qrowd.read_judgments` and `qrowd.read_preferences` look for, and a few more.
 """
@@ -26,6 +28,7 @@ from sqlalchemy import (
 
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.events import CHUNK
+from qrowd.collect.store.pseudonyms import Pseudonymiser, assessor_label
 from qrowd.collect.store.schema import (
     MODEL,
     PERSON,
@@ -61,22 +64,29 @@ _left, _right = document.alias("one"), document.alias("other")
 _kind = case((assessor.c.provider == MODEL, MODEL), else_=PERSON).label("kind")
 _counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
 _topics = select(topic.c.id, topic.c.label).where(topic.c.campaign_id == bindparam("of")).order_by(topic.c.id)
-_order = (unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id)
+_order = (unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id)
 
 
 def judgments(
-    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, cannot_tell: bool = False
+    connection: Connection,
+    campaign_id: int,
+    *,
+    arms: Arms = None,
+    everything: bool = False,
+    cannot_tell: bool = False,
+    names: bool = False,
 ) -> Iterator[Tuple]:
     """Judgments as they stand, as tuples of the columns JUDGMENTS.
 
     arms : those that are read, with the further column ARM; None in a campaign without arms.
     everything : also those that do not count (a unit not finished or failed, an excluded assessor); then the columns
         STATUS follow. cannot_tell : also documents that somebody could not judge; their value is None.
+    names : people by name, not by pseudonym.
     """
     columns: list[ColumnElement[Any]] = [
-        document.c.label, assessor.c.name, judgment.c.value, judgment.c.position, unit.c.number, judgment.c.seconds,
-        judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits, judgment.c.revisions,
-        assignment.c.id, _kind,
+        document.c.label, assessor_label(names), judgment.c.value, judgment.c.position, unit.c.number,
+        judgment.c.seconds, judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits,
+        judgment.c.revisions, assignment.c.id, _kind,
     ]  # fmt: skip
     query = _answers(judgment, columns, arms, everything).join(document, document.c.id == judgment.c.document_id)
     if not cannot_tell:
@@ -86,19 +96,19 @@ def judgments(
 
 
 def preferences(
-    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, names: bool = False
 ) -> Iterator[Tuple]:
     """Preferences and Bad marks as they stand, as tuples of the columns PREFERENCES.
 
     A Bad mark is a row without a preferred document. Pairs that were called duplicates prefer nothing: `duplicates`.
-    arms, everything : as in `judgments`.
+    arms, everything, names : as in `judgments`.
     """
     choice, left = preference.c.choice, preference.c.choice == "left"
     pairs = _answers(
         preference,
         [
             case((left, _left.c.label), else_=_right.c.label), case((left, _right.c.label), else_=_left.c.label),
-            assessor.c.name, preference.c.strength, case((left, 1), else_=0), preference.c.number,
+            assessor_label(names), preference.c.strength, case((left, 1), else_=0), preference.c.number,
             preference.c.seconds, preference.c.time, preference.c.active, unit.c.number.label("unit"),
             assignment.c.id, _kind,
         ],
@@ -109,7 +119,7 @@ def preferences(
     marks = _answers(
         bad_mark,
         [
-            null(), document.c.label, assessor.c.name, literal(1), null(), bad_mark.c.number, bad_mark.c.seconds,
+            null(), document.c.label, assessor_label(names), literal(1), null(), bad_mark.c.number, bad_mark.c.seconds,
             bad_mark.c.time, null(), unit.c.number.label("unit"), assignment.c.id, _kind,
         ],
         arms, everything,
@@ -124,15 +134,15 @@ def preferences(
 
 
 def duplicates(
-    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, names: bool = False
 ) -> Iterator[Tuple]:
     """Pairs of documents that say the same, as tuples of the columns DUPLICATES.
 
-    arms, everything : as in `judgments`.
+    arms, everything, names : as in `judgments`.
     """
     columns: list[ColumnElement[Any]] = [
-        _left.c.label, _right.c.label, assessor.c.name, preference.c.number, preference.c.seconds, preference.c.time,
-        preference.c.active, unit.c.number, assignment.c.id, _kind,
+        _left.c.label, _right.c.label, assessor_label(names), preference.c.number, preference.c.seconds,
+        preference.c.time, preference.c.active, unit.c.number, assignment.c.id, _kind,
     ]  # fmt: skip
     query = _answers(preference, columns, arms, everything).where(preference.c.choice == "duplicates")
     query = query.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
@@ -141,16 +151,22 @@ def duplicates(
 
 
 def revisions(
-    connection: Connection, campaign_id: int, *, arms: Arms = None, kinds: Sequence[str] | None = None
+    connection: Connection,
+    campaign_id: int,
+    *,
+    arms: Arms = None,
+    kinds: Sequence[str] | None = None,
+    names: bool = False,
 ) -> Iterator[Tuple]:
     """All that ever happened, oldest first, as tuples of the columns REVISIONS; nothing that was changed is left out.
 
     arms : given, the further column ARM follows, "" for what happened outside units.
-    kinds : only events of these kinds, such as ("judged", "preferred").
+    kinds : only events of these kinds, such as ("judged", "preferred"). names : as in `judgments`; else the events
+        also hold no ids of platforms.
     """
     query = (
         select(
-            event.c.id, event.c.time, topic.c.label, unit.c.number, event.c.assignment_id, assessor.c.name,
+            event.c.id, event.c.time, topic.c.label, unit.c.number, event.c.assignment_id, assessor_label(names),
             event.c.actor, event.c.kind, event.c.late, event.c.data, func.coalesce(unit.c.arm, ""),
         )
         .select_from(event)
@@ -162,9 +178,11 @@ def revisions(
     )  # fmt: skip
     if kinds is not None:
         query = query.where(event.c.kind.in_(list(kinds)))
+    hide = Pseudonymiser()
     for row in connection.execute(query, execution_options={"yield_per": CHUNK}):
+        data = row[9] if names or row[5] is None else hide.data(row[7], row[9], row[5])
         where = None if row[3] is None else f"{row[2]}/{row[3]}"
-        yield *row[:3], where, *row[4:9], to_json(row[9]), *([] if arms is None else [row[10]])
+        yield *row[:3], where, *row[4:9], to_json(data), *([] if arms is None else [row[10]])
 
 
 def _answers(

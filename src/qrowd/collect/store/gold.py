@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, case, select
 
+from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import MODEL, PERSON, assessor, assignment, document, gold_answer, topic, unit
 
 Answered = tuple[bool, float]  # whether it was right, and the probability that a guess would have been
@@ -27,10 +28,10 @@ _answered = (
 )
 _BEFORE = _answered.where(assignment.c.assessor_id == bindparam("assessor"), assignment.c.id != bindparam("but"))
 _OF_CAMPAIGN = _answered.where(gold_answer.c.campaign_id == bindparam("campaign"))
-_IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id, gold_answer.c.number
+_IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id, gold_answer.c.number
 _ROWS = (
     select(
-        topic.c.label, document.c.label, _other.c.label, assessor.c.name, gold_answer.c.raw, gold_answer.c.is_right,
+        topic.c.label, document.c.label, _other.c.label, assessor_label(), gold_answer.c.raw, gold_answer.c.is_right,
         gold_answer.c.number, unit.c.number, gold_answer.c.seconds, gold_answer.c.time, gold_answer.c.reason,
         gold_answer.c.active, assignment.c.id, case((assessor.c.provider == MODEL, MODEL), else_=PERSON),
         assessor.c.excluded, assignment.c.status, assignment.c.arm,
