@@ -127,6 +127,7 @@ class FakeRendering:
         notice: str = "",
         problem: Refusal | None = None,
         typed: Mapping[str, str] | None = None,
+        **more: Any,
     ) -> str:
         said = "" if problem is None else f"{problem.code}|{problem.field}|{problem.message}"
         values = {

@@ -40,8 +40,9 @@ from qrowd.collect.protocols.views import (
     View,
 )
 from qrowd.collect.web.app import Static
-from qrowd.collect.web.rendering import render_error, render_landing, render_page, render_welcome
+from qrowd.collect.web.rendering import render_error, render_guidelines, render_landing, render_page, render_welcome
 from qrowd.collect.web.security import content_policy
+from qrowd.collect.web.shown import SANDBOXED as SANDBOXED_HEADERS
 
 TOPIC = TopicText(
     "why do swallows leave in autumn",
@@ -88,6 +89,45 @@ SITE = "https://station.example"  # nobody is asked: the browser answers for it
 STATION = "<title>Birds</title><h1>Bird station</h1>" + "<p>We count swallows.</p>" * 60
 ADDRESSED = replace(PLAIN, url="https://birds.example.org/swallows/the-shortening-day.html?lang=en&page=1")
 IMAGE = DocumentText("A page about swallows", "", url="https://birds.example.org/notes", image="/image/page.png")
+TYPED = DocumentText(
+    "swallows.py",
+    "def leave(day):\n    if day.length < 12.5:  # hours\n        return 'the swallows leave'\n\treturn None\n\n"
+    "Day        Swallows   Wind\n---------  ---------  ----------------------------------------------------------\n"
+    "3 Sept          412   a light wind from the north-west, turning to the south in the afternoon, then none\n"
+    "5 Sept           18   none\n",
+    layout="pre",
+)
+PDF = DocumentText(
+    "A leaflet about swallows", "Swallows leave in autumn.\n\nThey come back in April.", pages=("/image/page.png",) * 2
+)
+SANDBOXED = DocumentText("A page with its own styles", "Swallows.", image="/document/page", layout="sandbox")
+STYLED = (
+    "<style>body{font:18px Georgia;margin:2rem;background:#fdf6e3;color:#222}h1{color:#b03060}"
+    ".box{border:3px double #b03060;padding:1rem}</style><h1>Swallows</h1><div class=box>They leave in autumn.</div>"
+    + "<p>We count them by day.</p>"
+    * 30
+)
+GUIDELINES = """\
+# What counts as relevant
+
+Judge whether the document **answers** the topic, not whether you like it.
+
+1. Read the topic.
+2. Read the document.
+
+| Grade | When |
+|-------|------|
+| Bad | It says nothing of the topic. |
+| Perfect | You would send it to a friend. |
+
+![A page of text with a relevant sentence](example.png)
+
+> In doubt, give the lower grade.
+
+More at [the station](https://station.example/guide). `code` and
+
+    a block of code
+"""
 FRAME = DocumentText("The bird station", "", url=f"{SITE}/birds/count.html", frame=True)
 
 GRADES = (
@@ -98,7 +138,8 @@ GRADES = (
     Grade(5, "Perfect", "What one would send to a friend who asked."),
 )
 BINARY = (Grade(0, "Not relevant"), Grade(1, "Relevant"))
-DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY, 7: ADDRESSED, 8: IMAGE, 9: FRAME}
+DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY, 7: ADDRESSED, 8: IMAGE, 9: FRAME,
+             10: TYPED, 11: PDF, 12: SANDBOXED}  # fmt: skip
 DOCUMENT = DocumentView(
     position=2, of=8, document=1, answer=None, done=(True, True) + (False,) * 6, postponed=(False,) * 8, grades=(),
     reason="required",
@@ -127,6 +168,12 @@ def document(**changes: object) -> Page:
 def pair(**changes: object) -> Page:
     """A page with two documents."""
     return replace(page(replace(PAIR, **changes)), protocol="preference", ask=ASK_PAIR)
+
+
+def guided(one: Page) -> Page:
+    """The same page in a campaign that has guidelines."""
+    pictures = (("example.png", "/image/page.png"),)
+    return replace(one, guidelines=GUIDELINES, pictures=pictures, guidelines_at="/guidelines/x")
 
 
 DONE = EndView("completed")
@@ -160,6 +207,17 @@ GALLERY: dict[str, Page] = {
     "magnitude-address": document(document=7, has_context=True),
     "grades-image": document(document=8, grades=GRADES, reason="none", has_context=True),
     "grades-frame": document(document=9, grades=GRADES, reason="none"),
+    "grades-reason": document(grades=GRADES, reason="optional", answer=Answer("4", "It names a cause.")),
+    "grades-typed": document(document=10, grades=GRADES, reason="none"),
+    "grades-pdf": document(document=11, grades=GRADES, reason="none"),
+    "grades-sandbox": document(document=12, grades=GRADES, reason="none"),
+    "pair-typed": pair(left=10, right=11),
+    "pair-sandbox": pair(left=12, right=7),
+    "consent-guidelines": guided(page(ConsentView(), effort=(8, 12))),
+    "none-left-guidelines": guided(page(NoneLeftView(0.0, False), effort=(1, 1), topic=None)),
+    "lines-guidelines": guided(page(LinesView((0.2, 0.45, 0.9), ("2", "4,5", "10"), True, 0), topic=None)),
+    "grades-guidelines": guided(document(grades=GRADES, reason="optional", may_not_tell=True, has_context=True)),
+    "pair-guidelines": guided(pair()),
     "pair-images": pair(left=8, right=8),
     "pair-frame": pair(left=9, right=7),
     "grades": document(grades=GRADES, reason="optional", may_postpone=True, may_not_tell=True),
@@ -219,7 +277,8 @@ def drawn(base: str = "/c/birds") -> dict[str, str]:
     for name, (one, problem, typed) in PROBLEMS.items():
         pages[name] = render_page(replace(one, shown=name), csrf="t0ken", base=base, problem=problem, typed=typed)
     pages["notice"] = render_page(document(), csrf="t0ken", base=base, notice="Saved.")
-    pages["welcome"] = render_welcome("Birds in autumn", csrf="t", action="/join/x", name="Ann")
+    pages["welcome"] = render_welcome("Birds in autumn", csrf="t", action="/join/x", name="Ann", effort=(8, 12))
+    pages["guidelines"] = render_guidelines(guided(document()))
     pages["landing"] = render_landing()
     for status in STATUSES:
         pages[f"error-{status}"] = render_error(status, reference="7F3A" if status >= 500 else "", back=base)
@@ -354,7 +413,7 @@ class Gallery:
 def gallery(base: str) -> Iterator[Gallery]:
     """An application that shows all pages under the policy of the real one."""
     pages, reports = drawn(), []
-    headers = {"content-security-policy": f"{content_policy()}; frame-src {SITE}; report-uri /csp"}
+    headers = {"content-security-policy": f"{content_policy()}; frame-src 'self' {SITE}; report-uri /csp"}
 
     async def show(request: Request) -> Response:
         return HTMLResponse(pages[request.path_params["name"]], headers=headers)
@@ -366,6 +425,7 @@ def gallery(base: str) -> Iterator[Gallery]:
     routes = [
         Route("/static/{name:path}", Static().serve),
         Route("/csp", report, methods=["POST"]),
+        Route("/document/page", lambda _: HTMLResponse(STYLED, headers=SANDBOXED_HEADERS)),
         Route("/image/page.png", lambda _: Response(png(900, 1600), media_type="image/png")),
         Route("/{name}", show),
     ]

@@ -8,9 +8,9 @@ from sqlalchemy import Connection, select
 
 from collect.pictures import png
 from collect.web.siege import Fort
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.store.schema import document
 from qrowd.collect.web.server import DAY

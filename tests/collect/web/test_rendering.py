@@ -12,10 +12,10 @@ from collect.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, TOPIC
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import Answer, ConsentView, EndView, Grade, LostView, RevisionView
+from qrowd.collect.web.documents import render_document
 from qrowd.collect.web.rendering import (
     asset,
     paragraphs,
-    render_document,
     render_error,
     render_landing,
     render_main,

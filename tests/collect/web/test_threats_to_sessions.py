@@ -218,7 +218,7 @@ def expected(method: str, path: str, actor: str) -> set[int]:
     match path.split("/")[1:]:
         case [""] | ["static", *_] | ["health" | "ready"] | ["api"] | ["api", "openapi.json"]:
             return {200}
-        case ["image", _]:
+        case ["image" | "document", _]:
             return {404}  # the address is signed
         case ["api", "v1", *_]:
             return {401}  # no cookie opens the API
@@ -232,6 +232,8 @@ def expected(method: str, path: str, actor: str) -> set[int]:
             return {200, 303, 404, 415, 422}
         case ["owner", *_]:
             return {303} if method == "GET" else {403}
+        case ["language"]:
+            return {403}  # without the token of its form
         case ["logout"]:
             return {303} if actor in ("assessor", "excluded", "other campaign") else {403}
         case ["join", _]:

@@ -31,8 +31,8 @@ class Message(str):
     values: Mapping[str, Value]
 
     def __new__(cls, template: str, /, **values: Value) -> Message:
-        filled = template % {name: f"{v:,}" if type(v) is int else v for name, v in values.items()}
-        made = super().__new__(cls, filled if values else template)
+        english = {name: f"{value:,}" if type(value) is int else value for name, value in values.items()}
+        made = super().__new__(cls, template % english if values else template)
         made.template, made.values = template, values
         return made
 

@@ -20,8 +20,10 @@ from starlette.types import Scope
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
-from qrowd.collect.web import assessor, health, rendering, sign_up
+from qrowd.collect.web import assessor, health, language_choice, rendering, shown, sign_up
 from qrowd.collect.web.crowd import mturk, panel, prolific
+from qrowd.collect.web.language_choice import language_of
+from qrowd.collect.web.languages import ENGLISH
 from qrowd.collect.web.logs import Observe
 from qrowd.collect.web.prefix import Prefix
 from qrowd.collect.web.problems import Problem, as_json, internal_error, not_found, problem_of, wants_data
@@ -72,11 +74,13 @@ def make_app(
     app = Starlette(
         routes=[
             *assessor.ROUTES,
+            *shown.ROUTES,
             *sign_up.ROUTES,
             *prolific.ROUTES,
             *panel.ROUTES,
             *mturk.ROUTES,
             *health.ROUTES,
+            *language_choice.ROUTES,
             *routes,
             Route("/static/{name:path}", Static().serve),
         ],
@@ -95,8 +99,9 @@ def make_app(
 
 def error_response(server: Server, request: Request, problem: Problem) -> Response:
     """A problem as a page, or as JSON for scripts and programs."""
+    tag = language_of(request)
     if wants_data(request):
-        return as_json(problem)
+        return as_json(problem, ENGLISH if request.scope["path"].startswith("/api/") else tag)
     parts = request.scope["path"].split("/")
     back = f"/c/{quote(parts[2])}" if len(parts) > 2 and parts[1] == "c" and problem.status != 404 else ""
     page = server.rendering.render_error(
@@ -105,6 +110,7 @@ def error_response(server: Server, request: Request, problem: Problem) -> Respon
         reference=problem.reference,
         back=back,
         retry_after=problem.retry_after,
+        tag=tag,
     )
     return HTMLResponse(page, problem.status, problem.headers)
 

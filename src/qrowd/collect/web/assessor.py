@@ -3,12 +3,13 @@
 GET  /c/{campaign}         the page          POST /c/{campaign}/act     an action: 303, or the next <main>
 GET  /join/{token}         an invitation     POST /c/{campaign}/draft   what is typed and not yet sent
 POST /join/{token}         makes a session   POST /logout               ends it
-GET  /image/{token}        an image of a document                GET  /       the start page
+GET  /                     the start page
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -17,14 +18,17 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
+from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.invitations import Invitation, find_invitation
 from qrowd.collect.store.sessions import hashed
+from qrowd.collect.web.addresses import frames_of
 from qrowd.collect.web.crowd import with_completion_link
 from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
+from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
 from qrowd.collect.web.rendering import render_landing
 from qrowd.collect.web.security import with_frames
-from qrowd.collect.web.server import ASSESSOR, DAY, Identity, Server, server_of
+from qrowd.collect.web.server import ASSESSOR, Identity, Server, server_of
 from qrowd.errors import QrowdError
 
 RETRY = frozenset({409, 422, 429, 503})  # statuses after which the page is shown again, with what was typed
@@ -61,15 +65,18 @@ async def current_page(
     server = server_of(request)
     page = await with_completion_link(server, identity, page or await server.service.page(identity.assessor))
     page = server.with_image_addresses(page)
-    typed, status, headers = None, 200, with_frames(identity.headers, page.frames)
+    typed, status, headers = None, 200, with_frames(identity.headers, frames_of(page))
     if problem is not None:
         status, headers = problem.status, {**headers, **problem.headers}
         if form is not None and same_place(page, form):
             typed = {name: form[name] for name in TYPED if name in form}
             if status != 409 and form.get("key"):
                 page = replace(page, key=form["key"])
-    form_of = {"csrf": identity.csrf, "base": identity.base, "problem": problem, "typed": typed}
-    return HTMLResponse(await server.draw(page, whole=not wants_data(request), **form_of), status, headers)
+    options: dict[str, Any] = {"csrf": identity.csrf, "base": identity.base, "problem": problem, "typed": typed}
+    options["tag"], whole = language_of(request, page.language), not wants_data(request)
+    if whole and not identity.framed:  # in a frame no cookie would be kept
+        options["choice"] = choice_of(request, identity.base)
+    return HTMLResponse(await server.draw(page, whole=whole, **options), status, headers)
 
 
 def same_place(page: Page, form: Form) -> bool:
@@ -144,7 +151,10 @@ async def show_invitation(request: Request) -> Response:
     row = await server.campaign(invitation.campaign)
     stamp = server.form_token("join", {"t": hashed(token)})
     action = f"/join/{quote(token, safe='')}"
-    return HTMLResponse(server.rendering.render_welcome(row.title, csrf=stamp, action=action, name=invitation.name))
+    language = {"tag": language_of(request, row.settings.get("language", "")), "choice": choice_of(request)}
+    shown = {"name": invitation.name, "effort": row.settings.get("effort"), **language}
+    content = server.rendering.render_welcome(row.title, csrf=stamp, action=action, **shown)
+    return HTMLResponse(content)
 
 
 async def join(request: Request) -> Response:
@@ -165,7 +175,7 @@ async def invitation_of(server: Server, token: str) -> Invitation:
     """The invitation of a link; a Problem (404) for one that was never made, or was revoked."""
     invitation = await server.store.read_async(lambda connection: find_invitation(connection, token))
     if invitation is None:
-        message = "This invitation is not valid any more. Ask the person who sent it for another."
+        message = N_("This invitation is not valid any more. Ask the person who sent it for another.")
         raise Problem(404, "invitation", message)
     return invitation
 
@@ -175,16 +185,7 @@ async def invitation_of(server: Server, token: str) -> Invitation:
 
 async def land(request: Request) -> Response:
     """The start page, for visitors without a link."""
-    return HTMLResponse(render_landing())
-
-
-async def image(request: Request) -> Response:
-    """An image of a document, at the signed address that a page gave; browsers may keep it for a day."""
-    digest, media_type, content = await server_of(request).image(request.path_params["token"])
-    headers = {"cache-control": f"private, max-age={int(DAY)}, immutable", "etag": f'"{digest}"'}
-    if request.headers.get("if-none-match") == f'"{digest}"':
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=media_type, headers=headers)
+    return HTMLResponse(render_landing(tag=language_of(request), choice=choice_of(request)))
 
 
 async def logout(request: Request) -> Response:
@@ -205,6 +206,5 @@ ROUTES: list[BaseRoute] = [
     Route("/c/{campaign}/draft", draft, methods=["POST"]),
     Route("/join/{token}", show_invitation, methods=["GET"]),
     Route("/join/{token}", join, methods=["POST"]),
-    Route("/image/{token}", image, methods=["GET"]),
     Route("/logout", logout, methods=["POST"]),
 ]

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from qrowd.collect.protocols.events import ACTIONS, MAX_REASON, MAX_SECONDS, MAX_TEXT, Action, Refusal
+from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.schema import SchemaError, read
 from qrowd.collect.web.problems import Problem, malformed
 
@@ -75,10 +76,10 @@ def query_of(request: Request) -> dict[str, str]:
 # ---- actions
 
 CHOOSE = {  # what to say where nothing was chosen
-    "option": "Choose one of the answers.",
-    "choice": "Choose the document that is better.",
-    "confidence": "Choose one of the five.",
-    "understanding": "Choose one of the five.",
+    "option": N_("Choose one of the answers."),
+    "choice": N_("Choose the document that is better."),
+    "confidence": N_("Choose one of the five."),
+    "understanding": N_("Choose one of the five."),
 }
 WHOLE = frozenset({"position", "pair", "line", "option", "confidence", "understanding"})
 YES_OR_NO = frozenset({"agreed", "definitely"})
@@ -108,7 +109,9 @@ def action_of(form: Form) -> Action:
             raise Refusal("missing", CHOOSE[field], field) from None
         if error.code == "string_too_long":
             most = MAX_TEXT if field == "text" else MAX_REASON
-            raise Refusal("long", f"This has {len(value):,} characters; at most {most:,} can be kept.", field) from None
+            counts = {"n": len(value), "most": most}
+            message = Message("This has %(n)s characters; at most %(most)s can be kept.", **counts)
+            raise Refusal("long", message, field) from None
         raise malformed(str(error)[:200], field) from None
     return action
 

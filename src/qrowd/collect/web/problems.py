@@ -20,8 +20,10 @@ from starlette.responses import JSONResponse
 
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.accounts import TooManyAttemptsError
 from qrowd.collect.store.base import StoreError, StoreFullError, StoreUnknownError
+from qrowd.collect.web.languages import ENGLISH, language
 from qrowd.collect.web.logs import request_id
 from qrowd.errors import QrowdError
 
@@ -59,7 +61,7 @@ class Problem(Refusal):
 
 def not_signed_in() -> Problem:
     """The request comes without a session."""
-    message = "You are not signed in on this device any more. Open the link that you were given again."
+    message = N_("You are not signed in on this device any more. Open the link that you were given again.")
     return Problem(403, "session", message)
 
 
@@ -92,9 +94,9 @@ def problem_of(error: QrowdError) -> Problem:
     log.error("%s: %s, reference %s", type(error).__name__, error, reference, exc_info=error)
     if isinstance(error, StoreError):
         wait = RETRY_FULL if isinstance(error, StoreFullError) else RETRY_BUSY
-        message = "We could not save this answer. It is still here: please try again."
+        message = N_("We could not save this answer. It is still here: please try again.")
         if isinstance(error, StoreUnknownError):
-            message = "This answer may not have been saved. It is still here: please send it again; it counts once."
+            message = N_("This answer may not have been saved. It is still here: please send it again; it counts once.")
         return Problem(503, "not_saved", message, reference=reference, retry_after=wait)
     return internal_error(reference)
 
@@ -109,7 +111,8 @@ def wants_data(request: Request) -> bool:
     return request.headers.get("x-qrowd") == "fragment" or request.scope["path"].startswith("/api/")
 
 
-def as_json(problem: Problem) -> JSONResponse:
-    """The problem for scripts and programs."""
+def as_json(problem: Problem, tag: str = ENGLISH) -> JSONResponse:
+    """The problem for the script of our pages, in their language, and for programs, in English."""
     content = {name: getattr(problem, name) for name in ("code", "message", "field", "reference")}
+    content["message"] = language(tag).text(problem.message)
     return JSONResponse(content, problem.status, headers=problem.headers)

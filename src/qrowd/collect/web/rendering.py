@@ -6,9 +6,10 @@ Everything that somebody typed is escaped by the templates; the only HTML let th
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import resources
@@ -18,20 +19,18 @@ from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from qrowd.collect.campaigns.pages import DocumentText, Page
-from qrowd.collect.campaigns.sanitise import clean
-from qrowd.collect.campaigns.state import Bounded
-from qrowd.collect.campaigns.web_pages import site_of
+from qrowd.collect.campaigns.guidelines import rendered
+from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView
 from qrowd.collect.web import texts
+from qrowd.collect.web.documents import RENDERED, SPACES, RenderedDocument, render_document
 from qrowd.collect.web.forms import TYPED
-from qrowd.collect.web.highlight import Marked, mark, stemmer_of
+from qrowd.collect.web.languages import ENGLISH, Language, language
 
-LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 WRAPPED = re.compile(r"(?<=[^\n]{60})(?<![ \t])[ \t]*+\n(?![ \t]*+(?:[-*•–]|\d++[.)])[ \t])")
-SPACES = re.compile(r"\n[ \t\r]*\n\s*")
-N_DOCUMENTS = 2048  # drawn documents kept
+BEFORE_JUDGING = ("consent", "lines", "noneleft")  # pages that show the guidelines
 SHORT, LONG = 2_000, 100_000  # characters that are drawn in a few milliseconds: of new documents, and of a page
 HIDDEN = Markup(
     '<input type="hidden" name="csrf" value="{}"><input type="hidden" name="shown" value="{}">'
@@ -42,11 +41,12 @@ HIDDEN = Markup(
 # ---- the tools
 
 
-@lru_cache(maxsize=1)
-def environment() -> Environment:
-    """The templates, each compiled once; escaping is always on, and a name that is missing is an error."""
+@lru_cache(maxsize=64)
+def environment(tag: str = ENGLISH) -> Environment:
+    """The templates in a language, compiled once; escaping is always on, and a name that is missing is an error."""
     environment = Environment(
         loader=PackageLoader("qrowd.collect.web"),
+        extensions=["jinja2.ext.i18n"],
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
@@ -56,6 +56,15 @@ def environment() -> Environment:
     )
     environment.globals["asset"] = asset
     environment.filters["paragraphs"] = paragraphs
+    words = language(tag)
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.newstyle_gettext = True  # type: ignore[attr-defined]
+    environment.globals |= {"language": words, "choice": None}
+    environment.globals |= {"_": words.gettext, "gettext": words.gettext, "ngettext": words.ngettext}
+    environment.filters["said"] = words.text
+    environment.filters["sentences"] = lambda messages: words.joined([words.text(one) for one in messages])
+    environment.filters["ask"] = lambda ask: words.text(ask) if ask in texts.ASKS else ask
+    environment.filters["label"] = lambda label: words.text(label) if label in texts.LABELS else label
     return environment
 
 
@@ -77,40 +86,6 @@ def paragraphs(text: str) -> Markup:
     return Markup("".join(f'<p dir="auto">{part}</p>' for part in lines))
 
 
-@dataclass(frozen=True)
-class RenderedDocument:
-    """A document ready for a page.
-
-    lang : its language tag, "" where it is none. counts : of the topic's words. url, frame : as in `DocumentText`.
-    image : the address of the image that is shown instead of the text. words : what stands for the image.
-    """
-
-    title: str
-    lang: str
-    html: Markup
-    counts: tuple[tuple[str, int], ...]
-    url: str = ""
-    image: str = ""
-    frame: bool = False
-    words: str = ""
-
-    @property
-    def has_text(self) -> bool:
-        """Whether it is shown as text, in which words can be marked and found."""
-        return not (self.image or self.frame)
-
-
-RENDERED: Bounded[tuple[str, DocumentText], RenderedDocument] = Bounded(N_DOCUMENTS)
-
-
-def render_document(topic: str, document: DocumentText) -> RenderedDocument:
-    """A document's text with the words of the topic's title marked; HTML is cleaned, anything else is only text.
-
-    An image or a frame is shown as it is, with nothing marked.
-    """
-    return RENDERED.get_or_make((topic, document), lambda: _render_document(topic, document))
-
-
 def takes_long(page: Page) -> bool:
     """Whether drawing the page may take more than some milliseconds, so that a thread should do it.
 
@@ -118,43 +93,43 @@ def takes_long(page: Page) -> bool:
     """
     topic, title = page.topic, page.topic.title if page.topic is not None else ""
     new = (one for one in page.documents.values() if (title, one) not in RENDERED)
-    words = [page.instructions, page.consent] + ([] if topic is None else [title, topic.description, topic.narrative])
+    words = [page.instructions, page.consent, page.guidelines] + (
+        [] if topic is None else [title, topic.description, topic.narrative]
+    )
     n_new = sum(len(one.text) + len(one.title) for one in new) + len(title)
     n_drawn = sum(len(one.text) for one in page.documents.values()) + sum(map(len, words))
     return n_new > SHORT or n_drawn > LONG
 
 
-def _render_document(topic: str, document: DocumentText) -> RenderedDocument:
-    lang = document.language if LANGUAGE.fullmatch(document.language) else ""
-    url = document.url if site_of(document.url) is not None else ""
-    if document.image or (document.frame and url):
-        words = document.text.strip() or document.title
-        return RenderedDocument(document.title, lang, Markup(""), (), url, document.image, document.frame, words)
-    if document.html:
-        harmless = clean(document.text)
-    else:
-        parts = (part.strip("\n\r") for part in SPACES.split(document.text.replace("\r\n", "\n")))
-        harmless = "".join(f'<p dir="auto">{_text(part)}</p>' for part in parts if part.strip())
-    marked: Marked = mark(harmless, topic, stemmer_of(lang))
-    return RenderedDocument(document.title, lang, Markup(marked.html), marked.counts, url)
-
-
-def _text(part: str) -> str:
-    return part.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
-
-
 # ---- the pages
 
 
-def render(template: str, **values: Any) -> str:
-    """A page from its template."""
-    return environment().get_template(f"{template}.html").render(values)
+@dataclass(frozen=True)
+class LanguageChoice:
+    """The choice of a language on a page: its form's token, and (tag, direction, name) of each language."""
+
+    token: str
+    languages: tuple[tuple[str, str, str], ...]
 
 
-def render_page(page: Page, *, base: str, **options: Any) -> str:
+def render(template: str, *, tag: str = ENGLISH, **values: Any) -> str:
+    """A page from its template, in the language of that tag."""
+    return environment(tag).get_template(f"{template}.html").render(values)
+
+
+def render_page(
+    page: Page, *, base: str, tag: str = ENGLISH, choice: LanguageChoice | None = None, **options: Any
+) -> str:
     """The whole page; arguments as for `render_main`."""
-    main = Markup(render_main(page, base=base, **options))
-    return render("page", main=main, page=page, title=_title(page), base=base)
+    main = Markup(render_main(page, base=base, tag=tag, **options))
+    values = {"main": main, "page": page, "title": _title(page, language(tag)), "base": base}
+    return render("page", tag=tag, choice=choice, script_texts=script_texts(tag), **values)
+
+
+@lru_cache(maxsize=64)
+def script_texts(tag: str) -> str:
+    """What the script says, as JSON."""
+    return json.dumps({name: language(tag).text(text) for name, text in texts.SCRIPT.items()}, ensure_ascii=False)
 
 
 def render_main(
@@ -165,20 +140,22 @@ def render_main(
     notice: str = "",
     problem: Refusal | None = None,
     typed: Mapping[str, str] | None = None,
+    tag: str = ENGLISH,
 ) -> str:
     """The page's `<main>` alone, which the script puts in place of the last one.
 
     csrf : the session's token against forged forms. base : the address of the campaign's page; forms go to base/act.
     notice : something to say above. problem : why the last form was refused. typed : what it held, to be kept.
+    tag : of the language.
     """
-    view = page.view
+    view, words = page.view, language(tag)
     name = type(view).__name__.removesuffix("View").lower()
     values: dict[str, Any] = {
         "page": page,
         "view": view,
         "name": name,
-        "title": _title(page),
-        "announcement": texts.announcement(view),
+        "title": _title(page, words),
+        "announcement": words.text(texts.announcement(view)),
         "act": f"{base}/act",
         "base": base,
         "hidden": HIDDEN.format(csrf, page.shown, page.key),
@@ -191,7 +168,7 @@ def render_main(
     if isinstance(view, DocumentView):
         values["document"] = _document(page, view.document)
         values["words"] = values["document"].has_text
-        values["grades"] = _keyed(view.grades)
+        values["grades"] = _keyed(_in_language(view.grades, words))
         values["others"] = _others(view)
     elif isinstance(view, PairView):
         values["left"] = _document(page, view.left)
@@ -199,25 +176,53 @@ def render_main(
         values["words"] = values["left"].has_text or values["right"].has_text
     else:
         values["exit"] = _exit(page.link)
-        values["until"] = _until(getattr(view, "until", None))
-    return render(name, **values)
+        values["guidelines"] = _guidelines(page, words) if name in BEFORE_JUDGING else ""
+        values["until"] = _until(getattr(view, "until", None), words)
+    return render(name, tag=tag, **values)
 
 
-def render_welcome(title: str, *, csrf: str, action: str, name: str = "") -> str:
+def render_welcome(
+    title: str,
+    *,
+    csrf: str,
+    action: str,
+    name: str = "",
+    effort: tuple[int, int] | None = None,
+    tag: str = ENGLISH,
+    choice: LanguageChoice | None = None,
+) -> str:
     """The first page behind an invitation: what it is about and one button, so that nothing begins by a mere visit.
 
-    action : where the button's form goes. name : of whom was invited, if known.
+    action : where the button's form goes. name : of whom was invited, if known. effort : as in `Page`.
     """
-    return render("welcome", title=title, csrf=csrf, action=action, person=name)
+    values = {"title": title, "csrf": csrf, "action": action, "person": name, "effort": effort}
+    return render("welcome", tag=tag, choice=choice, **values)
 
 
-def render_landing() -> str:
+def render_guidelines(page: Page, *, tag: str = ENGLISH, choice: LanguageChoice | None = None) -> str:
+    """The guidelines of a campaign on a page of their own, without a task."""
+    words = language(tag)
+    values = {
+        "page": page,
+        "guidelines": _guidelines(page, words),
+        "title": f"{words.text(texts.GUIDELINES)} · {page.title}",
+    }
+    return render("guidelines", tag=tag, choice=choice, **values)
+
+
+def render_landing(*, tag: str = ENGLISH, choice: LanguageChoice | None = None) -> str:
     """The page at the server's own address: for visitors who come without a link."""
-    return render("landing", title="Judging")
+    return render("landing", tag=tag, choice=choice, title=language(tag).text(texts.JUDGING))
 
 
 def render_error(
-    status: int, *, message: str = "", reference: str = "", back: str = "", retry_after: int | None = None
+    status: int,
+    *,
+    message: str = "",
+    reference: str = "",
+    back: str = "",
+    retry_after: int | None = None,
+    tag: str = ENGLISH,
 ) -> str:
     """A page for what went wrong: what happened, what is safe, what to do.
 
@@ -226,14 +231,26 @@ def render_error(
     """
     title, text = texts.ERRORS.get(status, texts.ERRORS[500 if status >= 500 else 400])
     details = {"reference": reference, "back": back, "retry_after": retry_after}
-    return render("error", status=status, title=title, message=message or text, **details)
+    return render("error", tag=tag, status=status, title=Message(title), message=message or text, **details)
 
 
 # ---- what the templates ask for
 
 
-def _title(page: Page) -> str:
-    return f"{texts.heading(page.view)} · {page.title}"
+def _guidelines(page: Page, words: Language) -> Markup:
+    """The guidelines with their pictures, as harmless HTML."""
+    return Markup(rendered(page.guidelines, page.pictures, words.text(texts.TABLE))) if page.guidelines else Markup("")
+
+
+def _title(page: Page, words: Language) -> str:
+    return f"{words.text(texts.heading(page.view))} · {page.title}"
+
+
+def _in_language(grades: tuple[Grade, ...], words: Language) -> tuple[Grade, ...]:
+    """Grades with their built-in labels in a language; labels of the campaign's own as they are."""
+    if tuple(grade.label for grade in grades) not in texts.LABEL_SETS:
+        return grades
+    return tuple(replace(grade, label=words.text(grade.label)) for grade in grades)
 
 
 def _document(page: Page, number: int) -> RenderedDocument:
@@ -289,9 +306,9 @@ def _exit(link: str | None) -> Exit | None:
     return Exit(label, link, None)
 
 
-def _until(seconds: float | None) -> tuple[str, str] | None:
+def _until(seconds: float | None, words: Language) -> tuple[str, str] | None:
     """A time for machines and, in UTC, for people; the script says it in the reader's own."""
     if seconds is None:
         return None
     time = datetime.fromtimestamp(seconds, UTC)
-    return time.isoformat(timespec="seconds"), f"{time:%H:%M} UTC"
+    return time.isoformat(timespec="seconds"), f"{words.clock(time)} UTC"

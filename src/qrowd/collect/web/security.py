@@ -26,6 +26,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qrowd.collect.protocols.messages import Message as Text
 from qrowd.collect.web.logs import CURRENT, HEADER, Observe, request_id, route_of, write_request
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import ArgumentError
@@ -373,7 +374,7 @@ def _counted(receive: Receive, limit: int, seconds: float) -> Receive:
         complete = not message.get("more_body", False)
         total += len(message.get("body", b""))
         if total > limit:
-            raise Problem(413, "too_large", f"The body is longer than {limit} bytes.")
+            raise Problem(413, "too_large", Text("The body is longer than %(limit)s bytes.", limit=limit))
         return message
 
     return receiving

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -19,14 +19,17 @@ from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
+from qrowd.collect.campaigns.state import Bounded
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.pages import Page
-from qrowd.collect.campaigns.state import Bounded
+from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign, find_image
 from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.state import find_assessor
+from qrowd.collect.web.addresses import with_addresses
 from qrowd.collect.web.forms import Form, read_form, token_of
+from qrowd.collect.web.language_choice import CAMPAIGN_LANGUAGE
 from qrowd.collect.web.logs import WHO
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
 from qrowd.collect.web.rendering import takes_long
@@ -66,7 +69,7 @@ class Limiter:
     def check(self, key: Hashable) -> None:
         """Count one more; a Problem (429) where it comes too soon."""
         if (wait := self.take(key)) > 0:
-            message = "You are sending answers too fast. This answer is still here: send it again in a moment."
+            message = N_("You are sending answers too fast. This answer is still here: send it again in a moment.")
             raise Problem(429, "too_fast", message, retry_after=int(wait) + 1)
 
     def __len__(self) -> int:
@@ -81,6 +84,7 @@ class Identity:
     external : the id on the platform they come from. csrf : the token of their forms. base : the address of their
     pages. framed : the pages are in a frame of the platform, where the answer to a form is the next page itself and
     not a redirect. about : what the platform says about this submission. headers : of every page.
+    language : of the campaign; "" for the browser's.
     """
 
     assessor: int
@@ -92,6 +96,7 @@ class Identity:
     framed: bool = False
     about: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    language: str = ""
 
 
 @dataclass
@@ -109,7 +114,7 @@ class Server:
     origins: frozenset[str] = field(init=False)
     judging: Limiter = field(init=False)
     drafting: Limiter = field(init=False)
-    _assessors: Bounded[int, tuple[str, str, str]] = field(default_factory=lambda: Bounded(REMEMBERED))
+    _assessors: Bounded[int, tuple[str, str, str, str]] = field(default_factory=lambda: Bounded(REMEMBERED))
     _sessions: Bounded[str, tuple[Session, float]] = field(default_factory=lambda: Bounded(REMEMBERED))
 
     def __post_init__(self) -> None:
@@ -128,25 +133,32 @@ class Server:
     async def identity_or_none(self, request: Request) -> Identity | None:
         """The assessor whose session the request's cookie names, if any."""
         session = await self.session(request, ASSESSOR)
-        return None if session is None else await self.find_identity(session.subject_id, session.csrf)
+        if session is None:
+            return None
+        identity = await self.find_identity(session.subject_id, session.csrf)
+        request.scope[CAMPAIGN_LANGUAGE] = "" if identity is None else identity.language
+        return identity
 
     async def find_identity(self, assessor: int, csrf: str) -> Identity | None:
         """The assessor of that number."""
         names = self._assessors.get(assessor)
         if names is None:
 
-            def work(connection: Connection) -> tuple[str, str, str] | None:
+            def work(connection: Connection) -> tuple[str, str, str, str] | None:
                 row = find_assessor(connection, assessor)
                 campaign = None if row is None else find_campaign(connection, row[0].campaign_id)
                 if row is None or campaign is None:
                     return None
-                return campaign.name, row[0].provider, row[0].external_id
+                language = campaign.settings.get("language", "")
+                return campaign.name, row[0].provider, row[0].external_id, language
 
             names = await self.store.read_async(work)
             if names is None:
                 return None
             self._assessors[assessor] = names
-        return Identity(assessor, *names, csrf, base=f"/c/{quote(names[0])}")
+        campaign, provider, external, language = names
+        base = f"/c/{quote(campaign)}"
+        return Identity(assessor, campaign, provider, external, csrf, base, language=language)
 
     async def campaign(self, name: str) -> CampaignRow:
         """The campaign of that name; a Problem (404) without one."""
@@ -166,31 +178,24 @@ class Server:
             return str(await asyncio.to_thread(render, page, **options))
         return str(render(page, **options))
 
-    # ---- images of documents
+    async def draw_guidelines(self, page: Page, **options: Any) -> str:
+        """The page of the guidelines; other requests go on meanwhile. options : of `render_guidelines`."""
+        return str(await asyncio.to_thread(self.rendering.render_guidelines, page, **options))
+
+    # ---- what documents show beside their text
 
     def with_image_addresses(self, page: Page) -> Page:
-        """The page with an address in place of each image.
-
-        The address is signed and needs no cookie, which a platform's frame may lack. It stays the same for a day, so
-        that browsers may keep the image, and is good for one to two days.
-        """
-        if not any(document.image for document in page.documents.values()):
-            return page
+        """The page with a signed address in place of each image, and of all else that it shows at one."""
         expires = (self.clock() // DAY + 2) * DAY
-        documents = {
-            number: replace(
-                document,
-                image=f"/image/{self.signer.sign('image', {'c': page.campaign, 'i': document.image}, expires)}",
-            )
-            if document.image
-            else document
-            for number, document in page.documents.items()
-        }
-        return replace(page, documents=documents)
 
-    async def image(self, token: str) -> tuple[str, str, bytes]:
-        """The digest, media type and content of an image; a Problem (404) for an address that is not ours any more."""
-        fields = self.signer.open("image", token, self.clock())
+        def sign(purpose: str, digest: str) -> str:
+            return self.signer.sign(purpose, {"c": page.campaign, "i": digest}, expires)
+
+        return with_addresses(page, sign)
+
+    async def content(self, purpose: str, token: str) -> tuple[str, str, bytes]:
+        """The digest, media type and content of an address; a Problem (404) for one that is not ours any more."""
+        fields = self.signer.open(purpose, token, self.clock())
         if fields is None:
             raise not_found()
         row, digest = await self.campaign(fields["c"]), str(fields["i"])
@@ -198,6 +203,13 @@ class Server:
         if image is None:
             raise not_found()
         return digest, *image
+
+    def campaign_of_address(self, purpose: str, token: str) -> str:
+        """The campaign of an address; a Problem (404) for one that is not ours any more."""
+        fields = self.signer.open(purpose, token, self.clock())
+        if fields is None:
+            raise not_found()
+        return str(fields["c"])
 
     # ---- forms of visitors without a session
 
@@ -258,7 +270,7 @@ class Server:
         cookie, csrf = await self.store.write_async(lambda c: renew(c, old or None, kind, subject, at))
         self._sessions.pop(old, None)
         # For this host only, out of reach of scripts, not sent along from other sites.
-        response.set_cookie(self._cookie_name(kind), cookie, **self._cookie_attributes())
+        response.set_cookie(self._cookie_name(kind), cookie, **self.cookie_attributes())
         return csrf
 
     async def end(self, request: Request, response: Response, kind: Kind = ASSESSOR) -> None:
@@ -266,7 +278,7 @@ class Server:
         if cookie := self._cookie(request, kind):
             await self.store.write_async(lambda connection: close_session(connection, cookie))
             self._sessions.pop(cookie, None)
-        response.delete_cookie(self._cookie_name(kind), **self._cookie_attributes())
+        response.delete_cookie(self._cookie_name(kind), **self.cookie_attributes())
 
     def _noted(self, request: Request, session: Session, kind: Kind) -> Session | None:
         """The session, if it is of that kind; the log of the request says whose."""
@@ -290,7 +302,8 @@ class Server:
         binding = "__Secure-" if self.settings.prefix else "__Host-"
         return binding + name if self.settings.https else name
 
-    def _cookie_attributes(self) -> dict[str, Any]:
+    def cookie_attributes(self) -> dict[str, Any]:
+        """Of every cookie: below our path, over https where we are, out of reach of scripts and other sites."""
         path = self.settings.prefix or "/"
         return {"path": path, "secure": self.settings.https, "httponly": True, "samesite": "lax"}
 

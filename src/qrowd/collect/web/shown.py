@@ -7,9 +7,6 @@ GET  /guidelines/{token}    the guidelines of a campaign, beside judging
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -17,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from qrowd.collect.campaigns.sandbox import POLICY
 from qrowd.collect.campaigns.web_pages import HTML
 from qrowd.collect.web.crowd.mturk import FRAMED_BY
+from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.problems import not_found
 from qrowd.collect.web.server import DAY, server_of
 
@@ -54,10 +52,12 @@ async def guidelines(request: Request) -> Response:
     """The guidelines, on a page of their own that has no task: judging goes on where it was."""
     server = server_of(request)
     name = server.campaign_of_address("guidelines", request.path_params["token"])
-    page: Any = server.with_image_addresses(replace(await server.service.preview(name), documents={}))
+    await server.campaign(name)  # or it is not there
+    page = server.with_image_addresses(await server.service.preview(name))
     if not page.guidelines:
         raise not_found()
-    return HTMLResponse(await server.draw_guidelines(page))
+    options = {"tag": language_of(request, page.language), "choice": choice_of(request)}
+    return HTMLResponse(await server.draw_guidelines(page, **options))
 
 
 ROUTES: list[BaseRoute] = [

@@ -11,8 +11,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.invitations import SignUp, come_by_sign_up, find_sign_up
 from qrowd.collect.store.sessions import hashed
+from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.problems import Problem, invalid_token
 from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import client_address
@@ -25,7 +27,7 @@ PER_MINUTE = 60  # tries by one link, and from one address: a class may share on
 async def show(request: Request) -> Response:
     """The form; opening the link begins nothing."""
     server, token = server_of(request), request.path_params["token"]
-    return await _page(server, token, await _open_link(server, token))
+    return await _page(request, token, await _open_link(server, token))
 
 
 async def sign_up(request: Request) -> Response:
@@ -38,28 +40,30 @@ async def sign_up(request: Request) -> Response:
     limiter = _limiter(request)
     for key in (("link", str(link.id)), ("address", client_address(request.scope, server.settings))):
         if (wait := limiter.take(key)) > 0:
-            message = "Many people are signing up at this moment. Wait a little and send your name again."
-            return await _page(server, token, link, message, fields.get("name", ""), 429, int(wait) + 1)
+            message = N_("Many people are signing up at this moment. Wait a little and send your name again.")
+            return await _page(request, token, link, message, fields.get("name", ""), 429, int(wait) + 1)
     name, at = fields.get("name", "")[:1000], server.clock()
     try:
         invitation, own = await server.store.write_async(
             lambda connection: come_by_sign_up(connection, token, name, at)
         )
     except ArgumentError as error:
-        return await _page(server, token, link, str(error).removeprefix("name: "), name, 422)
+        return await _page(request, token, link, str(error).removeprefix("name: "), name, 422)
     assessor = await server.service.arrive(
         invitation.campaign, "link", invitation.name, name=invitation.name, identified="link"
     )
     row = await server.campaign(invitation.campaign)
     address = f"{server.settings.base_url.rstrip('/')}/join/{own}"
     task = f"/c/{quote(row.name)}"
-    response = HTMLResponse(render("signed_up", title=row.title, name=invitation.name, link=address, task=task))
+    tag = language_of(request, row.settings.get("language", ""))
+    content = render("signed_up", title=row.title, name=invitation.name, link=address, task=task, tag=tag)
+    response = HTMLResponse(content)
     await server.begin(request, response, ASSESSOR, assessor)
     return response
 
 
 async def _page(
-    server: Server,
+    request: Request,
     token: str,
     link: SignUp,
     problem: str = "",
@@ -67,10 +71,13 @@ async def _page(
     status: int = 200,
     retry_after: int | None = None,
 ) -> Response:
+    server = server_of(request)
     row = await server.campaign(link.campaign)
     csrf = server.form_token("sign-up", {"t": hashed(token)})
     action = f"/sign-up/{quote(token, safe='')}"
-    content = render("sign_up", title=row.title, csrf=csrf, action=action, problem=problem, typed=typed)
+    values = {"title": row.title, "csrf": csrf, "action": action, "problem": problem, "typed": typed}
+    tag = language_of(request, row.settings.get("language", ""))
+    content = render("sign_up", tag=tag, choice=choice_of(request), **values)
     return HTMLResponse(content, status, {} if retry_after is None else {"retry-after": str(retry_after)})
 
 
@@ -78,7 +85,7 @@ async def _open_link(server: Server, token: str) -> SignUp:
     """The link; a Problem (404) for one that was never made, is closed or full, or has expired."""
     link = await server.store.read_async(lambda connection: find_sign_up(connection, token))
     if link is None or not link.is_open(server.clock()):
-        message = "This sign-up link is not open any more. Ask the person who gave it to you for another."
+        message = N_("This sign-up link is not open any more. Ask the person who gave it to you for another.")
         raise Problem(404, "sign_up", message)
     return link
 

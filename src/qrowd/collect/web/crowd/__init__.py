@@ -19,6 +19,7 @@ from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
 from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.payment import payment_code
 from qrowd.collect.web.problems import invalid_token, not_found
 from qrowd.collect.web.server import ASSESSOR, Identity, Server, server_of
@@ -72,7 +73,11 @@ async def welcome(
             return RedirectResponse(identity.base, 303)
     content = {"c": row.name, "p": provider, "x": external, "i": identified, "a": dict(about or {})}
     action = f"/{PATHS[provider]}/{quote(row.name)}"
-    page = server.rendering.render_welcome(row.title, csrf=server.form_token("arrival", content), action=action)
+    tag = language_of(request, row.settings.get("language", ""))
+    choice = None if provider == "mturk" else choice_of(request)  # in a frame no cookie would be kept
+    token = server.form_token("arrival", content)
+    shown = {"effort": row.settings.get("effort"), "tag": tag, "choice": choice}
+    page = server.rendering.render_welcome(row.title, csrf=token, action=action, **shown)
     return HTMLResponse(page, headers=dict(headers or {}))
 
 

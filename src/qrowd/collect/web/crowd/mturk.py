@@ -25,11 +25,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from qrowd.collect.protocols.messages import N_
 from qrowd.collect.protocols.views import EndView, Outcome
 from qrowd.collect.store.state import find_identity
 from qrowd.collect.web.assessor import current_page, save_draft, take_action
 from qrowd.collect.web.crowd import arrival_of, platform_of, welcome
 from qrowd.collect.web.forms import Form, query_of
+from qrowd.collect.web.language_choice import language_of
 from qrowd.collect.web.problems import invalid_token, malformed, not_found
 from qrowd.collect.web.security import content_policy, with_frames
 from qrowd.collect.web.server import Identity, Server, server_of
@@ -41,7 +43,7 @@ NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 NAMES = ("assignmentId", "hitId", "workerId")
 ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 TOKEN_SECONDS = 2 * 3600.0
-PREVIEW = "This is a preview. Accept the HIT to begin."
+PREVIEW = N_("This is a preview. Accept the HIT to begin.")
 COOKIE = "__Host-qrowd-mturk"
 
 
@@ -66,7 +68,8 @@ async def arrive(request: Request) -> Response:
     query = query_of(request)
     if query.get("assignmentId") == NOT_ACCEPTED:
         page = server.with_image_addresses(await server.service.preview(row.name))
-        content = await server.draw(page, whole=True, csrf="", base=f"/mturk/{quote(row.name)}", notice=PREVIEW)
+        options = {"base": f"/mturk/{quote(row.name)}", "notice": PREVIEW, "tag": language_of(request, page.language)}
+        content = await server.draw(page, whole=True, csrf="", **options)
         return HTMLResponse(content, headers=with_frames(headers_of({}), page.frames))
     about = {name: query.get(name, "") for name in NAMES}
     for name, value in about.items():

@@ -14,6 +14,7 @@ from hashlib import sha256
 from starlette.requests import Request
 from starlette.responses import Response
 
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.web.crowd import platform_of, routes_of, welcome
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem, malformed
@@ -35,7 +36,10 @@ async def arrive(request: Request) -> Response:
     query, parameter = query_of(request), table["parameter"]
     external = query.get(parameter, "")
     if not ID.fullmatch(external):
-        raise malformed(f"{parameter}: expected the id that the panel gave you; open the panel's link again", parameter)
+        expected = Message(
+            "%(parameter)s: expected the id that the panel gave you; open the panel's link again", parameter=parameter
+        )
+        raise malformed(expected, parameter)
     if not table["secret_env"]:
         return await welcome(request, row, "panel", external, identified="url")
     key = server.settings.environ.get(table["secret_env"], "")

@@ -17,6 +17,7 @@ from typing import cast
 from starlette.requests import Request
 from starlette.responses import Response
 
+from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.web.crowd import platform_of, routes_of, welcome
 from qrowd.collect.web.crowd.signed_links import Keys, verified
 from qrowd.collect.web.forms import query_of
@@ -40,15 +41,19 @@ async def arrive(request: Request) -> Response:
     ids = {name: query.get(name, "") for name in NAMES}
     for name, value in ids.items():
         if not ID.fullmatch(value):
-            raise malformed(f"{name}: expected what Prolific puts into the address; open the study there again", name)
+            expected = Message(
+                "%(name)s: expected what Prolific puts into the address; open the study there again", name=name
+            )
+            raise malformed(expected, name)
     if table["study_id"] and ids["STUDY_ID"] != table["study_id"]:
-        raise malformed("STUDY_ID: this is the address of another study; open the study on Prolific again", "STUDY_ID")
+        other = N_("STUDY_ID: this is the address of another study; open the study on Prolific again")
+        raise malformed(other, "STUDY_ID")
     token, identified = query.get("prolific_token", ""), "url"
     if token or table["verified"]:
         keys = keys_at(server, table["jwks_url"])
         audience = table["audience"] or server.settings.host
         if not await verified(token, ids, audience=audience, keys=keys, now=server.clock()):
-            message = "We could not check with Prolific that this link is yours. Open the study there again."
+            message = N_("We could not check with Prolific that this link is yours. Open the study there again.")
             raise Problem(403, "signature", message)
         identified = "signed"
     about = {"study": ids["STUDY_ID"], "submission": ids["SESSION_ID"]}
@@ -63,7 +68,7 @@ def keys_at(server: Server, url: str) -> Keys:
             keys = Keys(url, clock=server.clock, hosts=settings.key_hosts, loopback=settings.loopback)
         except ArgumentError as error:
             log.error("%s", error)
-            message = "Links cannot be checked with Prolific at the moment. Tell whoever runs the study."
+            message = N_("Links cannot be checked with Prolific at the moment. Tell whoever runs the study.")
             raise Problem(503, "keys", message) from error
         server.keys[url] = keys
     return cast("Keys", keys)

@@ -8,6 +8,9 @@
   const all = (what, within = main()) => [...within.querySelectorAll(what)];
   const one = (what, within = main()) => within.querySelector(what);
   root.classList.add("js");
+  const texts = JSON.parse(live.dataset.texts); // in the language of the page
+  const text_of = (name, values = {}) => texts[name].replace(/%\((\w+)\)s/g, (_, key) => values[key]);
+  const number = (n) => n.toLocaleString(root.lang || []);
 
   // ---- what is remembered: switches for ever, typed text until it is sent
 
@@ -65,6 +68,7 @@
     if (now.text === served) session.drop(place());
     else session.set(place(), now.text);
   };
+  const unfold = (field) => { const fold = field.closest("details.reason"); if (fold) fold.open = true; };
   const restore = () => {
     const kept = session.get(place()), now = typed();
     if (!kept || !now) return;
@@ -73,6 +77,7 @@
     for (const [name, value] of Object.entries(fields)) {
       const field = now.form.elements[name];
       if (field) field.value = value; // a radio group takes a value too
+      if (value && field?.closest) unfold(field);
     }
   };
   const save_draft = (last) => {
@@ -87,7 +92,7 @@
       if (!reply.ok) return;
       drafted = now.text;
       mirror();
-      if (!dirty && !sending) status(`Draft saved ${clock(new Date())}`);
+      if (!dirty && !sending) status(text_of("draft_saved", { time: clock(new Date()) }));
     }, () => {});
   };
   setInterval(save_draft, 2000);
@@ -111,13 +116,13 @@
       else input.readOnly = frozen;
     });
   };
-  const problem = (text, field = "", again = null, label = "Try again") => {
+  const problem = (text, field = "", again = null, label = text_of("try_again")) => {
     clear_problems();
     const beside = field && one(`[data-problem-of="${CSS.escape(field)}"]`);
     if (beside) {
       beside.textContent = text;
       const input = one(`[name="${CSS.escape(field)}"]:not([type=hidden])`);
-      if (input) { if (input.type !== "radio") input.setAttribute("aria-invalid", "true"); input.focus(); }
+      if (input) { if (input.type !== "radio") input.setAttribute("aria-invalid", "true"); unfold(input); input.focus(); }
       return say(text);
     }
     const box = one("[data-problem]");
@@ -160,7 +165,7 @@
     if (!mine) return;
     clearTimeout(mine.timer);
     mine.timer = null;
-    const slow = setTimeout(() => status("Saving…"), 1000);
+    const slow = setTimeout(() => status(text_of("saving")), 1000);
     const undo = () => { clearTimeout(slow); sending = null; lock(false); status(""); };
     let reply, text;
     try {
@@ -168,7 +173,7 @@
       text = await reply.text();
     } catch {
       clearTimeout(slow);
-      return later(mine, "No connection. Your answer is kept on this page and will be sent when you are back online.");
+      return later(mine, text_of("offline"));
     }
     clearTimeout(slow);
     if (reply.ok) {
@@ -184,27 +189,26 @@
     let said = {};
     try { said = JSON.parse(text); } catch { /* a page, not a problem: say it in our words */ }
     if (reply.status === 429) {
-      return later(mine, said.message || "A little slower, please. Your answer is kept and will be sent in a moment.", Number(reply.headers.get("Retry-After")) || 5);
+      return later(mine, said.message || text_of("slower"), Number(reply.headers.get("Retry-After")) || 5);
     }
     if (reply.status >= 500) {
       status("");
       lock(false);
       sending = null;
       const again = () => { clear_problems(); sending = mine; lock(true, mine.pressed); send(); };
-      const reference = said.reference ? ` Reference ${said.reference}` : "";
-      return problem(`We could not save this answer. It is still here.${reference}`, "", again);
+      return problem(text_of(said.reference ? "not_saved_reference" : "not_saved", said), "", again);
     }
     undo();
-    if (reply.status === 409) return problem(said.message || "Your task has moved on, perhaps in another tab.", "", leave, "Go to where you are");
-    if (reply.status === 401 || reply.status === 403) return problem(said.message || "You were signed out. Open the link you were given once more; what was saved is safe.");
-    problem(said.message || "This answer could not be used. It is still here.", said.field || "");
+    if (reply.status === 409) return problem(said.message || text_of("moved_on"), "", leave, text_of("go_there"));
+    if (reply.status === 401 || reply.status === 403) return problem(said.message || text_of("signed_out"));
+    problem(said.message || text_of("not_used"), said.field || "");
   };
 
   const later = (mine, text, seconds) => {
     if (mine.tries === 0) { problem(text); say(text); freeze(true); }
     const wait = seconds || Math.min(30, 2 ** mine.tries);
     mine.tries += 1;
-    status("Not sent yet");
+    status(text_of("not_sent"));
     mine.timer = setTimeout(send, wait * 1000);
   };
   addEventListener("online", () => { if (sending?.timer) send(); });
@@ -230,7 +234,7 @@
     const start = one("[data-focus]");
     if (start) start.focus({ preventScroll: true });
     say(announce);
-    status(`Saved ✓ ${clock(new Date())}`);
+    status(text_of("saved", { time: clock(new Date()) }));
   };
 
   const offer_undo = (side) => {
@@ -238,16 +242,24 @@
     if (!undo) return;
     const box = document.createElement("div"), text = document.createElement("p"), button = document.createElement("button");
     box.className = "toast";
-    text.textContent = `The ${side} document was removed.`;
+    text.textContent = text_of(side === "left" ? "removed_left" : "removed_right");
     button.type = "button";
-    button.innerHTML = "Undo <kbd>Z</kbd>";
+    button.innerHTML = "<span></span> <kbd>Z</kbd>";
+    button.firstChild.textContent = text_of("undo");
     button.addEventListener("click", () => undo.click());
     box.append(text, button);
     root.style.setProperty("--bar", `${one(".bar").offsetHeight}px`);
     main().append(box);
-    say(`${main().dataset.announce} ${text.textContent} Z takes it back.`);
+    say(`${main().dataset.announce} ${text.textContent} ${text_of("undo_key")}`);
     const gone = () => { if (box.matches(":hover, :focus-within")) setTimeout(gone, 2000); else box.remove(); };
     setTimeout(gone, 6000);
+  };
+
+  const measure = () => {
+    const head = one(".head");
+    if (head) root.style.setProperty("--head", `${head.offsetHeight}px`);
+    const bar = one(".bar");
+    root.style.setProperty("--bar", `${bar?.offsetHeight || 0}px`);
   };
 
   const arrive = () => {
@@ -258,10 +270,7 @@
     restore();
     mirror();
     show_switches();
-    const head = one(".head");
-    if (head) root.style.setProperty("--head", `${head.offsetHeight}px`);
-    const bar = one(".bar");
-    root.style.setProperty("--bar", `${bar?.offsetHeight || 0}px`);
+    measure();
     all("time[data-local]").forEach((time) => { time.textContent = clock(new Date(time.dateTime)); });
   };
 
@@ -287,7 +296,7 @@
     else all(".tools details[open]").forEach((fold) => { if (!fold.contains(event.target)) fold.open = false; });
   });
   const copy = async (button) => {
-    try { await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent); say("Copied."); button.textContent = "Copied ✓"; } catch { getSelection().selectAllChildren(document.getElementById(button.dataset.copy)); }
+    try { await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent); button.textContent = text_of("copied"); say(button.textContent); } catch { getSelection().selectAllChildren(document.getElementById(button.dataset.copy)); }
   };
   const show_tab = (side) => {
     const panes = one(".panes");
@@ -314,7 +323,7 @@
           ranges.push(range);
         }
       }
-      one(`#${side} [data-found]`).textContent = wanted.trim() ? `found ${n}` : "";
+      one(`#${side} [data-found]`).textContent = wanted.trim() ? text_of("found", { n: number(n) }) : "";
     }
     if (window.Highlight) CSS.highlights.set("found", new Highlight(...ranges));
   };
@@ -330,6 +339,7 @@
   };
   document.addEventListener("toggle", (event) => { // also where it was closed again before this event came
     const fold = event.target, form = document.getElementById("context");
+    if (fold.matches("details.reason")) { measure(); if (fold.open && !one("input", fold).value) one("input", fold).focus(); }
     if (!fold.matches("[data-context]") || !form || sending || "logged" in fold.dataset) return;
     fold.dataset.logged = "";
     looking = look_up(fold, form);
