@@ -79,7 +79,9 @@ async def assessors(context: OwnerContext) -> Response:
 
 async def agreement(context: OwnerContext) -> Response:
     """The agreement of assessors, overall and by topic, and those who stand out."""
-    return context.render("agreement", tab="agreement", q=await quality_of(context))
+    q, campaign_id = await quality_of(context), context.campaign.id
+    rows = await context.read(lambda connection: materials.topics_of(connection, campaign_id))
+    return context.render("agreement", tab="agreement", q=q, titles={row.label: row.title for row in rows})
 
 
 # ---- one assessor
