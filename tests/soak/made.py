@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
-from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.settings import JourneySettings, settings_of

@@ -10,11 +10,11 @@ from sqlalchemy.pool import StaticPool
 
 from collect.pictures import png
 from qrowd.collect.campaigns.archive import read_archive, write_archive
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
 from qrowd.collect.campaigns.folder import read_folder
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
-from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.campaigns.web_pages import MAX_IMAGE, image_of, site_of, sites_of
 from qrowd.collect.protocols.schema import SchemaError
 from qrowd.collect.protocols.settings import GradesSettings

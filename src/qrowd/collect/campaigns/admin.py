@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.exclusion import withdraw
 from qrowd.collect.campaigns.judging import Clock
 from qrowd.collect.campaigns.lookup import NotFoundError, find
 from qrowd.collect.campaigns.rebuild import STATUS
-from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state

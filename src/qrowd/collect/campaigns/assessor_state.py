@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qrowd.collect.campaigns.state import CampaignSettings, journey_of_assessor
+from qrowd.collect.campaigns.cache import journey_of_assessor
+from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.journey import Journey

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.coding import ITEM_OF, VERDICTS, Coding, Item, ListName, codings, history, items, listed
 from qrowd.collect.campaigns.pages import DocumentText
-from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.store import coding as rows
 from qrowd.collect.store.materials import TopicRow
 

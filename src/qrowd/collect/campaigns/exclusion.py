@@ -6,7 +6,8 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.state import AssignmentState, Cache, CampaignSettings, journey_of_assessor
+from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor
+from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.gold import evidence, is_below
 from qrowd.collect.store import gold as gold_store

@@ -16,11 +16,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor, page_id, place_of
 from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.drawn import is_left
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
-from qrowd.collect.campaigns.state import AssignmentState, Cache, CampaignSettings, journey_of_assessor
+from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.campaigns.submissions import (
     MOST,
     NOTHING,
@@ -103,9 +104,9 @@ class JudgingService:
         def work(connection: Connection) -> int:
             row = _campaign(connection, campaign)
             earlier = state.find_identity(connection, row.id, provider, external_id)
-            transaction = Transaction(connection, self.cache, row.id, at, self._number)
+            transaction = Transaction(connection, self.cache.at(row.stamp), row.id, at, self._number)
             if earlier is not None:
-                assessor, _ = _assessor(connection, earlier.id, lock=True)
+                assessor, *_ = _assessor(connection, earlier.id, lock=True)
                 self._record_return(transaction, assessor, identified, {"about": about or {}, **of_submission})
                 transaction.finish()
                 return assessor.id
@@ -166,8 +167,8 @@ class JudgingService:
         at = self.clock()
 
         def work(connection: Connection) -> Page:
-            assessor, status, assignment = self._find(connection, assessor_id)
-            return self._page(connection, assessor, status, assignment, at, with_draft=True)
+            assessor, status, assignment, cache = self._find(connection, assessor_id)
+            return self._page(connection, cache, assessor, status, assignment, at, with_draft=True)
 
         return await self.store.read_async(work)
 
@@ -175,21 +176,21 @@ class JudgingService:
         """The open unit of an assessor, with all of its documents; None where there is none."""
 
         def work(connection: Connection) -> UnitSoFar | None:
-            _, _, assignment = self._find(connection, assessor_id)
+            _, _, assignment, cache = self._find(connection, assessor_id)
             if assignment is None or assignment.row.status != "open":
                 return None
             row, task = assignment.row, assignment.task
             topic, _, number = materials.unit_places(connection, [row.unit_id])[row.unit_id]
             judgments = assignment.protocol.rows(task, assignment.state).judgments
             return UnitSoFar(
-                page_id(assignment),
+                page_id(row.id, cache.settings(connection, row.campaign_id).version),
                 topic,
                 f"{topic}/{number}",
                 row.arm,
                 task.settings,
                 task.documents,
                 {one.id: one.label for one in materials.find_documents(connection, task.documents)},
-                self.cache.documents(connection, task.documents),
+                cache.documents(connection, task.documents),
                 {one.document_id: (one.value, one.reason) for one in judgments},
                 getattr(assignment.state, "fails", 0),
             )
@@ -201,9 +202,10 @@ class JudgingService:
 
         def work(connection: Connection) -> Page:
             row = _campaign(connection, campaign)
-            settings = self.cache.settings(connection, row.id)
+            cache = self.cache.at(row.stamp)
+            settings = cache.settings(connection, row.id)
             view = journey.view(settings.journey, journey.new(settings.journey, lines=settings.lines, seed=0))
-            return self._page_of_view(connection, settings, "", view, None, named=False, preview=True)
+            return self._page_of_view(connection, cache, settings, "", view, None, named=False, preview=True)
 
         return await self.store.read_async(work)
 
@@ -255,7 +257,7 @@ class JudgingService:
             if tried:  # the last try was undone, and boards may remember it
                 self.cache.forget_boards()
             tried = True
-            assessor, status, assignment = self._find(connection, assessor_id, lock=True)
+            assessor, status, assignment, cache = self._find(connection, assessor_id, lock=True)
             # Under the lock, so that of two equal forms sent at once the second finds what the first did.
             if key and (earlier := events.by_key(connection, f"{assessor_id:x}:{key}")) is not None:
                 if earlier.digest != digest:
@@ -263,12 +265,19 @@ class JudgingService:
                         "changed", "This page has already been used to save another answer. Here it is again."
                     )
                 return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late), 0
-            transaction = Transaction(connection, self.cache, assessor.campaign_id, at, self._number)
+            transaction = Transaction(connection, cache, assessor.campaign_id, at, self._number)
             if key:
                 transaction.set_key(f"{assessor_id:x}:{key}", digest)
             assessor, assignment = change(transaction, assessor, status, assignment)
             receipt = transaction.finish()
-            page = self._page(connection, assessor, status, assignment, at)
+            page: Page | None = self._page(connection, cache, assessor, status, assignment, at)
+            if (
+                self.store.dialect != "sqlite"
+                and cache.has_read
+                and materials.find_stamp(connection, assessor.campaign_id) != cache.stamp
+            ):
+                page = None  # the campaign was changed while this was read: the page may be of both versions
+                self.cache.forget(cache.stamp)
             of_question = assessor.campaign_id if transaction.settings.question is not None else 0
             return Receipt(receipt.event_id, at, receipt.events, late=receipt.late, page=page), of_question
 
@@ -286,8 +295,11 @@ class JudgingService:
         at = self.clock()
 
         def work(connection: Connection) -> None:
-            _, _, assignment = self._find(connection, assessor_id)
-            if assignment is not None and assignment.row.status == "open" and page_id(assignment) == shown:
+            _, _, assignment, cache = self._find(connection, assessor_id)
+            if assignment is None or assignment.row.status != "open":
+                return
+            version = cache.settings(connection, assignment.row.campaign_id).version
+            if place_of(shown, version)[0] == f"{assignment.row.id:x}":
                 state.save_draft(connection, assignment.row.id, position, text, reason, at)
 
         await self.store.write_async(work)
@@ -296,29 +308,33 @@ class JudgingService:
 
     def _find(
         self, connection: Connection, assessor_id: int, *, lock: bool = False
-    ) -> tuple[AssessorRow, str, AssignmentState | None]:
-        assessor, status = _assessor(connection, assessor_id, lock=lock)
-        if assessor.current_id is None:
-            return assessor, status, None
-        return assessor, status, self.cache.assignment(connection, assessor.campaign_id, assessor.current_id, lock=lock)
+    ) -> tuple[AssessorRow, str, AssignmentState | None, Cache]:
+        assessor, status, stamp = _assessor(connection, assessor_id, lock=lock)
+        cache, assignment = self.cache.at(stamp), None
+        if assessor.current_id is not None:
+            assignment = cache.assignment(connection, assessor.campaign_id, assessor.current_id, lock=lock)
+        return assessor, status, assignment, cache
 
     def _page(
         self,
         connection: Connection,
+        cache: Cache,
         assessor: AssessorRow,
         status: str,
         assignment: AssignmentState | None,
         at: float,
         with_draft: bool = False,
     ) -> Page:
-        settings = self.cache.settings(connection, assessor.campaign_id)
+        settings = cache.settings(connection, assessor.campaign_id)
         view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
             row = state.find_draft(connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
         named = assessor.provider not in KEYS
-        page = self._page_of_view(connection, settings, assessor.name, view, assignment, named=named, draft=draft)
+        page = self._page_of_view(
+            connection, cache, settings, assessor.name, view, assignment, named=named, draft=draft
+        )
         if settings.question is None or not isinstance(view, DocumentView):
             return page
         size = settings.set_size
@@ -343,7 +359,9 @@ class JudgingService:
             if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
             may_work = settings.may_work(journey_of_assessor(assessor))
-            return replace(view, another=status == "running" and may_work and self._is_next(connection, assessor, at))
+            return replace(
+                view, another=status == "running" and may_work and self._is_next(connection, settings, assessor, at)
+            )
         way = journey_of_assessor(assessor)
         if status == "decided":
             return NoneLeftView(None, journey.has_worked(way))
@@ -351,24 +369,23 @@ class JudgingService:
             return PausedView(stopped=status == "stopped")
         if not settings.may_work(way):
             return journey.view(settings.journey, way)
-        until = at if self._is_free(connection, assessor) else self._next_lapse(connection, assessor)
+        is_free = self._is_free(connection, settings, assessor)
+        until = at if is_free else self._next_lapse(connection, settings, assessor)
         return NoneLeftView(until, journey.has_worked(way))
 
-    def _is_next(self, connection: Connection, assessor: AssessorRow, at: float) -> bool:
+    def _is_next(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float) -> bool:
         """Whether there is another unit: a free one, or one whose lease expired."""
-        if self._is_free(connection, assessor):
+        if self._is_free(connection, settings, assessor):
             return True
-        until = self._next_lapse(connection, assessor)
+        until = self._next_lapse(connection, settings, assessor)
         return until is not None and until < at
 
-    def _next_lapse(self, connection: Connection, assessor: AssessorRow) -> float | None:
-        settings = self.cache.settings(connection, assessor.campaign_id)
+    def _next_lapse(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow) -> float | None:
         if settings.question is not None:
             return draws.next_lapse(connection, assessor.campaign_id, assessor.id, settings.n_slots)
         return state.next_lapse(connection, assessor.campaign_id, assessor.id)
 
-    def _is_free(self, connection: Connection, assessor: AssessorRow) -> bool:
-        settings = self.cache.settings(connection, assessor.campaign_id)
+    def _is_free(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow) -> bool:
         if settings.question is not None:
             return is_left(connection, assessor.campaign_id, assessor, settings.n_slots)
         return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, lock=False) is not None
@@ -376,6 +393,7 @@ class JudgingService:
     def _page_of_view(
         self,
         connection: Connection,
+        cache: Cache,
         settings: CampaignSettings,
         name: str,
         view: View,
@@ -390,11 +408,11 @@ class JudgingService:
         if assignment is not None and isinstance(view, DocumentView | PairView | QuestionView):
             asked = assignment.task.settings
             shown = {"ask": asked.ask, "full_topic": asked.topic == "full"}
-            topic = self.cache.topic(connection, assignment.row.topic_id, assignment.task.snippets)
+            topic = cache.topic(connection, assignment.row.topic_id, assignment.task.snippets)
             if isinstance(view, DocumentView):
-                documents = self.cache.documents(connection, (view.document,))
+                documents = cache.documents(connection, (view.document,))
             elif isinstance(view, PairView):
-                documents = self.cache.documents(connection, (view.left, view.right))
+                documents = cache.documents(connection, (view.left, view.right))
         return Page(
             campaign=settings.name,
             title=settings.title,
@@ -403,7 +421,7 @@ class JudgingService:
             view=view,
             topic=topic,
             documents=documents,
-            shown=page_id(assignment),
+            shown=page_id(None if assignment is None else assignment.row.id, settings.version),
             key=secrets.token_urlsafe(12),
             consent=settings.consent,
             instructions=settings.instructions or ("" if assignment is None else assignment.arm.instructions),
@@ -420,11 +438,6 @@ class JudgingService:
         )
 
 
-def page_id(assignment: AssignmentState | None) -> str:
-    """What a form says of the page it was on: whose unit it speaks of."""
-    return "" if assignment is None else f"{assignment.row.id:x}"
-
-
 def _campaign(connection: Connection, name: str) -> CampaignRow:
     """A campaign; whoever asks for one that is not there is not told which there are."""
     row = materials.find_campaign(connection, name)
@@ -433,8 +446,8 @@ def _campaign(connection: Connection, name: str) -> CampaignRow:
     return row
 
 
-def _assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str]:
-    """An assessor, and the status of the campaign."""
+def _assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str, int]:
+    """An assessor, and the status and the stamp of the campaign."""
     row = state.find_assessor(connection, id, lock=lock)
     if row is None:
         raise NotFoundError(f"there is no assessor {id}")

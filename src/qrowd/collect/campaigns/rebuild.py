@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, text
 
 from qrowd.collect.campaigns.assessor_state import assessor_after, new_assessor
+from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair
 from qrowd.collect.campaigns.drawn import rebuilt_slots
 from qrowd.collect.campaigns.lookup import find
-from qrowd.collect.campaigns.state import AssignmentState, Cache, differences, hold_pair
+from qrowd.collect.campaigns.versions import restore_versions
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.draws import DRAWN
@@ -28,6 +29,9 @@ def rebuild(connection: Connection, name: str) -> int:
     NotFoundError
         There is no such campaign.
     """
+    if connection.dialect.name == "postgresql":  # or an answer that is given meanwhile would be in the log alone
+        connection.execute(text("lock table assessor in exclusive mode"))
+    restore_versions(connection, find(connection, name))
     row = find(connection, name)
     cache = Cache()
     settings = cache.settings(connection, row.id)
@@ -47,7 +51,7 @@ def rebuild(connection: Connection, name: str) -> int:
             assessors[who] = new_assessor(settings, row.id, who, event, one.time, n_before=n_people)
             n_people += not assessors[who].is_model
         elif which is not None and one.kind not in ("assigned", "unit_left"):
-            assignments[which] = assignments[which].after(settings, event, one.time)
+            assignments[which] = assignments[which].after(settings, event, one.time, one.version or 1)
         else:
             assessors[who] = assessor_after(settings, assessors[who], event, one.time, which)
             if one.kind == "assigned" and which is not None and one.unit_id is not None:
@@ -61,6 +65,7 @@ def rebuild(connection: Connection, name: str) -> int:
                     seed,
                     one.time,
                     gold_every=int(one.data.get("gold_every", 0)),
+                    version=one.version or 1,
                 )
     state.clear_state(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)

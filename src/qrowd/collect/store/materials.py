@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeAlias
@@ -23,6 +24,7 @@ UnitRow: TypeAlias = Row[Any]
 
 _CAMPAIGN_BY_ID = select(campaign).where(campaign.c.id == bindparam("which"))
 _CAMPAIGN_BY_NAME = select(campaign).where(campaign.c.name == bindparam("which"))
+_STAMP = select(campaign.c.stamp).where(campaign.c.id == bindparam("which"))
 _DOCUMENTS_BY_ID = select(document).where(document.c.id.in_(bindparam("ids", expanding=True)))
 
 
@@ -37,12 +39,21 @@ def find_campaign(connection: Connection, which: int | str) -> CampaignRow | Non
     return connection.execute(statement, {"which": which}).first()
 
 
+def find_stamp(connection: Connection, id: int) -> int | None:
+    """The stamp of a campaign, which is another one after each change."""
+    return connection.scalar(_STAMP, {"which": id})
+
+
 def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
     """Write a new campaign; its number, None where its name is taken."""
     if find_campaign(connection, row["name"]) is not None:
         return None
     try:
-        return int(connection.execute(insert(campaign).values(row).returning(campaign.c.id)).scalar_one())
+        return int(
+            connection.execute(
+                insert(campaign).values(stamp=secrets.randbits(62), **row).returning(campaign.c.id)
+            ).scalar_one()
+        )
     except IntegrityError:  # somebody else took it at the same moment
         return None
 
@@ -74,6 +85,11 @@ def set_campaign_status(connection: Connection, id: int, status: str, *, before:
     if before is not None:
         change = change.where(campaign.c.status == before)
     return connection.execute(change).rowcount > 0
+
+
+def change_campaign(connection: Connection, id: int, values: Mapping[str, Any]) -> None:
+    """Write columns of a campaign; it gets another stamp, so that nobody goes on with what they remember of it."""
+    connection.execute(update(campaign).where(campaign.c.id == id).values(**values, stamp=secrets.randbits(62)))
 
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:

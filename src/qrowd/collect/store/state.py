@@ -83,7 +83,9 @@ def _values(row: AssessorRow | AssignmentRow, names: Iterable[str]) -> dict[str,
 _ASSESSOR = tuple(AssessorRow.__dataclass_fields__)
 _ASSESSORS = select(*(assessor.c[name] for name in _ASSESSOR))
 _ASSESSOR_BY_ID = (
-    _ASSESSORS.add_columns(campaign.c.status).join_from(assessor, campaign).where(assessor.c.id == bindparam("id"))
+    _ASSESSORS.add_columns(campaign.c.status, campaign.c.stamp)
+    .join_from(assessor, campaign)
+    .where(assessor.c.id == bindparam("id"))
 )
 _PROVIDER = select(assessor.c.provider).where(assessor.c.id == bindparam("id"))
 _ASSESSOR_BY_ID_LOCKED = _ASSESSOR_BY_ID.with_for_update(of=assessor)
@@ -101,10 +103,10 @@ _SAVE_ASSESSOR = (
 )
 
 
-def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str] | None:
-    """An assessor and the status of the campaign; `lock` keeps others from changing the row until the end."""
+def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str, int] | None:
+    """An assessor, and status and stamp of the campaign; `lock` keeps others from changing the row until the end."""
     row = connection.execute(_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID, {"id": id}).first()
-    return None if row is None else (AssessorRow(*row[:-1]), row[-1])
+    return None if row is None else (AssessorRow(*row[:-2]), row[-2], row[-1])
 
 
 def is_model(connection: Connection, id: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from qrowd.collect.campaigns.state import Bounded
+from qrowd.collect.campaigns.cache import Bounded
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.campaigns.sanitise import clean
 from qrowd.collect.campaigns.web_pages import site_of

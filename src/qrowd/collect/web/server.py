@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from qrowd.collect.campaigns.state import Bounded
+from qrowd.collect.campaigns.cache import Bounded
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.messages import N_
