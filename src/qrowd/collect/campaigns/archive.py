@@ -36,6 +36,7 @@ VERSION = 1
 OF_CAMPAIGN = (
     *STATUS,
     "member",
+    "names_exported",
     "sign_up_opened",
     "sign_up_closed",
     "invited",

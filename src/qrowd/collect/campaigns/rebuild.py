@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection, Table, text
@@ -21,8 +22,10 @@ STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
 BY_SERVER = {"decided": "decided"}  # what the server itself sets, when a question is decided
 
 
-def rebuild(connection: Connection, name: str) -> int:
+def rebuild(connection: Connection, name: str, *, only: int | None = None) -> int:
     """Write assessors, assignments, slots and answers of a campaign anew from its events; how many those were.
+
+    only : write only the rows of this assessor, and their answers, whose events were changed.
 
     Raises
     ------
@@ -39,6 +42,8 @@ def rebuild(connection: Connection, name: str) -> int:
     assignments: dict[int, AssignmentState] = {}
     status, n, n_people, of_slots = "running", 0, 0, []
     for one in events.of_campaign(connection, row.id):
+        if only is not None and one.assessor_id != only:
+            continue
         n += 1
         if one.kind in (DRAWN, "assigned"):
             of_slots.append(one)
@@ -67,6 +72,9 @@ def rebuild(connection: Connection, name: str) -> int:
                     gold_every=int(one.data.get("gold_every", 0)),
                     version=one.version or 1,
                 )
+    if only is not None:
+        _save_one(connection, assessors[only], assignments.values())
+        return n
     state.clear_state(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)
     if settings.question is not None:
@@ -82,3 +90,12 @@ def rebuild(connection: Connection, name: str) -> int:
     for table, rows in answers.items():
         state.save_answers(connection, table, rows)
     return n
+
+
+def _save_one(connection: Connection, assessor: AssessorRow, assignments: Iterable[AssignmentState]) -> None:
+    """Write what may have changed of one assessor; slots and pairs are as they were."""
+    state.save_assessor(connection, assessor)
+    for assignment in assignments:
+        state.save_assignment(connection, assignment.to_row())
+        for table, rows, _ in differences(None, assignment):
+            state.save_answers(connection, table, rows)

@@ -284,6 +284,15 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "sign_up_closed": {"n": Index},
     "excluded": {"reason": str, "gold": (dict[str, Any] | None, None)},
     "reinstated": _NOTHING,
+    "person_deleted": {
+        "answers": Literal["kept", "withdrawn"],
+        "by": Literal["owner", "assessor", "retention"],
+        "n_events": Index,
+        "n_texts": Index,
+        "texts": Literal["removed", "kept"],
+        "digest": str,  # of the person's events after the deletion
+    },
+    "names_exported": {"what": Text, "format": Text},  # a file with names and ids of platforms left the campaign
     "reset": _NOTHING,
     "reopened": {"position": Index, "reason": Reason},  # an answer, for its author
     "reconsidered": {"position": Index, "changed": bool},  # by its author; "revised" has what it was changed to

@@ -93,6 +93,14 @@ class Store(ABC):
             yield from work(connection)
 
     @abstractmethod
+    def erase_deleted(self) -> bool:
+        """Write the tables anew, so that nothing of rows that were removed or changed stays in their files.
+
+        Others wait meanwhile. Whether the write-ahead log holds nothing of them either: False for PostgreSQL, whose log
+        is kept for its own rules, and for SQLite where somebody else reads the file at that moment.
+        """
+
+    @abstractmethod
     def waiting(self) -> int:
         """How many works wait for their turn."""
 

@@ -24,6 +24,7 @@ from sqlalchemy import URL, Connection, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from qrowd.collect.store import schema
 from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, StoreUnknownError, Work, to_json
 from qrowd.collect.store.migrate import bring_up_to_date, check_version
 
@@ -31,6 +32,11 @@ T = TypeVar("T")
 
 RETRIES = 5
 PAUSE = 0.02  # seconds before the first repeat, on average; twice as long before each further one
+#: Tables that say who somebody is, or what they wrote.
+WITH_PEOPLE = (
+    *(schema.event, *schema.STATE, schema.draft, schema.invitation, schema.invited, schema.login_attempt),
+    schema.session,
+)
 MIGRATION = 7_202_011  # the advisory lock of whoever makes the tables
 
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -101,6 +107,17 @@ class PostgresStore(Store):
     async def read_async(self, work: Work[T], *, long: bool = False) -> T:
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(self.read, work))
+
+    def erase_deleted(self) -> bool:
+        """See `Store`. `vacuum full` writes tables and indexes into new files; only their owner may do it."""
+        self._check_open()
+        try:
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                for table in WITH_PEOPLE:
+                    connection.execute(text(f"vacuum full {table.name}"))
+        except DBAPIError as error:
+            raise _reason(error) from error
+        return False
 
     def waiting(self) -> int:
         return self._threads._work_queue.qsize()

@@ -30,16 +30,17 @@ T = TypeVar("T")
 GROUP = 256  # works per commit, at most
 WAIT = 5.0  # seconds for another program that has the file locked
 READERS = 32
+ERASING = 3  # tries to empty the write-ahead log, each of up to WAIT seconds
 LONGEST_LOG = 64 * 2**20  # bytes to which the write-ahead log is cut back
 
 
 class _Job:
     """A work, and who waits for it: a thread, or an event loop."""
 
-    __slots__ = ("error", "future", "loop", "result", "work")
+    __slots__ = ("alone", "error", "future", "loop", "result", "work")
 
-    def __init__(self, work: Work[Any], loop: asyncio.AbstractEventLoop | None) -> None:
-        self.work, self.loop = work, loop
+    def __init__(self, work: Work[Any], loop: asyncio.AbstractEventLoop | None, *, alone: bool = False) -> None:
+        self.work, self.loop, self.alone = work, loop, alone  # alone : outside of any transaction
         self.future: Future[Any] | asyncio.Future[Any] = Future() if loop is None else loop.create_future()
         self.result: Any = None
         self.error: BaseException | None = None
@@ -112,6 +113,11 @@ class SqliteStore(Store):
         assert isinstance(future, asyncio.Future)
         return await future  # type: ignore[no-any-return]
 
+    def erase_deleted(self) -> bool:
+        future = self._hand_in(_Job(_erase, None, alone=True)).future
+        assert isinstance(future, Future)
+        return bool(future.result())
+
     def _hand_in(self, job: _Job) -> _Job:
         if self.read_only:
             raise StoreError(f"{self.path} was opened to read only")
@@ -155,15 +161,21 @@ class SqliteStore(Store):
 
     def _write_all(self) -> None:
         while (first := self._queue.get()) is not None:
-            jobs, last = [first], False
+            jobs, last, alone = [first], False, None
             with suppress(Empty):
-                while len(jobs) < self._group:
+                while len(jobs) < self._group and not jobs[-1].alone:
                     if (job := self._queue.get_nowait()) is None:
                         last = True
                         break
                     jobs.append(job)
-            self._commit(jobs)
-            _tell(jobs)
+            if jobs[-1].alone:
+                alone = jobs.pop()
+            if jobs:
+                self._commit(jobs)
+                _tell(jobs)
+            if alone is not None:
+                self._run_alone(alone)
+                _tell([alone])
             if last:
                 break
         if self._connection is not None:
@@ -195,6 +207,14 @@ class SqliteStore(Store):
                 if job.error is None:
                     job.error = reason
 
+    def _run_alone(self, job: _Job) -> None:
+        """Run a work on a connection of its own that is in no transaction."""
+        try:
+            with closing(_connect(self.path.as_uri() + "?mode=rw")) as driver:
+                job.result = job.work(driver)
+        except BaseException as error:
+            job.error = _reason(error, self.path)
+
     def _run(self, job: _Job, connection: Connection, driver: sqlite3.Connection) -> None:
         driver.execute("savepoint work")
         outer = connection.get_transaction()
@@ -223,6 +243,22 @@ class SqliteStore(Store):
             with suppress(Exception):
                 self._connection.close()
         self._connection = None
+
+
+def _erase(driver: Any) -> bool:
+    """Write the file anew and empty its log; whether that is done. A reader keeps the log for as long as it reads."""
+    driver.execute("vacuum")
+    for _ in range(ERASING):
+        busy, _, _ = driver.execute("pragma wal_checkpoint(truncate)").fetchone()
+        if not busy:
+            return True
+    return False
+
+
+def _connect(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False, cached_statements=512
+    )
 
 
 def _end_nested(connection: Connection, outer: RootTransaction | None) -> None:
@@ -281,9 +317,7 @@ def _engine(path: Path, *, read_only: bool) -> Engine:
         address += "?mode=rw"
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False, cached_statements=512
-        )
+        connection = _connect(address)
         connection.execute("pragma foreign_keys = on")
         if read_only:
             connection.execute("pragma query_only = on")

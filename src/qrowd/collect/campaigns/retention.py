@@ -1,0 +1,68 @@
+"""The end of the retention time: names and platform ids of people go once a campaign was stopped long enough ago.
+
+A campaign says so by `retention_days`; a server may have days for campaigns that do not. Their answers and what they
+wrote stay under the pseudonym.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from qrowd.collect.campaigns.lookup import find
+from qrowd.collect.campaigns.privacy import DELETED, delete_person
+from qrowd.collect.store import materials, persons, state
+from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.schema import event
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Due:
+    """A campaign whose retention time is over. days : the time. people : who still has a name in it."""
+
+    campaign: str
+    days: float
+    people: tuple[int, ...]
+
+
+def retention_days(row: CampaignRow, default: float | None = None) -> float | None:
+    """Days after the end of a campaign for which names are kept; None for ever. default : of the server."""
+    days = row.settings.get("retention_days")
+    return default if days is None else float(days)
+
+
+def stopped_since(connection: Connection, row: CampaignRow) -> float | None:
+    """Since when a campaign is stopped; None where it is not."""
+    if row.status != "stopped":
+        return None
+    stops = event.c.campaign_id == row.id, event.c.kind == "stopped", event.c.assessor_id.is_(None)
+    return connection.scalar(select(event.c.time).where(*stops).order_by(event.c.id.desc()).limit(1))
+
+
+def due(connection: Connection, at: float, *, default: float | None = None) -> list[Due]:
+    """Campaigns whose retention time is over, with the people whose names are still there."""
+    found = []
+    for row in materials.campaigns(connection):
+        days, since = retention_days(row, default), stopped_since(connection, row)
+        if days is None or since is None or at - since < days * DAY:
+            continue
+        done = select(event.c.assessor_id).where(event.c.campaign_id == row.id, event.c.kind == DELETED)
+        gone = set(connection.scalars(done))
+        people = (one.id for one in state.assessors_of(connection, row.id) if not one.is_model and one.id not in gone)
+        if left := tuple(people):
+            found.append(Due(row.name, days, left))
+    return found
+
+
+def apply_retention(connection: Connection, at: float, *, default: float | None = None) -> dict[str, int]:
+    """Take the names out of all campaigns that are due: {campaign: people}. Run `Store.erase_deleted` afterwards."""
+    done = {}
+    for one in due(connection, at, default=default):
+        for person in one.people:
+            delete_person(connection, one.campaign, person, at, by="retention")
+        persons.forget_invited(connection, find(connection, one.campaign).id)
+        done[one.campaign] = len(one.people)
+    return done
