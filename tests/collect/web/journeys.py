@@ -282,5 +282,13 @@ def fill(tab: Page, number: str = "40", reason: str = "because") -> None:
     tab.locator("#reason").fill(reason)
 
 
+
+def open_reason(tab: Page) -> None:
+    """Unfold the box for a reason, where nobody has to give one."""
+    if tab.locator("details.reason:not([open])").count():
+        tab.locator(".reason summary").click()
+    expect(tab.locator("#reason")).to_be_visible()
+
+
 def judged(campaign: Running) -> list[str]:
     return [event.data["text"] for event in campaign.events("judged")]

@@ -21,6 +21,7 @@ from collect.web.journeys import (
     judged,
     line_length,
     no_faults,
+    open_reason,
     pair,
     preferences,
     press,
@@ -159,6 +160,7 @@ def test_a_magnitude_unit_is_judged_by_keyboard_alone(app: Application, tab: Pag
 def test_digits_in_the_reason_choose_no_grade_and_send_nothing(app: Application, tab: Page) -> None:
     campaign = grades(app)
     enter(tab, campaign)
+    open_reason(tab)
     tab.locator("#reason").focus()
     tab.keyboard.type("1 2 3 4 5 b h q p z ?")
     assert tab.locator("input[type=radio]:checked").count() == 0
@@ -301,6 +303,7 @@ def test_grades_are_given_on_a_phone_on_a_narrow_one_and_at_twice_the_size(
         no_faults(tab)
     click(tab, "Judge later")
     titles.append(title_of(tab))
+    open_reason(tab)
     tab.locator("#reason").fill("half of it is missing")
     click(tab, "I can't tell")
     titles.append(title_of(tab))
@@ -365,6 +368,7 @@ def test_nothing_moves_when_a_judgment_is_entered(app: Application, browser: Bro
         tab.evaluate("top => scrollTo(0, top)", top)
         tab.keyboard.press("2")
         tab.locator("label[for=grade-2]").click()
+        open_reason(tab)
         tab.locator("#reason").click()
         tab.keyboard.type("because")
         assert tab.evaluate("scrollY") == top

@@ -42,11 +42,11 @@ from qrowd.collect.campaigns.coding import (
 from qrowd.collect.campaigns.coding_items import OFFERED, item_details, item_rows, next_item, vocabulary
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.protocols.registry import PREFERENCE
+from qrowd.collect.web.documents import render_document
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.campaigns import in_words
 from qrowd.collect.web.owner.context import REVIEWER, OwnerContext, form, page, upload
 from qrowd.collect.web.problems import not_found
-from qrowd.collect.web.rendering import render_document
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 
