@@ -111,6 +111,13 @@ def export(
         bool,
         option("--everything", help="Also export answers that do not count: failed, lost, unfinished or excluded."),
     ] = False,
+    adjudicated: Annotated[
+        Literal["without", "add", "replace"],
+        option(
+            help="Final answers of reviewers, of judgments: left out, added as one more assessor of the kind "
+            "adjudicator, or in place of what assessors said of the same documents."
+        ),
+    ] = "without",
     session_gap: SessionGap = 30.0,
     format: Annotated[
         Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
@@ -124,7 +131,7 @@ def export(
         from qrowd.collect.campaigns.lookup import find_arms
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find_arms(connection, name)[1].values())[0]
-        pieces = export_rows(connection, name, kind, format, everything=everything, session_gap=session_gap)
+        pieces = export_rows(connection, name, kind, format, everything=everything, adjudicated=adjudicated, session_gap=session_gap)
         write_output(output, pieces)
 
 
@@ -318,6 +325,25 @@ def invite(
         typer.echo(f"{assessor}\t{address.rstrip('/')}/join/{token}")
 
 
+def assign(
+    name: Name,
+    assessor: Annotated[str, typer.Argument(help="Name of an assessor who came or was invited.")],
+    units: Annotated[
+        list[str], typer.Argument(help="Units, each TOPIC/UNIT, or TOPIC for its first unit with a free slot.")
+    ],
+    database: options.Database = options.DATABASE,
+    days: Annotated[float, option(help="After so many days everybody may have the units.")] = 7.0,
+) -> None:
+    """Assign units to a person: until a time nobody else gets them."""
+    with server_extra():
+        from qrowd.collect.campaigns.reserving import assign_units
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        kept = store.write(
+            lambda connection: assign_units(connection, name, assessor, units, time.time(), days=days)
+        )
+    typer.echo(f"{', '.join(kept)}: kept for {assessor} for {days:g} day{'s' * (days != 1)}")
+
+
 def set_status(
     name: Name,
     status: Annotated[Literal["running", "paused", "stopped"], typer.Argument(help="New status.")],
@@ -366,6 +392,7 @@ campaign = command_group(
     codes,
     owner,
     invite,
+    assign,
     ask,
     set_status,
     rebuild,

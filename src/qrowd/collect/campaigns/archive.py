@@ -42,10 +42,14 @@ OF_CAMPAIGN = (
     "invited",
     "listed",
     "coded",
+    "adjudicated",
+    "reserved",
+    "reservation_ended",
     "drawn",
     "looked",
     "decided",
 )  # events that are no assessor's
+OF_PERSONS = ("reserved", "reservation_ended")  # which hold a name, and say nothing without it
 DOCUMENTS = ("document", "left", "right")  # keys of event data whose values are numbers of documents
 AT_ONCE = 1000
 
@@ -79,7 +83,7 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
     labels = {} if names else {one.id: one.label for one in state.assessors_of(connection, row.id) if one.pseudonym}
     hide = Pseudonymiser()
     for one in events.of_campaign(connection, row.id):
-        if one.kind == "created":
+        if one.kind == "created" or (one.kind in OF_PERSONS and not names):
             continue
         label = labels.get(one.assessor_id or 0)
         data: dict[str, Any] = dict(one.data) if label is None else hide.data(one.kind, one.data, label)

@@ -13,6 +13,12 @@ from qrowd.collect.store.schema import MODEL
 from qrowd.collect.store.state import AssessorRow
 
 
+ABOUT_ASSIGNMENTS = (
+    "assigned", "unit_left", "reopened", "reconsidered", "closed", "message_sent", "message_answered", "message_read",
+)  # fmt: skip
+"""Events of assessors that name an assignment; all others that name one are events of the assignment."""
+
+
 def new_assessor(
     settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float, *, n_before: int = 0
 ) -> AssessorRow:
@@ -55,7 +61,7 @@ def assessor_after(
             row = replace(row, identified=str(event.data["identified"]))
         case "reset":
             row = replace(row, current_id=None)
-    return _with_journey(row, journey.evolve(settings.journey, journey_of_assessor(row), event))
+    return _with_journey(row, journey.evolve(settings.journey, journey_of_assessor(row), event, assignment_id))
 
 
 def _with_journey(row: AssessorRow, way: Journey) -> AssessorRow:

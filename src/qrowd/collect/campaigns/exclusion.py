@@ -21,6 +21,7 @@ class Changes(Protocol):
     connection: Connection
     cache: Cache
     settings: CampaignSettings
+    at: float
 
     def held(self, assignment_id: int) -> AssignmentState | None:
         """An assignment as the transaction has changed it."""

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.accuracy import PAYMENT, payment_rows
+from qrowd.collect.campaigns.adjudication import CHOICES, Adjudicated, with_adjudications
 from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.coding import CODES, code_rows
 from qrowd.collect.campaigns.collected import scale_of
@@ -72,7 +73,15 @@ class File:
     write: Callable[[Connection], Iterator[bytes]]
 
 
-def file_of(campaign: str, what: str, format: str, *, everything: bool = False, names: bool = False) -> File:
+def file_of(
+    campaign: str,
+    what: str,
+    format: str,
+    *,
+    everything: bool = False,
+    names: bool = False,
+    adjudicated: Adjudicated = "without",
+) -> File:
     """What `export_rows` writes, with a name for it.
 
     Raises
@@ -87,11 +96,17 @@ def file_of(campaign: str, what: str, format: str, *, everything: bool = False, 
     elif what != ARCHIVE:
         ending, media_type, refuses = FORMATS[format].ending, FORMATS[format].media_type, FORMATS[format].refuses
     further = f"{'-all' if everything else ''}{'-names' if names else ''}"
+    further += {"without": "", "add": "-adjudicated", "replace": "-final"}.get(adjudicated, "")
     further += "-spreadsheet" if format == "spreadsheet" else ""
     stem = campaign.replace("/", "-")
     name = f"{stem}{'-names' if names else ''}" if what == ARCHIVE else f"{stem}-{what}{further}"
-    options = {"everything": everything, "names": names}
-    return File(name + ending, media_type, refuses, lambda c: export_rows(c, campaign, what, format, **options))
+
+    def write(connection: Connection) -> Iterator[bytes]:
+        return export_rows(
+            connection, campaign, what, format, everything=everything, names=names, adjudicated=adjudicated
+        )
+
+    return File(name + ending, media_type, refuses, write)
 
 
 def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool = False) -> list[str]:
@@ -117,6 +132,7 @@ def export_rows(
     *,
     everything: bool = False,
     names: bool = False,
+    adjudicated: Adjudicated = "without",
     session_gap: float = SESSION_GAP,
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
@@ -128,6 +144,8 @@ def export_rows(
     next` reads it) or archive. format : a name of FORMATS; design and archive have their own.
     everything : also what does not count, and columns that say why; answers to gold questions among it, at the end.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
+    adjudicated : of judgments, the final answers of reviewers: "without" them, "add" them as one more assessor of the
+        kind "adjudicator", or let them "replace" what assessors said of the same documents.
     session_gap : of the units; see `campaign_units`.
 
     Raises
@@ -137,6 +155,8 @@ def export_rows(
     """
     row, protocols = find_arms(connection, campaign)
     _check(what, format)
+    if adjudicated not in CHOICES or (adjudicated != "without" and what != JUDGMENTS):
+        raise ArgumentError(f"adjudicated={adjudicated!r}: choose one of {', '.join(CHOICES)}, of judgments only")
     has_gold = row.settings.get("gold") is not None
     kinds = kinds_of(protocols.values(), question=row.settings.get("question") is not None, gold=has_gold)
     if what not in kinds:
@@ -181,6 +201,10 @@ def export_rows(
         further = (*further, OF_GOLD)
         of_gold = _named(gold_rows(connection, row.id), GOLD, by_label)
         rows = _with_gold(of_gold, rows, columns, arms, several=several)
+    if adjudicated != "without":
+        rows = with_adjudications(
+            connection, row.id, rows, (*columns, *further), adjudicated=adjudicated, arms=arms
+        )
     if what != JUDGMENTS:
         return FORMATS[format].write((*columns, *further), rows)
     n, settings = len(columns), read_settings(row).arms

@@ -20,6 +20,7 @@ from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_ass
 from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.drawn import is_left
 from qrowd.collect.campaigns.lookup import NotFoundError
+from qrowd.collect.campaigns.messages import messages_of_page
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
 from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.campaigns.submissions import (
@@ -34,6 +35,7 @@ from qrowd.collect.campaigns.submissions import (
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.events import Action, Event, Refusal
+from qrowd.collect.protocols.journey import Reopened
 from qrowd.collect.protocols.views import (
     DocumentView,
     EndView,
@@ -283,7 +285,7 @@ class JudgingService:
 
         try:
             receipt, campaign_id = await self.store.write_async(work)
-            if campaign_id and any(event.kind == "judged" for event in receipt.events):
+            if campaign_id and any(event.kind in ("judged", "revised") for event in receipt.events):
                 self.answered(campaign_id)
             return receipt
         except StoreError:
@@ -326,6 +328,8 @@ class JudgingService:
         with_draft: bool = False,
     ) -> Page:
         settings = cache.settings(connection, assessor.campaign_id)
+        if (again := first_reopened(connection, cache, assessor, status)) is not None:
+            return self._page_of_reopened(connection, cache, settings, assessor, *again)
         view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
@@ -335,10 +339,26 @@ class JudgingService:
         page = self._page_of_view(
             connection, cache, settings, assessor.name, view, assignment, named=named, draft=draft
         )
+        page = messages_of_page(connection, settings, assessor, assignment, page)
         if settings.question is None or not isinstance(view, DocumentView):
             return page
         size = settings.set_size
         return replace(page, place=(journey_of_assessor(assessor).n_units % size + 1, size))
+
+    def _page_of_reopened(
+        self,
+        connection: Connection,
+        cache: Cache,
+        settings: CampaignSettings,
+        assessor: AssessorRow,
+        reopened: Reopened,
+        assignment: AssignmentState,
+    ) -> Page:
+        """The document of an answer that a reviewer asks its author to consider again."""
+        view = reopened_view(assignment, reopened)
+        named = assessor.provider not in KEYS
+        page = self._page_of_view(connection, cache, settings, assessor.name, view, assignment, named=named)
+        return replace(page, shown=reopened_page(reopened, settings.version))
 
     def _view(
         self,
@@ -369,26 +389,28 @@ class JudgingService:
             return PausedView(stopped=status == "stopped")
         if not settings.may_work(way):
             return journey.view(settings.journey, way)
-        is_free = self._is_free(connection, settings, assessor)
-        until = at if is_free else self._next_lapse(connection, settings, assessor)
+        is_free = self._is_free(connection, settings, assessor, at)
+        until = at if is_free else self._next_lapse(connection, settings, assessor, at)
         return NoneLeftView(until, journey.has_worked(way))
 
     def _is_next(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float) -> bool:
         """Whether there is another unit: a free one, or one whose lease expired."""
-        if self._is_free(connection, settings, assessor):
+        if self._is_free(connection, settings, assessor, at):
             return True
-        until = self._next_lapse(connection, settings, assessor)
+        until = self._next_lapse(connection, settings, assessor, at)
         return until is not None and until < at
 
-    def _next_lapse(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow) -> float | None:
+    def _next_lapse(
+        self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float
+    ) -> float | None:
         if settings.question is not None:
             return draws.next_lapse(connection, assessor.campaign_id, assessor.id, settings.n_slots)
-        return state.next_lapse(connection, assessor.campaign_id, assessor.id)
+        return state.next_lapse(connection, assessor.campaign_id, assessor.id, at)
 
-    def _is_free(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow) -> bool:
+    def _is_free(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float) -> bool:
         if settings.question is not None:
             return is_left(connection, assessor.campaign_id, assessor, settings.n_slots)
-        return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, lock=False) is not None
+        return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, at, lock=False) is not None
 
     def _page_of_view(
         self,

@@ -50,6 +50,20 @@ class DocumentText:
 
 
 @dataclass(frozen=True)
+class PageMessage:
+    """A question of the assessor to the organisers. number : for the form that says it was read. reply : "" for none.
+
+    here : whether it is about what the page shows. read : whether the assessor said so of the reply.
+    """
+
+    number: int
+    text: str
+    reply: str
+    here: bool
+    read: bool
+
+
+@dataclass(frozen=True)
 class Draft:
     """What was typed and not yet sent."""
 
@@ -77,6 +91,7 @@ class Page:
     guidelines : Markdown. pictures : (name, digest) of its pictures; in what a server sends, their addresses.
     guidelines_at : in what a server sends, the address of the page of the guidelines.
     effort : documents of a unit, and about how many minutes it takes.
+    may_ask : whether the organisers can be asked about what is shown. messages : questions to them and replies.
     """
 
     campaign: str
@@ -105,6 +120,8 @@ class Page:
     pictures: tuple[tuple[str, str], ...] = ()
     guidelines_at: str = ""
     effort: tuple[int, int] | None = None
+    may_ask: bool = False
+    messages: tuple[PageMessage, ...] = ()
 
 
 @dataclass(frozen=True)

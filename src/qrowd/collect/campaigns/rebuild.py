@@ -8,10 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, text
 
-from qrowd.collect.campaigns.assessor_state import assessor_after, new_assessor
+from qrowd.collect.campaigns.assessor_state import ABOUT_ASSIGNMENTS, assessor_after, new_assessor
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair
 from qrowd.collect.campaigns.drawn import rebuilt_slots
 from qrowd.collect.campaigns.lookup import find
+from qrowd.collect.campaigns.messages import Messages
+from qrowd.collect.campaigns.reserving import Reservations
 from qrowd.collect.campaigns.versions import restore_versions
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
@@ -40,6 +42,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     settings = cache.settings(connection, row.id)
     assessors: dict[int, AssessorRow] = {}
     assignments: dict[int, AssignmentState] = {}
+    messages, reservations = Messages(), Reservations()
     status, n, n_people, of_slots = "running", 0, 0, []
     for one in events.of_campaign(connection, row.id):
         if only is not None and one.assessor_id != only:
@@ -48,6 +51,8 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
         if one.kind in (DRAWN, "assigned"):
             of_slots.append(one)
         event, who, which = Event(one.kind, one.data), one.assessor_id, one.assignment_id
+        messages.add(one)
+        reservations.add(one)
         if who is None:  # of the campaign as a whole
             status = {**STATUS, **BY_SERVER}.get(one.kind, status)
         elif one.late:
@@ -55,7 +60,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
         elif one.kind == "arrived":
             assessors[who] = new_assessor(settings, row.id, who, event, one.time, n_before=n_people)
             n_people += not assessors[who].is_model
-        elif which is not None and one.kind not in ("assigned", "unit_left"):
+        elif which is not None and one.kind not in ABOUT_ASSIGNMENTS:
             assignments[which] = assignments[which].after(settings, event, one.time, one.version or 1)
         else:
             assessors[who] = assessor_after(settings, assessors[who], event, one.time, which)
@@ -89,6 +94,8 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
         hold_pair(connection, assignment)
     for table, rows in answers.items():
         state.save_answers(connection, table, rows)
+    messages.save(connection)
+    reservations.save(connection)
     return n
 
 

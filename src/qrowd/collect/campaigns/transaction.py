@@ -20,10 +20,21 @@ from qrowd.collect.campaigns.pages import Receipt
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.asking import STALE
 from qrowd.collect.protocols.board import Board
-from qrowd.collect.protocols.events import MAX_TEXT, Action, CannotTell, Consent, Event, GoOn, Refusal
+from qrowd.collect.protocols.events import (
+    MAX_TEXT,
+    Action,
+    AskOrganisers,
+    CannotTell,
+    Consent,
+    Event,
+    GoOn,
+    ReadReply,
+    Refusal,
+)
 from qrowd.collect.protocols.views import DocumentView, EndView, PairView
 from qrowd.collect.store import draws, events, state
 from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.reservations import own_slot
 from qrowd.collect.store.schema import MODEL
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
 
@@ -85,6 +96,10 @@ class Transaction:
             raise Refusal("excluded", "You take no further part in this task.")
         running = campaign_status == "running"
         place, version = place_of(shown, self.settings.version)
+        if isinstance(action, AskOrganisers | ReadReply):
+            return take_message(self, assessor, assignment, campaign_status, action, place), assignment
+        if "-" in place or (not place and assessor.state.get("reopened")):
+            return reconsider(self, assessor, assignment, campaign_status, action, place)
         if assignment is None:
             if place:
                 raise Refusal("stale", "That set is closed. Here is where you are now.")
@@ -223,11 +238,15 @@ class Transaction:
         """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired."""
         if self.settings.question is not None:
             return self._find_document_for_model(assessor) if assessor.is_model else self._find_document(assessor)
+        if (own := own_slot(self.connection, self.campaign_id, assessor.id, assessor.name, self.at)) is not None:
+            return Slot(*own)
         pivot = random.Random(self._number()).random()
         arms = list(self.settings.arms)
         for row, order in turns_of(self.connection, self.campaign_id, assessor.id, arms, self.at):
             for arm in order:
-                slot = state.free_slot(self.connection, self.campaign_id, assessor.id, pivot, arm=arm, latin_row=row)
+                slot = state.free_slot(
+                    self.connection, self.campaign_id, assessor.id, pivot, self.at, arm=arm, latin_row=row
+                )
                 if slot is not None:
                     return slot
                 if row is not None and (expired := self._find_lapsed(assessor, arm, row)) is not None:

@@ -171,9 +171,9 @@ class AskOrganisers:
 
 @dataclass(frozen=True)
 class ReadReply:
-    """The reply to a question was read and need not be shown any more; `message` counts the assessor's from 0."""
+    """The reply to a question was read and need not be shown any more; `number` counts the assessor's from 0."""
 
-    message: Index
+    number: Index
 
 
 Action = (

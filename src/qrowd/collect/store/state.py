@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from qrowd.collect.store.base import upsert
+from qrowd.collect.store.reservations import kept_for_others
 from qrowd.collect.store.schema import (
     MODEL,
     STATE,
@@ -203,6 +204,7 @@ _FREE = (
         slot.c.campaign_id == bindparam("campaign"),
         slot.c.assignment_id.is_(None),
         slot.c.topic_id.not_in(_topics_before),
+        ~kept_for_others(slot.c.unit_id, slot.c.number),
     )
     .order_by(slot.c.lottery)
     .limit(1)
@@ -224,6 +226,7 @@ _open_of_others = (
     assignment.c.campaign_id == bindparam("campaign"),
     assignment.c.status == "open",
     assignment.c.topic_id.not_in(_topics_before.correlate(None)),
+    ~kept_for_others(assignment.c.unit_id, assignment.c.slot),
 )
 _LAPSED = (
     ASSIGNMENTS.where(*_open_of_others, assignment.c.lease_until < bindparam("at"))
@@ -301,6 +304,7 @@ def free_slot(
     campaign_id: int,
     assessor_id: int,
     pivot: float,
+    at: float,
     *,
     arm: str | None = None,
     latin_row: int | None = None,
@@ -308,10 +312,12 @@ def free_slot(
 ) -> Slot | None:
     """The first free slot from `pivot` on, in the order of the lottery, of a topic the assessor never had.
 
+    It is kept for nobody else at the time `at`.
+
     arm, latin_row : only slots of this arm, and in this row of the Latin square; None for any. A row needs an arm.
     lock : keep others from taking it until the end of the transaction; False only looks.
     """
-    names: dict[str, Any] = {"campaign": campaign_id, "assessor": assessor_id, "pivot": pivot}
+    names: dict[str, Any] = {"campaign": campaign_id, "assessor": assessor_id, "pivot": pivot, "at": at}
     kind = ""
     if arm is not None:
         kind, names = ("arm", names | {"arm": arm})
@@ -347,9 +353,10 @@ def lapsed(
     return None if row is None else AssignmentRow(*row)
 
 
-def next_lapse(connection: Connection, campaign_id: int, assessor_id: int) -> float | None:
-    """When the next unit might come back that this assessor could have."""
-    return connection.execute(_NEXT_LAPSE, {"campaign": campaign_id, "assessor": assessor_id}).scalar()
+def next_lapse(connection: Connection, campaign_id: int, assessor_id: int, at: float) -> float | None:
+    """When the next unit might come back that this assessor could have. at : now."""
+    names = {"campaign": campaign_id, "assessor": assessor_id, "at": at}
+    return connection.execute(_NEXT_LAPSE, names).scalar()
 
 
 def add_assignments(connection: Connection, rows: Sequence[AssignmentRow]) -> None:

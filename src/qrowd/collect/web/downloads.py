@@ -11,6 +11,7 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from qrowd.collect.campaigns.adjudication import Adjudicated
 from qrowd.collect.campaigns.exports import file_of
 from qrowd.collect.store.base import Store
 from qrowd.collect.web.problems import Problem
@@ -64,7 +65,15 @@ class Download(StreamingResponse):
             await asyncio.shield(asyncio.to_thread(self.chunks.close))
 
 
-async def download(store: Store, campaign: str, what: str, format: str, *, everything: bool = False) -> Response:
+async def download(
+    store: Store,
+    campaign: str,
+    what: str,
+    format: str,
+    *,
+    everything: bool = False,
+    adjudicated: Adjudicated = "without",
+) -> Response:
     """A file of a campaign, as `qrowd.collect.campaigns.exports.export_rows` writes it.
 
     Raises
@@ -74,7 +83,7 @@ async def download(store: Store, campaign: str, what: str, format: str, *, every
     Problem
         503: too many files are being made.
     """
-    file = file_of(campaign, what, format, everything=everything)
+    file = file_of(campaign, what, format, everything=everything, adjudicated=adjudicated)
     if not DOWNLOADS.acquire(blocking=False):
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
     chunks = Chunks(store.stream(file.write))

@@ -24,7 +24,7 @@ MAX_FIELDS = 40
 MAX_TOKEN = 4096  # characters
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 YES = frozenset({"1", "true", "yes", "on"})
-TYPED = ("text", "reason", "option", "choice", "confidence", "understanding", "comment")  # kept when refused
+TYPED = ("text", "reason", "option", "choice", "confidence", "understanding", "comment", "message")  # kept when refused
 
 
 # ---- reading
@@ -81,7 +81,7 @@ CHOOSE = {  # what to say where nothing was chosen
     "confidence": N_("Choose one of the five."),
     "understanding": N_("Choose one of the five."),
 }
-WHOLE = frozenset({"position", "pair", "line", "option", "confidence", "understanding"})
+WHOLE = frozenset({"position", "pair", "line", "option", "confidence", "understanding", "number"})
 YES_OR_NO = frozenset({"agreed", "definitely"})
 
 

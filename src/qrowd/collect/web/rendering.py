@@ -277,6 +277,8 @@ def _keyed(grades: tuple[Grade, ...]) -> tuple[tuple[Grade, str], ...]:
 
 def _others(view: DocumentView) -> list[tuple[int, bool]]:
     """The other documents that were here before: position, and whether it has an answer or waits for one."""
+    if view.reopened:
+        return []
     states = zip(view.done, view.postponed, strict=True)
     return [(place, done) for place, (done, later) in enumerate(states) if (done or later) and place != view.position]
 

@@ -57,6 +57,14 @@ TABLE = {
     ("POST", "/owner/c/{campaign}/coding/item"): "reviewer",
     ("GET", "/owner/c/{campaign}/coding/tables"): "reviewer",
     ("POST", "/owner/lists/{campaign}"): "reviewer",
+    ("GET", "/owner/c/{campaign}/review"): "reviewer",
+    ("GET", "/owner/c/{campaign}/review/item"): "reviewer",
+    ("POST", "/owner/c/{campaign}/review/item"): "reviewer",
+    ("POST", "/owner/review/{campaign}"): "reviewer",
+    ("GET", "/owner/c/{campaign}/questions"): "reviewer",
+    ("POST", "/owner/c/{campaign}/questions"): "reviewer",
+    ("GET", "/owner/c/{campaign}/assigned"): "owner",
+    ("POST", "/owner/c/{campaign}/assigned"): "owner",
     ("POST", "/owner/c/{campaign}/status"): "owner",
     ("GET", "/owner/c/{campaign}/invitations"): "owner",
     ("POST", "/owner/c/{campaign}/invitations"): "owner",
@@ -133,7 +141,7 @@ def test_roles_every_route_by_every_role(made: Estate, name: str) -> None:
         address = filled(made, path)
         if method == "GET":
             status = browser.get(address).status
-        elif path in ("/owner/new", "/owner/lists/{campaign}"):
+        elif path in ("/owner/new", "/owner/lists/{campaign}", "/owner/review/{campaign}"):
             body = f'--x\r\ncontent-disposition: form-data; name="csrf"\r\n\r\n{csrf}\r\n--x--\r\n'.encode()
             status = browser.post(address, body, {"content-type": "multipart/form-data; boundary=x"}).status
         else:

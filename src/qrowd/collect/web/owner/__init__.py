@@ -5,7 +5,8 @@ login        login, the printed link, logout                 campaigns    all, a
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
 export_page  files, keys for programs                        coding       comments and conflicts, coded
 accounts     accounts, passwords, second factor              oidc         sign-in by a provider
-members      roles in a campaign, what owners did
+members      roles in a campaign, what owners did     review       answers, final answers, answers opened again
+review_people  questions of assessors, units for a named person
 """
 
 from starlette.routing import BaseRoute
@@ -20,10 +21,12 @@ from qrowd.collect.web.owner import (
     login,
     members,
     oidc,
+    review,
+    review_people,
 )
 from qrowd.collect.web.owner.login import owner_link
 
-LARGE = {**campaigns.LARGE, **coding.LARGE}
+LARGE = {**campaigns.LARGE, **coding.LARGE, **review.LARGE}
 ROUTES: list[BaseRoute] = [
     *login.ROUTES,
     *accounts.ROUTES,
@@ -33,6 +36,8 @@ ROUTES: list[BaseRoute] = [
     *campaigns.ROUTES,
     *assessors.ROUTES,
     *coding.ROUTES,
+    *review.ROUTES,
+    *review_people.ROUTES,
     *invitations.ROUTES,
 ]
 

@@ -1,7 +1,8 @@
 """The export page with the files of a campaign, and the page of keys for programs.
 
 GET  /owner/c/{campaign}/export                   the list of files
-GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count, ?arm= takes one arm
+GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count, ?arm= takes one arm,
+     ?adjudicated= adds final answers or lets them replace judgments
 GET  /owner/keys                                  keys    POST: make, revoke
 """
 
@@ -13,6 +14,7 @@ from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
+from qrowd.collect.campaigns.adjudication import CHOICES
 from qrowd.collect.campaigns.exports import FORMATS, OWN_FORMAT, WHOLE, WHOLE_CAMPAIGN, kinds_of
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.store.accounts import campaign_roles
@@ -54,9 +56,11 @@ async def export_file(context: OwnerContext) -> Response:
     if what not in _kinds(context, arm) or (what not in OWN_FORMAT and what not in _kinds_in(format)):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
+    asked = query_of(context.request).get("adjudicated", "without")
+    adjudicated = next((one for one in CHOICES if one == asked), CHOICES[0])
     name = f"{context.campaign.name}/{arm}" if arm else context.campaign.name
     try:
-        return await download(context.server.store, name, what, format, everything=everything)
+        return await download(context.server.store, name, what, format, everything=everything, adjudicated=adjudicated)
     except ArgumentError as error:
         return await exports(replace(context, problem=str(error)))
 

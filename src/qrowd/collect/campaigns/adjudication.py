@@ -1,0 +1,200 @@
+"""Final answers of reviewers for documents on which assessors disagree.
+
+An adjudication is an event of the campaign, as a coding is. It belongs to no assignment, so it counts in no agreement,
+progress or quality; exports have all of a campaign as one more assessor of its own kind, where that is asked for. Who
+gave each is in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from sqlalchemy import Connection
+
+from qrowd.collect.campaigns.coding import Listed
+from qrowd.collect.campaigns.lookup import find_arms, only_arm
+from qrowd.collect.campaigns.state import read_settings
+from qrowd.collect.protocols.asking import storable
+from qrowd.collect.protocols.events import MAX_REASON, Event, Refusal
+from qrowd.collect.protocols.grades import parse_grade
+from qrowd.collect.protocols.numbers import parse_magnitude
+from qrowd.collect.protocols.registry import PREFERENCE
+from qrowd.collect.protocols.settings import GradesSettings
+from qrowd.collect.store import coding as rows
+from qrowd.collect.store import events, state
+from qrowd.collect.store.accounts import COMMAND_LINE
+from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.review import owner_entries
+from qrowd.errors import ArgumentError
+
+ADJUDICATED, ADJUDICATOR = "adjudicated", "adjudicator"  # name and kind of the assessor in exports
+Adjudicated = Literal["without", "add", "replace"]
+CHOICES: tuple[Adjudicated, ...] = get_args(Adjudicated)
+MOST_LISTED = 5000  # documents of a list
+
+Place = tuple[str, str, str]  # topic, document, arm
+
+
+@dataclass(frozen=True)
+class Adjudication:
+    """The final answer for a document. text : as typed. value : what it stands for. account : who gave it.
+
+    time : seconds since 1970. n : how often an answer was given, this one included.
+    """
+
+    topic: str
+    document: str
+    arm: str
+    text: str
+    value: float
+    reason: str
+    account: str
+    time: float
+    n: int = 1
+
+
+def adjudications(connection: Connection, campaign_id: int) -> dict[Place, Adjudication]:
+    """The final answers of a campaign as they stand, by topic, document and arm."""
+    last: dict[Place, Adjudication] = {}
+    for time, account, data in owner_entries(connection, campaign_id, "adjudicated"):
+        topic, document = data["item"]
+        place = topic, document, data["arm"]
+        if data["value"] is None:
+            last.pop(place, None)
+            continue
+        n = last[place].n + 1 if place in last else 1
+        last[place] = Adjudication(*place, data["text"], data["value"], data["reason"], account, time, n)
+    return last
+
+
+def adjudicate(
+    connection: Connection,
+    campaign: str,
+    topic: str,
+    document: str,
+    text: str,
+    reason: str,
+    at: float,
+    *,
+    account: str = COMMAND_LINE,
+) -> Adjudication | None:
+    """Give the final answer for a document; a later one replaces it, and "" takes it back.
+
+    Parameters
+    ----------
+    campaign : its name, or CAMPAIGN/ARM for one of several arms with judgments.
+    topic, document : labels. text : a grade of the scale, or a magnitude. at : now, in seconds since 1970.
+    account : who gives it, for the log.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign, topic or document, it collects preferences, the text is no answer, or no reason is
+        given.
+    """
+    row, arms = find_arms(connection, campaign)
+    judged = {arm: protocol for arm, protocol in arms.items() if protocol != PREFERENCE}
+    if not judged:
+        raise ArgumentError(f"{campaign}: it collects preferences; final answers are for documents")
+    arm = only_arm(row.name, judged)
+    if None in (rows.topic_of(connection, row.id, topic), rows.document_of(connection, row.id, document)):
+        raise ArgumentError(f"the campaign {row.name} has no document {document[:80]!r} of a topic {topic[:80]!r}")
+    text, reason, value = text.strip(), reason.strip(), None
+    if text:
+        settings = read_settings(row).arms[arm].settings
+        try:
+            value = (
+                parse_grade(text, settings.labels) if isinstance(settings, GradesSettings) else parse_magnitude(text)
+            )
+        except Refusal as error:
+            raise ArgumentError(f"answer: {error}") from None
+        if not reason or len(reason) > MAX_REASON or not storable(reason):
+            raise ArgumentError(f"reason: say why in at most {MAX_REASON:,} characters; it is exported as the comment")
+    elif (topic, document, arm) not in adjudications(connection, row.id):
+        return None
+    data = {"item": [topic, document], "arm": arm, "text": text, "value": value, "reason": reason if text else ""}
+    _record(connection, row.id, Event("adjudicated", data), at, account)
+    return adjudications(connection, row.id).get((topic, document, arm))
+
+
+def _record(connection: Connection, campaign_id: int, event: Event, at: float, account: str) -> None:
+    entry = LogEntry(at, campaign_id, None, None, None, "owner", event.kind, event.data, account=account)
+    events.append(connection, [entry])
+
+
+# ---- the list of documents to adjudicate
+
+
+def list_for_adjudication(
+    connection: Connection,
+    campaign: str,
+    records: Iterable[Mapping[str, Any]],
+    options: Mapping[str, Any],
+    at: float,
+    *,
+    account: str = COMMAND_LINE,
+) -> int:
+    """Keep an order in which documents are to be adjudicated; how many it holds. The list before is replaced.
+
+    records : "topic", "document" and what is known of each, the first first. options : how the order was made.
+    """
+    row, _ = find_arms(connection, campaign)
+    listed = [(one.pop("topic"), one.pop("document"), one) for one in map(dict, records)][:MOST_LISTED]
+    data = {"list": "adjudication", "options": dict(options), "rows": listed}
+    _record(connection, row.id, Event("listed", data), at, account)
+    return len(listed)
+
+
+def listed_for_adjudication(connection: Connection, campaign_id: int) -> Listed:
+    """The order that was kept last; empty where none was."""
+    last = Listed()
+    for time, data in rows.owner_events(connection, campaign_id, "listed"):
+        if data["list"] == "adjudication":
+            last = Listed(tuple((one[0], one[1], one[2]) for one in data["rows"]), data["options"], time)
+    return last
+
+
+# ---- exports
+
+
+def adjudicator_name(connection: Connection, campaign_id: int) -> str:
+    """The name of the adjudicated answers in exports, which no assessor of the campaign has."""
+    name, n = ADJUDICATED, 1
+    while state.find_named(connection, campaign_id, name) is not None:
+        n += 1
+        name = f"{ADJUDICATED}-{n}"
+    return name
+
+
+def with_adjudications(
+    connection: Connection,
+    campaign_id: int,
+    judgments: Iterator[tuple[Any, ...]],
+    columns: tuple[str, ...],
+    *,
+    adjudicated: Adjudicated,
+    arms: Iterable[str],
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of judgments with the final answers after them, topic by topic.
+
+    columns : of the rows. adjudicated : "add", or "replace" to leave out what assessors said of these documents.
+    arms : those whose final answers follow.
+    """
+    wanted = set(arms)
+    final = {place: one for place, one in adjudications(connection, campaign_id).items() if place[2] in wanted}
+    places = [columns.index(name) for name in ("topic", "document")]
+    of_arm = columns.index("arm") if "arm" in columns else None
+    for cells in judgments:
+        arm = "" if of_arm is None else cells[of_arm]
+        if adjudicated == "add" or (cells[places[0]], cells[places[1]], arm) not in final:
+            yield cells
+    name = adjudicator_name(connection, campaign_id)
+    for (topic, document, arm), one in sorted(final.items()):
+        known = {
+            "topic": topic, "document": document, "assessor": name, "value": one.value, "time": one.time,
+            "comment": one.reason, "raw": one.text, "revisions": one.n - 1, "kind": ADJUDICATOR, "arm": arm,
+            "counted": True, "status": ADJUDICATED,
+        }  # fmt: skip
+        yield tuple(known.get(column) for column in columns)

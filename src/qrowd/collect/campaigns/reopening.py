@@ -1,0 +1,139 @@
+"""Answers that a reviewer opens again for their author, who changes them or keeps them.
+
+The unit stays as it is. The author sees the document before anything else, with the reviewer's reason; the former
+answer stays in the log. Only answers to documents can be opened again: one pair bears on which others are asked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sqlalchemy import Connection
+
+from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor, page_id
+from qrowd.collect.campaigns.exclusion import Changes
+from qrowd.collect.protocols.asking import STALE, storable
+from qrowd.collect.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Refusal
+from qrowd.collect.protocols.journey import Reopened
+from qrowd.collect.protocols.sequence import Sequence
+from qrowd.collect.protocols.views import DocumentView
+from qrowd.collect.store.schema import COMPLETED, OPEN
+from qrowd.collect.store.state import AssessorRow
+from qrowd.errors import ArgumentError
+
+STATUSES = ("running", "decided")  # of a campaign, in which answers that were opened again are shown
+
+
+# ---- what the author does
+
+
+def first_reopened(
+    connection: Connection, cache: Cache, assessor: AssessorRow, status: str, *, lock: bool = False
+) -> tuple[Reopened, AssignmentState] | None:
+    """The answer that an assessor is to consider again first, with its assignment; None where there is none.
+
+    status : of the campaign. lock : keep others from changing the assignment until the end.
+    """
+    if not assessor.state.get("reopened") or assessor.excluded is not None or status not in STATUSES:
+        return None
+    for one in journey_of_assessor(assessor).reopened:
+        assignment = cache.assignment(connection, assessor.campaign_id, one.assignment, lock=lock)
+        if assignment is not None and assignment.row.status in (OPEN, COMPLETED):
+            return one, assignment
+    return None
+
+
+def reopened_view(assignment: AssignmentState, reopened: Reopened) -> DocumentView:
+    """What its author sees."""
+    protocol = cast("Sequence", assignment.protocol)
+    return protocol.reopened_view(assignment.task, assignment.state, reopened.position, reopened.reason)
+
+
+def reopened_page(reopened: Reopened, version: int) -> str:
+    """What a form says of the page, as `page_id` says it of others; it holds "-". version : of the campaign."""
+    return _place(reopened) + page_id(None, version)
+
+
+def _place(reopened: Reopened) -> str:
+    return f"{reopened.assignment:x}-{reopened.position}"
+
+
+def reconsider(
+    transaction: Changes,
+    assessor: AssessorRow,
+    current: AssignmentState | None,
+    status: str,
+    action: Action,
+    place: str,
+) -> tuple[AssessorRow, AssignmentState | None]:
+    """Keep the answer that was opened again (GoOn), or give another; the states afterwards.
+
+    current : the assignment that the assessor is at. status : of the campaign. place : of the form's page.
+
+    Raises
+    ------
+    Refusal
+        The answer is not open any more, or what was typed cannot be used.
+    """
+    again = first_reopened(transaction.connection, transaction.cache, assessor, status, lock=True)
+    if again is None or place not in ("", _place(again[0])):
+        raise Refusal("stale", STALE)
+    reopened, assignment = again
+    event: Event | None = None
+    match action:
+        case GoOn():
+            pass
+        case Judge(position) | CannotTell(position) if position == reopened.position:
+            protocol = cast("Sequence", assignment.protocol)
+            event = protocol.revise(assignment.task, assignment.state, action)
+        case _:
+            raise Refusal("stale", STALE)
+    data = {"position": reopened.position, "changed": event is not None}
+    assessor = transaction.record_assessor(assessor, Event("reconsidered", data), assignment.row)
+    if event is not None:
+        assignment = transaction.record_assignment(assignment, event)
+    return assessor, assignment if current is not None and current.row.id == assignment.row.id else current
+
+
+# ---- what a reviewer does
+
+
+def reopen(
+    transaction: Changes, assessor: AssessorRow, assignment: AssignmentState, position: int, reason: str
+) -> None:
+    """Open an answer again for its author; once more with another reason replaces the first.
+
+    Raises
+    ------
+    ArgumentError
+        It is no answer of a person to a document, it counts nowhere any more, or no reason is given.
+    """
+    reason = reason.strip()
+    if not reason or len(reason) > MAX_REASON or not storable(reason):
+        raise ArgumentError(f"reason: say why, in at most {MAX_REASON:,} characters; the assessor reads it")
+    if assessor.is_model:
+        raise ArgumentError(
+            f"{assessor.name} is a language model; only people can be asked to consider an answer again"
+        )
+    if assessor.excluded is not None:
+        raise ArgumentError(f"{assessor.name} is excluded; reinstate them first")
+    if not isinstance(assignment.protocol, Sequence):
+        raise ArgumentError("preferences cannot be opened again: other pairs were chosen by them")
+    if assignment.row.status not in (OPEN, COMPLETED):
+        raise ArgumentError(f"this unit is {assignment.row.status}, and its answers count nowhere")
+    if position not in {row.position for row in answers_of(assignment)}:
+        raise ArgumentError("there is no such answer; answers to gold questions cannot be opened again")
+    data = {"position": position, "reason": reason}
+    transaction.record_assessor(assessor, Event("reopened", data), assignment.row)
+
+
+def answers_of(assignment: AssignmentState) -> tuple[Any, ...]:
+    """The judgments of an assignment as rows."""
+    return assignment.protocol.rows(assignment.task, assignment.state).judgments
+
+
+def close(transaction: Changes, assessor: AssessorRow, assignment: AssignmentState, position: int) -> None:
+    """Take it back that an answer was opened again, as long as its author has not come."""
+    reopened = journey_of_assessor(assessor).reopened
+    if (assignment.row.id, position) in {(one.assignment, one.position) for one in reopened}:
+        transaction.record_assessor(assessor, Event("closed", {"position": position}), assignment.row)

@@ -1,0 +1,235 @@
+"""Review: everybody's answers to a document or a pair, and what a reviewer does about them.
+
+Every decision is an event in the log, under the account of whoever took it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from sqlalchemy import Connection
+
+from qrowd.collect.campaigns import adjudication, messages, reopening, reserving
+from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.judging import Clock
+from qrowd.collect.campaigns.lookup import NotFoundError, find
+from qrowd.collect.campaigns.cache import AssignmentState
+from qrowd.collect.campaigns.transaction import Transaction
+from qrowd.collect.protocols.registry import PREFERENCE
+from qrowd.collect.store import review as rows
+from qrowd.collect.store import state
+from qrowd.collect.store.accounts import COMMAND_LINE
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.review import Summary
+from qrowd.collect.store.state import AssessorRow
+from qrowd.errors import ArgumentError
+
+Kind = Literal["answers", "gold"]
+Order = Literal["campaign", "disagreement", "effect"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+MOST_SHOWN = 50  # documents or pairs of a page
+
+Change = Callable[[Transaction, AssessorRow], None]
+
+
+# ---- looking
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which documents or pairs are listed. arm : "" without arms. kind : judgments, or answers to gold questions.
+
+    topic : a label, "" for all. assessor : only what this one judged. comments : only with a reason. open : only those
+    without a final answer. order : as in the campaign, most disagreement first, or as the list for adjudication has it.
+    """
+
+    arm: str = ""
+    kind: Kind = "answers"
+    topic: str = ""
+    assessor: str = ""
+    comments: bool = False
+    open: bool = False
+    order: Order = "disagreement"
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """A document or a pair in the list. about : what the list for adjudication says of it.
+
+    topic, title : label and title of the topic. documents : labels, two of a pair. titles : likewise.
+    final : the final answer as typed, "" without.
+    """
+
+    topic: str
+    title: str
+    documents: tuple[str, ...]
+    titles: tuple[str, ...]
+    summary: Summary
+    final: str
+    about: dict[str, Any]
+
+
+def summaries(connection: Connection, campaign: str, filters: Filters) -> list[Summary]:
+    """The documents or pairs that a page can list, in its order, most disagreement first by default.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign, arm or topic.
+    """
+    row = find(connection, campaign)
+    protocols = {one["name"]: one["protocol"] for one in row.settings["arms"]}
+    if filters.arm not in protocols:
+        raise ArgumentError(f"arm={filters.arm[:40]!r}: choose one of {', '.join(protocols)}")
+    topics = {label: id for id, (label, _) in rows.topic_labels(connection, row.id).items()}
+    if filters.topic and filters.topic not in topics:
+        raise ArgumentError(f"topic={filters.topic[:40]!r}: the campaign {campaign} has none of this name")
+    protocol, options = protocols[filters.arm], {"arm": filters.arm, "name": filters.assessor}
+    topic_id = topics.get(filters.topic)
+    if filters.kind == "gold":
+        found = rows.gold_summaries(connection, row.id, topic_id=topic_id, **options)
+    elif protocol == PREFERENCE:
+        found = rows.pair_summaries(connection, row.id, topic_id=topic_id, **options)
+    else:
+        found = rows.document_summaries(
+            connection, row.id, topic_id=topic_id, comments=filters.comments, ratios=protocol == "magnitude", **options
+        )
+    if filters.open or filters.order == "effect":
+        found = _narrowed(connection, row.id, found, filters)
+    if filters.order == "disagreement":
+        found.sort(key=lambda one: -one.disagreement)  # stable: otherwise as in the campaign
+    return found
+
+
+def _narrowed(connection: Connection, campaign_id: int, found: list[Summary], filters: Filters) -> list[Summary]:
+    """Only what has no final answer; in the order of the list for adjudication, what it does not hold last."""
+    places = _places(connection, campaign_id, found)
+    if filters.open:
+        final = adjudication.adjudications(connection, campaign_id)
+        found = [one for one in found if (*places[one.topic, one.document], filters.arm) not in final]
+    if filters.order == "effect":
+        listed = adjudication.listed_for_adjudication(connection, campaign_id).rows
+        order = {(topic, document): n for n, (topic, document, _) in enumerate(listed)}
+        found.sort(key=lambda one: (order.get(places[one.topic, one.document], len(order)), -one.disagreement))
+    return found
+
+
+def _places(connection: Connection, campaign_id: int, found: Sequence[Summary]) -> dict[tuple[int, int], Any]:
+    """{(topic, document): their labels}."""
+    topics = rows.topic_labels(connection, campaign_id)
+    labels = rows.all_labels(connection, campaign_id)
+    return {(one.topic, one.document): (topics[one.topic][0], labels[one.document]) for one in found}
+
+
+def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary], arm: str) -> list[ReviewRow]:
+    """Some of the documents or pairs as a page shows them."""
+    topics = rows.topic_labels(connection, campaign_id)
+    names = rows.labels_of(connection, {id for one in part for id in (one.document, one.other)})
+    final = adjudication.adjudications(connection, campaign_id)
+    listed = {(t, d): known for t, d, known in adjudication.listed_for_adjudication(connection, campaign_id).rows}
+    table = []
+    for one in part:
+        label, title = topics[one.topic]
+        own = [names[id] for id in (one.document, one.other) if id]
+        documents, titles = tuple(name for name, _ in own), tuple(words for _, words in own)
+        answer = final.get((label, documents[0], arm)) if not one.other else None
+        about = dict(listed.get((label, documents[0]), {})) if not one.other else {}
+        table.append(ReviewRow(label, title, documents, titles, one, "" if answer is None else answer.text, about))
+    return table
+
+
+# ---- deciding
+
+
+class CampaignReview:
+    """Everything a reviewer can do, over one store; names of campaigns, assessors, topics and documents are labels.
+
+    clock, number : as for `JudgingService`. account : whose the decisions are, for the log.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock = time.time,
+        number: Callable[[], int] = lambda: secrets.randbits(62),
+        account: str = COMMAND_LINE,
+    ) -> None:
+        self.store, self.clock, self._number, self.account = store, clock, number, account
+
+    async def adjudicate(
+        self, campaign: str, topic: str, document: str, text: str, reason: str
+    ) -> adjudication.Adjudication | None:
+        """Give the final answer for a document; see `adjudicate`."""
+        at = self.clock()
+        return await self.store.write_async(
+            lambda c: adjudication.adjudicate(c, campaign, topic, document, text, reason, at, account=self.account)
+        )
+
+    async def reopen(self, campaign: str, assignment: int, position: int, reason: str) -> None:
+        """Open an answer again for its author; see `reopening.reopen`."""
+        await self._for_assignment(
+            campaign, assignment, lambda t, a, unit: reopening.reopen(t, a, unit, position, reason)
+        )
+
+    async def close(self, campaign: str, assignment: int, position: int) -> None:
+        """Take it back that an answer was opened again."""
+        await self._for_assignment(campaign, assignment, lambda t, a, unit: reopening.close(t, a, unit, position))
+
+    async def reply(self, campaign: str, assessor: int, number: int, text: str) -> None:
+        """Answer a question of an assessor. number : of the question, from 0."""
+
+        def change(transaction: Transaction, person: AssessorRow) -> None:
+            messages.reply(transaction, person, number, text)
+
+        await self._for(campaign, assessor, change)
+
+    async def assign(
+        self, campaign: str, name: str, units: Sequence[str], *, days: float = reserving.DAYS
+    ) -> list[str]:
+        """Assign units to a named person; see `assign_units`."""
+        at = self.clock()
+        return await self.store.write_async(
+            lambda c: reserving.assign_units(c, campaign, name, units, at, days=days, account=self.account)
+        )
+
+    async def release(self, campaign: str, unit_id: int, slot: int) -> None:
+        """Let everybody have a slot that was kept."""
+        at = self.clock()
+        await self.store.write_async(
+            lambda c: reserving.release_unit(c, campaign, unit_id, slot, at, account=self.account)
+        )
+
+    async def _for_assignment(
+        self, campaign: str, number: int, change: Callable[[Transaction, AssessorRow, AssignmentState], None]
+    ) -> None:
+        holder = await self.store.read_async(lambda connection: state.find_assignment(connection, number))
+        if holder is None:
+            raise NotFoundError(f"the campaign {campaign} has no such unit")
+
+        def with_assignment(transaction: Transaction, assessor: AssessorRow) -> None:
+            unit = transaction.cache.assignment(transaction.connection, assessor.campaign_id, number, lock=True)
+            if unit is None:
+                raise NotFoundError(f"the campaign {campaign} has no such unit")
+            change(transaction, assessor, unit)
+
+        await self._for(campaign, holder.assessor_id, with_assignment)
+
+    async def _for(self, campaign: str, number: int, change: Change) -> None:
+        at = self.clock()
+
+        def work(connection: Connection) -> None:
+            row, assessor = find(connection, campaign), state.find_assessor(connection, number, lock=True)
+            if assessor is None or assessor[0].campaign_id != row.id:
+                raise NotFoundError(f"the campaign {campaign} has no such assessor")
+            transaction = Transaction(
+                connection, Cache(), row.id, at, self._number, actor="owner", account=self.account
+            )
+            change(transaction, assessor[0])
+            transaction.finish()
+
+        await self.store.write_async(work)

@@ -1,0 +1,79 @@
+"""Questions of assessors to the organisers, and the replies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from qrowd.collect.store.base import upsert
+from qrowd.collect.store.schema import assessor, assignment, message, topic
+
+
+class Message(NamedTuple):
+    """A question of an assessor. documents : labels, two of a pair. reply : None while there is none.
+
+    number : from 0, of the assessor. place : position of the document, or number of the pair. replied, read : when.
+    """
+
+    assessor_id: int
+    number: int
+    campaign_id: int
+    assignment_id: int
+    place: int
+    documents: tuple[str, ...]
+    text: str
+    time: float
+    reply: str | None = None
+    replied: float | None = None
+    read: float | None = None
+
+
+class Asked(NamedTuple):
+    """A question as reviewers see it, with the name of the assessor and the topic."""
+
+    message: Message
+    name: str
+    topic: str
+    title: str
+
+
+_COLUMNS = [message.c[name] for name in Message._fields]
+_OF_ASSESSOR = select(*_COLUMNS).where(message.c.assessor_id == bindparam("of")).order_by(message.c.number)
+
+
+def save_messages(connection: Connection, rows: Iterable[Message]) -> None:
+    """Add these, or change those of the same number."""
+    upsert(connection, message, [row._asdict() | {"documents": list(row.documents)} for row in rows])
+
+
+def messages_of(connection: Connection, assessor_id: int) -> list[Message]:
+    """What an assessor asked, oldest first."""
+    return [_message(row) for row in connection.execute(_OF_ASSESSOR, {"of": assessor_id})]
+
+
+def asked(connection: Connection, campaign_id: int, *, open: bool, n: int, skipped: int = 0) -> list[Asked]:
+    """Questions of a campaign: those without a reply, oldest first, or those with one, newest first."""
+    query = (
+        select(*_COLUMNS, assessor.c.name, topic.c.label, topic.c.title)
+        .join(assessor, assessor.c.id == message.c.assessor_id)
+        .join(assignment, assignment.c.id == message.c.assignment_id)
+        .join(topic, topic.c.id == assignment.c.topic_id)
+        .where(message.c.campaign_id == campaign_id, message.c.reply.is_(None) == open)
+        .order_by(message.c.time if open else message.c.time.desc(), message.c.number)
+    )
+    k = len(_COLUMNS)
+    return [Asked(_message(row[:k]), *row[k:]) for row in connection.execute(query.limit(n).offset(skipped))]
+
+
+def count_asked(connection: Connection, campaign_id: int) -> tuple[int, int]:
+    """How many questions of a campaign have no reply, and how many have one."""
+    query = select(func.count(), func.count(message.c.reply)).where(message.c.campaign_id == campaign_id)
+    total, replied = connection.execute(query).one()
+    return total - replied, replied
+
+
+def _message(row: Iterable[object]) -> Message:
+    cells = Message(*row)  # type: ignore[arg-type]
+    return cells._replace(documents=tuple(cells.documents))

@@ -1,0 +1,377 @@
+"""Review: answers by topic and document or pair, final answers, and answers that are opened again.
+
+GET  /owner/c/{campaign}/review         a list: ?topic=, assessor=, order=, kind=gold, comments=1, open=1, arm=, page=2
+GET  /owner/c/{campaign}/review/item    everybody's answers: ?topic=, document= and, of a pair, other=
+POST /owner/c/{campaign}/review/item    a final answer; an answer opened again, or closed
+POST /owner/review/{campaign}           the order of documents to adjudicate, from runs
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlencode
+
+from sqlalchemy import Connection
+from starlette.datastructures import UploadFile
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute
+
+from qrowd import files
+from qrowd.collect.campaigns.adjudication import (
+    Adjudication,
+    adjudications,
+    list_for_adjudication,
+    listed_for_adjudication,
+)
+from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.collected import judgments
+from qrowd.collect.campaigns.pages import DocumentText, Page
+from qrowd.collect.campaigns.review import (
+    MOST_SHOWN,
+    ORDERS,
+    CampaignReview,
+    Filters,
+    Order,
+    review_rows,
+    summaries,
+)
+from qrowd.collect.campaigns.state import protocols_of, read_settings
+from qrowd.collect.protocols.journey import from_json
+from qrowd.collect.protocols.registry import PREFERENCE
+from qrowd.collect.protocols.settings import GradesSettings
+from qrowd.collect.protocols.views import ExcludedView
+from qrowd.collect.store import coding as coding_rows
+from qrowd.collect.store import materials
+from qrowd.collect.store import review as rows
+from qrowd.collect.store.messages import count_asked
+from qrowd.collect.store.review import Summary
+from qrowd.collect.store.schema import MODEL
+from qrowd.collect.web.documents import RenderedDocument, render_document
+from qrowd.collect.web.forms import Form, query_of
+from qrowd.collect.web.owner.campaigns import in_words
+from qrowd.collect.web.owner.context import REVIEWER, OwnerContext, form, page, upload
+from qrowd.collect.web.problems import not_found
+from qrowd.errors import ArgumentError
+from qrowd.influence.disagreements import disagreements
+from qrowd.model.runs import Runs
+
+RUNS_PATH = "/owner/review/"
+MAX_RUNS = 64 << 20  # bytes
+MEASURE = "nDCG@10"
+FRESH = 15.0  # seconds that a list is shown without being read again
+FIELDS = ("topic", "assessor", "order", "kind", "comments", "open", "arm")
+
+
+def review_of(context: OwnerContext) -> CampaignReview:
+    """What changes the campaign, in the name of the account."""
+    return CampaignReview(context.server.store, clock=context.server.clock, account=context.owner.name)
+
+
+def filters_of(fields: Mapping[str, str], arm: str) -> Filters:
+    """What the list is narrowed to by its address."""
+    order: Order = next((one for one in ORDERS if one == fields.get("order")), "disagreement")
+    return Filters(
+        arm,
+        "gold" if fields.get("kind") == "gold" else "answers",
+        fields.get("topic", ""),
+        fields.get("assessor", "").strip(),
+        fields.get("comments") == "1",
+        fields.get("open") == "1",
+        order,
+    )
+
+
+def address(context: OwnerContext, path: str = "", **query: str) -> str:
+    """An address below the list, without what is empty."""
+    text = urlencode({key: value for key, value in query.items() if value})
+    return f"{context.base}/review{path}{'?' + text if text else ''}"
+
+
+# ---- the list
+
+
+async def index(context: OwnerContext) -> Response:
+    """Documents or pairs with what was said of them, most disagreement first by default."""
+    fields, row = query_of(context.request), context.campaign
+    filters, number = filters_of(fields, context.arm), fields.get("page", "1")
+    current = int(number[:9]) if number.isascii() and number.isdigit() else 1
+
+    async def find() -> list[Summary]:
+        return await context.read(lambda connection: summaries(connection, row.name, filters))
+
+    problem = context.problem
+    try:
+        found = await context.memory.get(("review", row.name, *map(str, asdict(filters).values())), FRESH, find)
+    except ArgumentError as error:
+        found, problem = [], problem or str(error)
+    n_pages = max(-(-len(found) // MOST_SHOWN), 1)
+    current = max(min(current, n_pages), 1)
+    part = found[(current - 1) * MOST_SHOWN :][:MOST_SHOWN]
+
+    def work(connection: Connection) -> dict[str, Any]:
+        return {
+            "rows": review_rows(connection, row.id, part, filters.arm),
+            "topics": list(rows.topic_labels(connection, row.id).values()),
+            "listed": listed_for_adjudication(connection, row.id),
+            "n_asked": count_asked(connection, row.id)[0],
+            "n_final": len(adjudications(connection, row.id)),
+            "has_runs": any(topic.systems for topic in materials.topics_of(connection, row.id)),
+        }
+
+    values = await context.read(work)
+    chosen = {key: value for key, value in fields.items() if key in FIELDS}
+    protocol = protocols_of(row)[filters.arm]
+    return replace(context, problem=problem).render(
+        "review",
+        tab="review",
+        n=len(found),
+        n_pages=n_pages,
+        current=current,
+        filters=filters,
+        address=lambda path="", **query: address(context, path, **query),
+        chosen=chosen,
+        pairs=protocol == PREFERENCE,
+        protocol=protocol,
+        has_gold=row.settings.get("gold") is not None,
+        in_words=in_words,
+        measure=MEASURE,
+        **values,
+    )
+
+
+# ---- one document or pair
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """One current answer as the page shows it.
+
+    waiting : the reason with which it was opened again, "" where it is not open. may_open : whether it can be.
+    """
+
+    assessor: str
+    assessor_id: int
+    assignment: int
+    place: int
+    text: str
+    reason: str
+    seconds: float | None
+    time: float
+    revisions: int
+    counted: bool
+    status: str
+    is_model: bool
+    waiting: str = ""
+    may_open: bool = False
+    is_right: bool | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """A document or a pair with all that is known of it. final : the final answer."""
+
+    topic: Any
+    documents: tuple[str, ...]
+    texts: tuple[DocumentText, ...]
+    answers: tuple[AnswerRow, ...]
+    gold: tuple[AnswerRow, ...]
+    marks: tuple[AnswerRow, ...]
+    final: Adjudication | None
+    about: Mapping[str, Any]
+
+
+async def item(context: OwnerContext) -> Response:
+    """Everybody's current answers to a document or a pair, with the text beside."""
+    fields: Mapping[str, str] = {**query_of(context.request), **context.typed}
+    row, arm = context.campaign, fields.get("arm") or context.arm
+    labels = tuple(fields[key] for key in ("document", "other") if fields.get(key))
+    if not labels:
+        return RedirectResponse(address(context), 303)
+    if arm not in protocols_of(row):
+        raise not_found()
+    details = await context.read(lambda connection: find_item(connection, row.id, fields.get("topic", ""), labels, arm))
+    if details is None:
+        raise not_found()
+    texts = dict(enumerate(details.texts))
+    nobody = Page(row.name, "", "", "", ExcludedView(), None, texts, "", "")
+    shown = context.server.with_image_addresses(nobody).documents.values()
+    drawn: list[RenderedDocument] = [
+        await asyncio.to_thread(render_document, details.topic.title, text) for text in shown
+    ]
+    settings = read_settings(row).arms[arm].settings
+    return context.render(
+        "review_item",
+        tab="review",
+        details=details,
+        drawn=drawn,
+        arm=arm,
+        protocol=protocols_of(row)[arm],
+        grades=settings.labels if isinstance(settings, GradesSettings) else (),
+        address=lambda path="", **query: address(context, path, **query),
+    )
+
+
+def find_item(
+    connection: Connection, campaign_id: int, topic_label: str, labels: tuple[str, ...], arm: str
+) -> Item | None:
+    """What was said of a document or a pair; None where there is no such one."""
+    topic = coding_rows.topic_of(connection, campaign_id, topic_label)
+    documents = [coding_rows.document_of(connection, campaign_id, label) for label in labels]
+    if topic is None or None in documents or len(labels) > 2:
+        return None
+    numbers = tuple(one.id for one in documents if one is not None)
+    texts = Cache().documents(connection, numbers)
+    if len(numbers) == 2:
+        found = rows.answers_about_pair(connection, campaign_id, topic.id, (numbers[0], numbers[1]))
+        answers = [_answer(one, _preferred(one, dict(zip(numbers, labels, strict=True)))) for one in found]
+    else:
+        found = rows.answers_about(connection, campaign_id, topic.id, numbers[0])
+        answers = [_answer(one, "cannot tell" if one.value is None else one.raw) for one in found]
+    marks = [_answer(one, "Bad") for one in rows.marks_about(connection, campaign_id, topic.id, numbers)]
+    gold = [
+        replace(_answer(one, one.raw or "cannot tell"), is_right=one.is_right, may_open=False)
+        for one in rows.gold_answers_about(connection, campaign_id, topic.id, numbers[0])
+    ]
+    final = adjudications(connection, campaign_id).get((topic_label, labels[0], arm)) if len(labels) == 1 else None
+    listed = listed_for_adjudication(connection, campaign_id).rows
+    about = next((known for t, d, known in listed if (t, d) == (topic_label, labels[0])), {})
+    of_arm = {one.assignment for one in (*found,) if one.arm == arm}
+    return Item(
+        topic,
+        labels,
+        tuple(texts[number] for number in numbers),
+        tuple(one for one in answers if one.assignment in of_arm),
+        tuple(gold),
+        tuple(marks),
+        final,
+        about,
+    )
+
+
+def _answer(row: Any, text: str) -> AnswerRow:
+    place = getattr(row, "position", getattr(row, "number", 0))
+    reopened = {(one.assignment, one.position): one.reason for one in from_json(row.journey).reopened}
+    is_document, is_model = hasattr(row, "position"), row.provider == MODEL
+    return AnswerRow(
+        row.assessor,
+        row.assessor_id,
+        row.assignment,
+        place,
+        text,
+        getattr(row, "reason", ""),
+        row.seconds,
+        row.time,
+        getattr(row, "revisions", 0),
+        bool(row.counted),
+        row.status if row.excluded is None else "excluded",
+        is_model,
+        reopened.get((row.assignment, place), "") if is_document else "",
+        is_document and not is_model and row.excluded is None and row.status in ("open", "completed"),
+    )
+
+
+def _preferred(row: Any, labels: Mapping[int, str]) -> str:
+    if row.choice == "duplicates":
+        return "they are the same"
+    better = labels[row.left_id if row.choice == "left" else row.right_id]
+    return f"definitely {better}" if row.strength == 2 else better
+
+
+async def decide(context: OwnerContext, fields: Form) -> Response:
+    """Give the final answer or take it back, open an answer again, or close it."""
+    review, name, arm = review_of(context), context.campaign.name, fields.get("arm", "")
+    topic, document = fields.get("topic", ""), fields.get("document", "")
+    match fields.get("do", ""):
+        case "adjudicate":
+            if not (text := fields.get("text", "").strip()):
+                raise ArgumentError("answer: choose or write the final answer")
+            of_arm = f"{name}/{arm}" if arm else name
+            await review.adjudicate(of_arm, topic, document, text, fields.get("reason", ""))
+        case "withdraw":
+            await review.adjudicate(f"{name}/{arm}" if arm else name, topic, document, "", "")
+        case "reopen":
+            await review.reopen(name, *_place(fields), fields.get("why", ""))
+        case "close":
+            await review.close(name, *_place(fields))
+        case other:
+            raise ArgumentError(f"do={other[:40]!r}: choose one of adjudicate, withdraw, reopen, close")
+    context.memory.forget(name)
+    return RedirectResponse(address(context, "/item", topic=topic, document=document, arm=arm), 303)
+
+
+def _place(fields: Form) -> tuple[int, int]:
+    unit, position = fields.get("assignment", ""), fields.get("position", "")
+    try:
+        number = int(unit, 16)
+    except ValueError:
+        number = -1
+    if not 0 <= number < 2**63 or not (position.isascii() and position.isdigit() and len(position) <= 9):
+        raise ArgumentError("answer: there is none of this number")
+    return number, int(position)
+
+
+# ---- the order of documents to adjudicate
+
+
+async def make_list(context: OwnerContext, fields: Form, sent: list[UploadFile]) -> Response:
+    """Order documents by how much they change differences of systems, of runs that are sent or the campaign's own."""
+    arm, at, campaign = fields.get("arm", ""), context.server.clock(), context.campaign
+    name = f"{campaign.name}/{arm}" if arm else campaign.name
+    measure = fields.get("measure", "").strip() or MEASURE
+    contents = [(str(one.filename), await one.read()) for one in sent]
+    judged = await context.read(lambda connection: judgments(connection, name))
+    own = {} if contents else await context.read(lambda connection: runs_of(connection, campaign.id))
+    if not contents and not own:
+        raise ArgumentError("runs: choose one or more files of runs; this campaign has none of its own")
+
+    def work() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        runs = read_runs(contents) if contents else Runs.from_dict(own)
+        result = disagreements(runs, judged, measure)
+        columns = ("topic", "document", "product", "sd", "effect", "n_reversed")
+        records = result.to_frame()[list(columns)].to_dict("records")
+        options = {"measure": result.measure, "systems": len(result.systems), "judged": result.n_judged}
+        return records, options
+
+    records, options = await asyncio.to_thread(work)
+    account = context.owner.name
+    await context.server.store.write_async(
+        lambda connection: list_for_adjudication(connection, name, records, options, at, account=account)
+    )
+    context.memory.forget(campaign.name)
+    return RedirectResponse(address(context, order="effect", arm=arm), 303)
+
+
+def runs_of(connection: Connection, campaign_id: int) -> dict[str, dict[str, dict[str, float]]]:
+    """{system: {topic: {document: score}}} of the systems that the campaign's topics name; higher is better."""
+    labels = rows.all_labels(connection, campaign_id)
+    runs: dict[str, dict[str, dict[str, float]]] = {}
+    for topic in materials.topics_of(connection, campaign_id):
+        for system, ranking in (topic.systems or {}).items():
+            scores = {labels[number]: float(len(ranking) - rank) for rank, number in enumerate(ranking)}
+            runs.setdefault(system, {})[topic.label] = scores
+    return runs
+
+
+def read_runs(contents: list[tuple[str, bytes]]) -> Runs:
+    """The runs of files that were sent; their names stand in messages."""
+    with TemporaryDirectory() as folder:
+        paths = []
+        for name, content in contents:
+            path = Path(folder) / (PurePosixPath(name.replace("\\", "/")).name or "run")
+            path.write_bytes(content)
+            paths.append(str(path))
+        return files.read_runs(paths)
+
+
+LARGE = {RUNS_PATH: MAX_RUNS}  # bytes that a form may have
+ROUTES: list[BaseRoute] = [
+    page("/owner/c/{campaign}/review", index, needs=REVIEWER),
+    page("/owner/c/{campaign}/review/item", item, needs=REVIEWER),
+    form("/owner/c/{campaign}/review/item", decide, item, needs=REVIEWER),
+    upload(RUNS_PATH + "{campaign}", make_list, index, needs=REVIEWER),
+]
