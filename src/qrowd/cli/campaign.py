@@ -131,7 +131,9 @@ def export(
         from qrowd.collect.campaigns.lookup import find_arms
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find_arms(connection, name)[1].values())[0]
-        pieces = export_rows(connection, name, kind, format, everything=everything, adjudicated=adjudicated, session_gap=session_gap)
+        pieces = export_rows(
+            connection, name, kind, format, everything=everything, adjudicated=adjudicated, session_gap=session_gap
+        )
         write_output(output, pieces)
 
 
@@ -338,9 +340,7 @@ def assign(
     with server_extra():
         from qrowd.collect.campaigns.reserving import assign_units
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        kept = store.write(
-            lambda connection: assign_units(connection, name, assessor, units, time.time(), days=days)
-        )
+        kept = store.write(lambda connection: assign_units(connection, name, assessor, units, time.time(), days=days))
     typer.echo(f"{', '.join(kept)}: kept for {assessor} for {days:g} day{'s' * (days != 1)}")
 
 

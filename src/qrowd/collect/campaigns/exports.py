@@ -202,9 +202,7 @@ def export_rows(
         of_gold = _named(gold_rows(connection, row.id), GOLD, by_label)
         rows = _with_gold(of_gold, rows, columns, arms, several=several)
     if adjudicated != "without":
-        rows = with_adjudications(
-            connection, row.id, rows, (*columns, *further), adjudicated=adjudicated, arms=arms
-        )
+        rows = with_adjudications(connection, row.id, rows, (*columns, *further), adjudicated=adjudicated, arms=arms)
     if what != JUDGMENTS:
         return FORMATS[format].write((*columns, *further), rows)
     n, settings = len(columns), read_settings(row).arms

@@ -22,6 +22,7 @@ from qrowd.collect.campaigns.drawn import is_left
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.messages import messages_of_page
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
+from qrowd.collect.campaigns.reopening import first_reopened, reopened_page, reopened_view
 from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.campaigns.submissions import (
     MOST,

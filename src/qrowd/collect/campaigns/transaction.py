@@ -16,7 +16,9 @@ from qrowd.collect.campaigns.balance import turns_of
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair, journey_of_assessor, place_of
 from qrowd.collect.campaigns.drawn import drawn_event
 from qrowd.collect.campaigns.exclusion import exclude_by_gold
+from qrowd.collect.campaigns.messages import take_message
 from qrowd.collect.campaigns.pages import Receipt
+from qrowd.collect.campaigns.reopening import reconsider
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.asking import STALE
 from qrowd.collect.protocols.board import Board
