@@ -218,7 +218,7 @@ def expected(method: str, path: str, actor: str) -> set[int]:
     match path.split("/")[1:]:
         case [""] | ["static", *_] | ["health" | "ready"] | ["api"] | ["api", "openapi.json"]:
             return {200}
-        case ["image" | "document", _]:
+        case ["image" | "document" | "guidelines", _]:
             return {404}  # the address is signed
         case ["api", "v1", *_]:
             return {401}  # no cookie opens the API
