@@ -222,15 +222,19 @@ def free_port() -> int:
 class Servers:
     """Some server processes over one store, each at its own port for as long as this lives.
 
-    per_minute : judgments of one assessor. log : where the servers' words go.
+    per_minute : judgments of one assessor. log : where the servers' words go. base : the address of a proxy before all
+    of them; default: each has its own.
     """
 
-    def __init__(self, database: str, n: int = 1, *, log: Path, per_minute: int = 10**6, fresh: bool = False) -> None:
+    def __init__(
+        self, database: str, n: int = 1, *, log: Path, per_minute: int = 10**6, fresh: bool = False, base: str = ""
+    ) -> None:
         self.addresses = [(HOST, free_port()) for _ in range(n)]
+        common: dict[str, Any] = {"per_minute": per_minute, "secret": "%064x" % (7**70)}
+        if base:
+            common["trusted_proxies"] = (HOST,)
         self._settings = [
-            asdict(
-                Serving(database, HOST, port, f"http://{HOST}:{port}", per_minute=per_minute, secret="%064x" % (7**70))
-            )
+            asdict(Serving(database, HOST, port, base or f"http://{HOST}:{port}", **common))
             for _, port in self.addresses
         ]
         self._log = log.open("ab")

@@ -110,6 +110,7 @@ class Screen:
         found = _VIEW.search(text)
         if found is None:
             raise ValueError(f"no page: {text[:500]}")
+        text = text[found.start() : text.rfind("</main>")]  # the forms around it have other tokens
         return cls(found[1], {name: html.unescape(value) for name, value in _FIELD.findall(text)}, text)
 
     @property
@@ -242,10 +243,14 @@ class Assessor:
                 self._turn = (self._turn + 1) % len(self._connections)
                 await asyncio.sleep(AGAIN)
             else:
-                if answer.status not in (429, 503):
+                if answer.status in (502, 504):  # of a proxy that reaches no server
+                    self.log.broken += 1
+                    await asyncio.sleep(AGAIN)
+                elif answer.status not in (429, 503):
                     return answer
-                self.log.waited += 1
-                await asyncio.sleep(float(answer.headers["retry-after"]))
+                else:
+                    self.log.waited += 1
+                    await asyncio.sleep(float(answer.headers["retry-after"]))
             if time.monotonic() > until:
                 raise TimeoutError(f"no answer for {PATIENCE:.0f} seconds")
 

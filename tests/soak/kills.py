@@ -56,15 +56,22 @@ def prepare(url: str, clients: int, answers: int) -> list[made.Invited]:
         ]  # fmt: skip
 
 
-async def _answer(
-    servers: Servers, people: list[made.Invited], answers: int, kills: int, kill: Callable[[int], None]
+async def answer(
+    addresses: list[tuple[str, int]],
+    people: list[made.Invited],
+    answers: int,
+    kills: int,
+    kill: Callable[[int], None],
 ) -> Log:
-    """Everybody answers until so many answers were acknowledged; meanwhile, evenly spread, so many kills."""
+    """Everybody answers until so many answers were acknowledged; meanwhile, evenly spread, so many kills.
+
+    addresses : of servers, any of which will do.
+    """
     log, rng = Log(), random.Random(1)
     clients = []
     for i, one in enumerate(people):
         choose = at_random(random.Random(i), bad=0.05, undo=0.05)
-        clients.append(Assessor(one.campaign, servers.addresses, choose, log, first=i))
+        clients.append(Assessor(one.campaign, addresses, choose, log, first=i))
         clients[-1].cookie = one.cookie
     done = 0
     progress = asyncio.Condition()
@@ -122,15 +129,19 @@ def run(url: str, folder: Path, *, kills: int, clients: int, answers: int, postg
 
     start = time.perf_counter()
     with Servers(url, 1 if postgres is None else 2, log=folder / "log") as servers:
-        log = asyncio.run(_answer(servers, people, answers, kills, kill))
-    seconds = time.perf_counter() - start
+        log = asyncio.run(answer(servers.addresses, people, answers, kills, kill))
+    return Outcome(log, done, time.perf_counter() - start, wrong_in(url, log) + log.failed)
+
+
+def wrong_in(url: str, log: Log) -> list[str]:
+    """What is wrong in a store after clients were told so much."""
     with open_store(url) as store:
         wrong = store.read(checks.violations) + store.read(checks.bad_offers)
         wrong += store.read(lambda connection: checks.unsaved(connection, log.acknowledged))
         wrong += checks.rebuilt_differently(store, [protocol for protocol, _ in MIX])
         if not checks.intact(store):
             wrong.append("the file is damaged")
-    return Outcome(log, done, seconds, wrong + log.failed)
+    return wrong
 
 
 OTHERS = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"

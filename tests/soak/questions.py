@@ -25,7 +25,7 @@ from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.materials import find_campaign
 from servers import PostgresServer, postgres_server
 from soak import checks, made
-from soak.kills import Outcome, _answer, kill_something
+from soak.kills import Outcome, answer, kill_something
 from webserver import Servers
 
 NAME = "live"
@@ -97,7 +97,7 @@ def run(url: str, folder: Path, *, kills: int, clients: int, answers: int, postg
 
     start = time.perf_counter()
     with Servers(url, 1 if postgres is None else 2, log=folder / "log") as servers:
-        log = asyncio.run(_answer(servers, people, answers, kills, kill))
+        log = asyncio.run(answer(servers.addresses, people, answers, kills, kill))
     seconds = time.perf_counter() - start
     with open_store(url) as store:
         wrong = store.read(checks.violations) + store.read(lambda c: checks.unsaved(c, log.acknowledged))

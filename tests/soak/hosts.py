@@ -1,0 +1,195 @@
+"""Servers of two hosts behind one address, over PostgreSQL; hosts, database and proxy are killed in turn.
+
+python -m soak.hosts [KILLS] [CLIENTS] [ANSWERS]      answers behind the proxy, under kills
+python -m soak.hosts rate [SECONDS]                   answers a second, without kills, beside SQLite
+
+A host is two server processes that die together. The proxy is nginx with the directives of deploy/nginx.conf, by plain
+HTTP on the loopback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from deploy.proxies import DEPLOY, process, program, replaced, until
+from servers import PostgresServer, postgres_server
+from soak import kills, made
+from soak.client import Assessor, Log, at_random
+from soak.kills import Outcome
+from webserver import HOST, Servers, free_port
+
+HOSTS = ((0, 1), (2, 3))  # processes of each
+ROUNDS = 3  # of the rates, in turn
+
+
+def configuration(folder: Path, port: int, servers: list[tuple[str, int]]) -> Path:
+    """deploy/nginx.conf for plain HTTP at the root of this machine, before these servers."""
+    upstream = "\n".join(f"    server {host}:{port} max_fails=1 fail_timeout=1s;" for host, port in servers)
+    inner = replaced(
+        (DEPLOY / "nginx.conf").read_text(),
+        ("    server 127.0.0.1:8000 max_fails=1 fail_timeout=5s;", upstream),
+        ("    server 127.0.0.1:8001 max_fails=1 fail_timeout=5s;  # only with PostgreSQL", ""),
+        ("listen 443 ssl;", f"listen {HOST}:{port};"),
+        ("listen [::]:443 ssl;", ""),
+        ("judge.example.org;", "_;"),
+        ("    ssl_certificate /etc/ssl/certs/judge.example.org.pem;", ""),
+        ("    ssl_certificate_key /etc/ssl/private/judge.example.org.key;", ""),
+        ("    location / { return 404; }", ""),
+        ("location ~ ^/judge(/|$)", "location /"),
+    )
+    temporary = "".join(
+        f"{kind}_temp_path {folder / kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    main = folder / "nginx.conf"
+    main.write_text(
+        f"pid {folder / 'nginx.pid'};\nerror_log stderr crit;\ndaemon off;\nworker_processes 1;\n"
+        f"events {{ worker_connections 4096; }}\nhttp {{\naccess_log off;\n{temporary}{inner}\n}}\n"
+    )
+    folder.chmod(0o755)
+    return main
+
+
+@contextmanager
+def behind(url: str, folder: Path, n: int) -> Iterator[tuple[Servers, tuple[str, int], int]]:
+    """So many servers over a store behind a proxy; the proxy's address and the number of its process."""
+    port = free_port()
+    with Servers(url, n, log=folder / "log", base=f"http://{HOST}:{port}") as servers:
+        command = [program("nginx"), "-p", str(folder), "-c", str(configuration(folder, port, servers.addresses))]
+        with process(command, folder / "proxy.log") as proxy:
+            until((folder / "nginx.pid").exists, "nginx")
+            yield servers, (HOST, port), proxy.pid
+
+
+def kill_something(n: int, servers: Servers, postgres: PostgresServer, url: str, proxy: int) -> str:
+    """The nth kill, and of what: each host, one process, connections and processes of the database, the proxy."""
+    match n % 6:
+        case 0 | 1:
+            for which in HOSTS[n % 6]:
+                servers.kill(which)
+            for which in HOSTS[n % 6]:
+                servers.start(which)
+            return "hosts"
+        case 2:
+            which = n // 6 % len(servers.addresses)
+            servers.kill(which)
+            servers.start(which)
+            return "server processes"
+        case 3:
+            kills.end_backends(postgres, url)
+            return "all connections of the database"
+        case 4:
+            kills.kill_backend(postgres, url)
+            return "processes of the database"
+    children = Path(f"/proc/{proxy}/task/{proxy}/children").read_text().split()
+    for child in children:
+        with suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
+    return "workers of the proxy"
+
+
+def run(
+    url: str, folder: Path, *, n_kills: int, clients: int, answers: int, postgres: PostgresServer
+) -> tuple[Outcome, dict[str, int]]:
+    """Do it, and look; how often each was killed."""
+    people = kills.prepare(url, clients, answers)
+    killed: dict[str, int] = {}
+
+    def kill(n: int) -> None:
+        what = kill_something(n, servers, postgres, url, proxy)
+        killed[what] = killed.get(what, 0) + 1
+
+    with behind(url, folder, sum(map(len, HOSTS))) as (servers, address, proxy):
+        start = time.perf_counter()
+        log = asyncio.run(kills.answer([address], people, answers, n_kills, kill))
+        seconds = time.perf_counter() - start
+    return Outcome(log, sum(killed.values()), seconds, kills.wrong_in(url, log) + log.failed), killed
+
+
+# ---- how many answers a second
+
+
+def rate(url: str, folder: Path, n: int, clients: int, seconds: float) -> tuple[float, Log]:
+    """Answers a second of so many servers behind the proxy, and what clients were told."""
+    people = kills.prepare(url, clients, int(1000 * seconds))
+    with behind(url, folder, n) as (_, address, _proxy):
+        log, took = asyncio.run(_for_some_time(address, people, seconds))
+    return len(log.acknowledged) / took, log
+
+
+async def _for_some_time(address: tuple[str, int], people: list[made.Invited], seconds: float) -> tuple[Log, float]:
+    log, clients = Log(), []
+    for i, one in enumerate(people):
+        clients.append(Assessor(one.campaign, [address], at_random(random.Random(i)), log))
+        clients[-1].cookie = one.cookie
+    await asyncio.gather(*(client.step() for client in clients))
+    log.acknowledged.clear()
+    start = time.perf_counter()
+
+    async def judge(client: Assessor) -> None:
+        while time.perf_counter() < start + seconds and await client.step():
+            pass
+
+    await asyncio.gather(*map(judge, clients))
+    took = time.perf_counter() - start
+    for client in clients:
+        client.close()
+    return log, took
+
+
+def rates(seconds: float, clients: int = 60) -> tuple[float, list[tuple[float, float]], list[str]]:
+    """The median ratio of PostgreSQL to SQLite, answers a second of both in each round, and what was wrong."""
+    pairs, wrong = [], []
+    for _ in range(ROUNDS):
+        both = []
+        for dialect in ("postgresql", "sqlite"):
+            with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+                url, n = f"sqlite:///{folder}/judgments.db", 1
+                if dialect == "postgresql":
+                    url, n = stack.enter_context(postgres_server(fsync=True)).database(), sum(map(len, HOSTS))
+                per_second, log = rate(url, Path(folder), n, clients, seconds)
+                wrong += kills.wrong_in(url, log) + log.failed
+                both.append(per_second)
+        pairs.append((both[0], both[1]))
+        print(f"PostgreSQL {both[0]:.0f} answers a second, SQLite {both[1]:.0f}", flush=True)
+    return statistics.median(ours / theirs for ours, theirs in pairs), pairs, wrong
+
+
+# ---- from the command line
+
+
+def soaked(n_kills: int, clients: int, answers: int) -> tuple[Outcome, dict[str, int]]:
+    """`run` over a database of its own."""
+    with tempfile.TemporaryDirectory() as folder, postgres_server(fsync=True) as postgres:
+        return run(
+            postgres.database(), Path(folder), n_kills=n_kills, clients=clients, answers=answers, postgres=postgres
+        )
+
+
+def main(n_kills: int = 102, clients: int = 60, answers: int = 100_000) -> int:
+    outcome, killed = soaked(n_kills, clients, answers)
+    log = outcome.log
+    print(
+        f"{outcome.kills} kills ({', '.join(f'{n} {what}' for what, n in killed.items())}), {clients} clients, "
+        f"{len(log.acknowledged)} answers acknowledged in {outcome.seconds:.0f} s; {log.broken} requests broke, "
+        f"{log.waited} asked to wait, refused {log.refused}; wrong: {len(outcome.wrong)}"
+    )
+    print("\n".join(outcome.wrong[:20]))
+    return int(bool(outcome.wrong) or len(log.acknowledged) < answers or outcome.kills < n_kills)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["rate"]:
+        ratio, _, problems = rates(*map(float, sys.argv[2:] or ["20"]))
+        print(f"ratio {ratio:.2f}; wrong: {len(problems)}", *problems[:10], sep="\n")
+        sys.exit(bool(problems))
+    sys.exit(main(*map(int, sys.argv[1:])))
