@@ -76,7 +76,7 @@ def updated(catalogue: Catalog, texts: Catalog) -> Catalog:
 def written(catalogue: Catalog) -> bytes:
     """The content of a catalogue's file, without headers that change or say nothing."""
     content = BytesIO()
-    write_po(content, catalogue, width=110, sort_by_file=True, include_lineno=False)
+    write_po(content, catalogue, width=110, sort_by_file=True, no_location=True)
     lines = content.getvalue().decode().split("\n")
     return "\n".join(line for line in lines if not line.startswith(LEFT_OUT)).encode()
 

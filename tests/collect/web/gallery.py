@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,15 @@ from qrowd.collect.protocols.views import (
     View,
 )
 from qrowd.collect.web.app import Static
-from qrowd.collect.web.rendering import render_error, render_guidelines, render_landing, render_page, render_welcome
+from qrowd.collect.web.languages import tags
+from qrowd.collect.web.rendering import (
+    LanguageChoice,
+    render_error,
+    render_guidelines,
+    render_landing,
+    render_page,
+    render_welcome,
+)
 from qrowd.collect.web.security import content_policy
 from qrowd.collect.web.shown import SANDBOXED as SANDBOXED_HEADERS
 
@@ -271,17 +280,22 @@ PROBLEMS: dict[str, tuple[Page, Refusal, Mapping[str, str]]] = {
 STATUSES = (403, 404, 409, 413, 422, 429, 500, 503)
 
 
-def drawn(base: str = "/c/birds") -> dict[str, str]:
-    """Every page as HTML, by name."""
-    pages = {name: render_page(one, csrf="t0ken", base=base) for name, one in GALLERY.items()}
+def drawn(base: str = "/c/birds", tag: str = "en") -> dict[str, str]:
+    """Every page as HTML in a language, by name."""
+    choice = LanguageChoice("t", (("en", "ltr", "English"), ("de", "ltr", "Deutsch"), ("ja", "ltr", "日本語")))
+    whole: Any = {"csrf": "t0ken", "base": base, "tag": tag, "choice": choice}
+    pages = {name: render_page(one, **whole) for name, one in GALLERY.items()}
     for name, (one, problem, typed) in PROBLEMS.items():
-        pages[name] = render_page(replace(one, shown=name), csrf="t0ken", base=base, problem=problem, typed=typed)
-    pages["notice"] = render_page(document(), csrf="t0ken", base=base, notice="Saved.")
-    pages["welcome"] = render_welcome("Birds in autumn", csrf="t", action="/join/x", name="Ann", effort=(8, 12))
-    pages["guidelines"] = render_guidelines(guided(document()))
-    pages["landing"] = render_landing()
+        pages[name] = render_page(replace(one, shown=name), **whole, problem=problem, typed=typed)
+    pages["notice"] = render_page(document(), **whole, notice="Saved.")
+    language: Any = {"tag": tag, "choice": choice}
+    invitation = {"csrf": "t", "action": "/join/x", "name": "Ann", "effort": (8, 12), **language}
+    pages["welcome"] = render_welcome("Birds in autumn", **invitation)
+    pages["guidelines"] = render_guidelines(guided(document()), **language)
+    pages["landing"] = render_landing(**language)
     for status in STATUSES:
-        pages[f"error-{status}"] = render_error(status, reference="7F3A" if status >= 500 else "", back=base)
+        reference = "7F3A" if status >= 500 else ""
+        pages[f"error-{status}"] = render_error(status, reference=reference, back=base, retry_after=2, tag=tag)
     return pages
 
 
@@ -410,9 +424,10 @@ class Gallery:
 
 
 @contextmanager
-def gallery(base: str) -> Iterator[Gallery]:
-    """An application that shows all pages under the policy of the real one."""
-    pages, reports = drawn(), []
+def gallery(base: str, tags: tuple[str, ...] = ("en",)) -> Iterator[Gallery]:
+    """An application that shows all pages under the policy of the real one; those in German as "de-NAME"."""
+    reports: list[str] = []
+    pages = {f"{tag}-{name}" if tag != "en" else name: one for tag in tags for name, one in drawn(tag=tag).items()}
     headers = {"content-security-policy": f"{content_policy()}; frame-src 'self' {SITE}; report-uri /csp"}
 
     async def show(request: Request) -> Response:
@@ -439,11 +454,11 @@ def photograph(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    with listening(gallery) as site, chromium() as browser:
+    with listening(partial(gallery, tags=tags())) as site, chromium() as browser:
         for look, options in LOOKS.items():
             tab = browser.new_context(**options).new_page()
             tab.route(f"{SITE}/**", lambda route: route.fulfill(body=STATION, content_type="text/html"))
-            for name in names or site.pages:
+            for name in names or drawn():
                 tab.goto(f"{site.base}/{name}")
                 files.append(folder / f"{name}-{look}.png")
                 tab.screenshot(path=files[-1])

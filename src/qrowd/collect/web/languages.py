@@ -65,6 +65,10 @@ class Language:
         template = self._looked_up(message.template)
         return template % {name: self._value(v) for name, v in message.values.items()} if message.values else template
 
+    def own(self, text: str) -> str:
+        """A text of a campaign: built-in ones in this language, those that the owner wrote as they are."""
+        return self.text(text) if isinstance(text, Message | Instructions) else text
+
     def blocks(self, blocks: tuple[Block, ...]) -> str:
         """Paragraphs and lists as plain text."""
         parts = []

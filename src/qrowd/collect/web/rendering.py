@@ -19,10 +19,10 @@ from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from qrowd.collect.campaigns import sanitise
 from qrowd.collect.campaigns.guidelines import rendered
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView
 from qrowd.collect.web import texts
 from qrowd.collect.web.documents import RENDERED, SPACES, RenderedDocument, render_document
@@ -62,6 +62,9 @@ def environment(tag: str = ENGLISH) -> Environment:
     environment.globals |= {"language": words, "choice": None}
     environment.globals |= {"_": words.gettext, "gettext": words.gettext, "ngettext": words.ngettext}
     environment.filters["said"] = words.text
+    environment.filters["own"] = words.own
+    table = sanitise.TABLE.replace("Table", escape(words.text(texts.TABLE)))
+    environment.filters["tables"] = lambda content: Markup(str(content).replace(sanitise.TABLE, table))
     environment.filters["sentences"] = lambda messages: words.joined([words.text(one) for one in messages])
     environment.filters["ask"] = lambda ask: words.text(ask) if ask in texts.ASKS else ask
     environment.filters["label"] = lambda label: words.text(label) if label in texts.LABELS else label
@@ -231,7 +234,7 @@ def render_error(
     """
     title, text = texts.ERRORS.get(status, texts.ERRORS[500 if status >= 500 else 400])
     details = {"reference": reference, "back": back, "retry_after": retry_after}
-    return render("error", tag=tag, status=status, title=Message(title), message=message or text, **details)
+    return render("error", tag=tag, status=status, title=language(tag).text(title), message=message or text, **details)
 
 
 # ---- what the templates ask for
