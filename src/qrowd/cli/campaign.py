@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.campaign_people import delete_person, person, retention
 from qrowd.cli.commands import command_group
 from qrowd.cli.judge_campaign import ask
 from qrowd.cli.options import open_campaigns, option, server_extra
@@ -118,6 +119,7 @@ def export(
             "adjudicator, or in place of what assessors said of the same documents."
         ),
     ] = "without",
+    names: options.Names = False,
     session_gap: SessionGap = 30.0,
     format: Annotated[
         Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
@@ -127,12 +129,23 @@ def export(
 ) -> None:
     """Export what a campaign has collected."""
     with server_extra():
-        from qrowd.collect.campaigns.exports import export_rows, kinds_of
+        from qrowd.collect.campaigns.exports import export_rows, kinds_of, note_names
         from qrowd.collect.campaigns.lookup import find_arms
+    with open_campaigns(database) as store:
+        kind = str(what or store.read(lambda c: kinds_of(find_arms(c, name)[1].values())[0]))
+    if names:  # which the log of the campaign keeps
+        with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+            store.write(lambda connection: note_names(connection, name, kind, format, time.time()))
     with open_campaigns(database) as store, store.reading() as connection:
-        kind = what or kinds_of(find_arms(connection, name)[1].values())[0]
         pieces = export_rows(
-            connection, name, kind, format, everything=everything, adjudicated=adjudicated, session_gap=session_gap
+            connection,
+            name,
+            kind,
+            format,
+            everything=everything,
+            names=names,
+            adjudicated=adjudicated,
+            session_gap=session_gap,
         )
         write_output(output, pieces)
 
@@ -143,6 +156,7 @@ def status(
     per_assessor: Annotated[
         bool, option("--per-assessor", help="Also print the results of each assessor, and their agreement.")
     ] = False,
+    names: options.Names = False,
     output: Output = None,
 ) -> None:
     """Show the progress of a campaign."""
@@ -153,8 +167,8 @@ def status(
         from qrowd.collect.campaigns.quality import quality
     with open_campaigns(database) as store, store.reading() as connection:
         one = progress(connection, name, time.time())
-        names = [f"{name}/{arm}" for arm in one.arms] or [name]
-        document = one_campaign(one, [quality(connection, each) for each in names] if per_assessor else [])
+        arms = [f"{name}/{arm}" for arm in one.arms] or [name]
+        document = one_campaign(one, [quality(connection, each, names=names) for each in arms] if per_assessor else [])
     deliver(document, output)
 
 
@@ -177,6 +191,7 @@ def delete(
         option(help="New file for all that the campaign holds.", metavar="FILE", show_default="NAME-DATE.archive"),
     ] = None,
     database: options.Database = options.DATABASE,
+    names: options.Names = False,
 ) -> None:
     """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
     from qrowd import files
@@ -191,7 +206,7 @@ def delete(
             file = archive or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
             if os.path.exists(file):
                 raise FileError(file, "exists; name a new file: --archive FILE")
-            files.write_whole(file, export_rows(connection, name, "archive", "jsonl"))
+            files.write_whole(file, export_rows(connection, name, "archive", "jsonl", names=names))
         store.write(lambda connection: delete_campaign(connection, name))
     typer.echo(f"wrote {file}; {name} is deleted from {database}")
     typer.echo(f"qrowd campaign import {quote(file)} brings it back")
@@ -397,6 +412,9 @@ campaign = command_group(
     set_status,
     rebuild,
     backup,
+    person,
+    delete_person,
+    retention,
     delete,
     presets,
 )

@@ -45,10 +45,17 @@ def judgments_or_preferences(
         if data.judgments:
             raise ArgumentError("--preferences: give either judgments or preferences")
         return options.PreferenceData(
-            preferences, data.campaign, data.database, format, data.assessor, data.columns, data.incomplete_rows
+            preferences,
+            data.campaign,
+            data.database,
+            data.names,
+            format,
+            data.assessor,
+            data.columns,
+            data.incomplete_rows,
         ).read()
     if data.campaign and not data.judgments:
-        collected = options.read_campaign(data.campaign, data.database, "--judgments")
+        collected = options.read_campaign(data.campaign, data.database, "--judgments", names=data.names)
         if isinstance(collected, Preferences):
             return collected
     return data.read()

@@ -56,6 +56,10 @@ Campaign = Annotated[
     str | None,
     option(help="Campaign, or one arm of it: NAME/ARM, that is read instead of files.", panel="Data", metavar="NAME"),
 ]
+Names = Annotated[
+    bool,
+    option("--names", help="Name the people of a campaign and their platform ids, not pseudonyms.", panel="Data"),
+]
 Database = Annotated[
     str,
     option(
@@ -85,6 +89,7 @@ class Data:
     ] = None
     campaign: Campaign = None
     database: Database = DATABASE
+    names: Names = False
     assessor: Assessor = "file"
     columns: Columns = None
     labels: Labels = None
@@ -169,7 +174,7 @@ class Data:
                 judgments = files.read_judgments(self.judgments, assessor=self.assessor, progress=advance, **settings)
             show_notes(judgments.notes)
             return judgments
-        collected = read_campaign(self.campaign, self.database, "--judgments")
+        collected = read_campaign(self.campaign, self.database, "--judgments", names=self.names)
         if isinstance(collected, Preferences):
             raise ArgumentError(f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer")
         self._show_notes(collected.notes)
@@ -230,6 +235,7 @@ class PreferenceData:
     ] = None
     campaign: Campaign = None
     database: Database = DATABASE
+    names: Names = False
     format: Format = "auto"
     assessor: Assessor = "file"
     columns: Columns = None
@@ -248,16 +254,16 @@ class PreferenceData:
             )
             show_notes(preferences.notes)
             return preferences
-        collected = read_campaign(self.campaign, self.database, "--preferences")
+        collected = read_campaign(self.campaign, self.database, "--preferences", names=self.names)
         if not isinstance(collected, Preferences):
             raise ArgumentError(f"--campaign {self.campaign}: it collects judgments; give it to qrowd evaluate")
         return collected
 
 
-def read_campaign(name: str | None, database: str, files: str) -> Judgments | Preferences:
+def read_campaign(name: str | None, database: str, files: str, *, names: bool = False) -> Judgments | Preferences:
     """What a campaign, or CAMPAIGN/ARM, has collected; a server may write to it meanwhile.
 
-    files : the option for files instead.
+    files : the option for files instead. names : people by name, not by pseudonym.
     """
     if name is None:
         raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
@@ -265,7 +271,7 @@ def read_campaign(name: str | None, database: str, files: str) -> Judgments | Pr
         from qrowd.collect.campaigns.collected import collected
     with open_campaigns(database) as store:
         wanted: Any = files.removeprefix("--")
-        return store.read(lambda connection: collected(connection, name, wanted=wanted))
+        return store.read(lambda connection: collected(connection, name, wanted=wanted, names=names))
 
 
 def _check_no_campaign(campaign: str | None) -> None:

@@ -16,10 +16,13 @@ from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.coding import CODES, code_rows
 from qrowd.collect.campaigns.collected import scale_of
 from qrowd.collect.campaigns.lookup import find_arms
+from qrowd.collect.campaigns.membership import record
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
+from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, state, writers
+from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.gold import GOLD, gold_rows
 from qrowd.errors import ArgumentError
 
@@ -246,6 +249,21 @@ def _with_gold(
         status = False, one["status"], one["excluded"]
         said = {1: "right", 0: "wrong", None: "cannot tell"}[one["right"]]
         yield *(one.get(name) for name in columns), *([one["arm"]] if several else []), *status, said
+
+
+def note_names(
+    connection: Connection, campaign: str, what: str, format: str, at: float, *, account: str = COMMAND_LINE
+) -> None:
+    """Write into the log that a file with names leaves a campaign. account : who takes it.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign, kind or format.
+    """
+    row, _ = find_arms(connection, campaign)
+    _check(what, format)
+    record(connection, row.id, Event("names_exported", {"what": what, "format": format}), at, account)
 
 
 def _check(what: str, format: str) -> None:

@@ -211,7 +211,7 @@ class SqliteStore(Store):
         """Run a work on a connection of its own that is in no transaction."""
         try:
             with closing(_connect(self.path.as_uri() + "?mode=rw")) as driver:
-                job.result = job.work(driver)
+                job.result = job.work(driver)  # type: ignore[arg-type]
         except BaseException as error:
             job.error = _reason(error, self.path)
 

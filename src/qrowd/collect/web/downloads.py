@@ -73,6 +73,7 @@ async def download(
     *,
     everything: bool = False,
     adjudicated: Adjudicated = "without",
+    names: bool = False,
 ) -> Response:
     """A file of a campaign, as `qrowd.collect.campaigns.exports.export_rows` writes it.
 
@@ -83,7 +84,7 @@ async def download(
     Problem
         503: too many files are being made.
     """
-    file = file_of(campaign, what, format, everything=everything, adjudicated=adjudicated)
+    file = file_of(campaign, what, format, everything=everything, names=names, adjudicated=adjudicated)
     if not DOWNLOADS.acquire(blocking=False):
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
     chunks = Chunks(store.stream(file.write))

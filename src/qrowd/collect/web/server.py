@@ -287,6 +287,12 @@ class Server:
         request.scope[WHO] = f"{kind}:{session.subject_id}"
         return session
 
+    async def forget_person(self, assessor: int) -> None:
+        """After a person was deleted: nothing of them stays in memory or in the database's files."""
+        self._assessors.pop(assessor, None)
+        self.forget(ASSESSOR, assessor)
+        await asyncio.to_thread(self.store.erase_deleted)
+
     def forget(self, kind: Kind, subject: int) -> None:
         """Ask the store again about a subject, such as after sessions of the same name were closed."""
         for cookie, (session, _) in list(self._sessions.items()):

@@ -20,6 +20,7 @@ from qrowd.collect.campaigns.exports import (
     REVISIONS,
     WHOLE_CAMPAIGN,
     kinds_of,
+    note_names,
 )
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.campaigns.units import UNITS
@@ -48,13 +49,22 @@ ARM: Schema = {
 }
 
 
+NAMES: Schema = {
+    "type": "boolean",
+    "default": False,
+    "description": "People by name and with their ids on platforms, not by pseudonym; the log of the campaign says so",
+}
+
+
 def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -> Operation:
     formats = [name for name, one in FORMATS.items() if what in one.of]
     media_types = tuple(dict.fromkeys(FORMATS[one].media_type for one in formats))
     format: Schema = {"type": "string", "enum": formats, "default": "jsonl", "description": "How it is written"}
 
-    async def handler(caller: Caller, format: str, everything: bool = False, arm: str = "") -> Response:
-        return await _file(caller, what, format, everything, arm)
+    async def handler(
+        caller: Caller, format: str, everything: bool = False, arm: str = "", names: bool = False
+    ) -> Response:
+        return await _file(caller, what, format, everything, arm, names=names)
 
     return Operation(
         what,
@@ -64,12 +74,14 @@ def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -
         handler,
         (Answer(f"The columns are {', '.join(columns)}", files=media_types),),
         "Streamed, all of it as it stood at one moment; asked for again, the same bytes unless something was added.",
-        {"format": format, **query, **({} if what in WHOLE_CAMPAIGN else {"arm": ARM})},
+        {"format": format, **query, **({} if what in WHOLE_CAMPAIGN else {"arm": ARM}), "names": NAMES},
         problems=(409,),
     )
 
 
-async def _file(caller: Caller, what: str, format: str, everything: bool, arm: str = "") -> Response:
+async def _file(
+    caller: Caller, what: str, format: str, everything: bool, arm: str = "", *, names: bool = False
+) -> Response:
     arms, name = protocols_of(caller.campaign), caller.campaign.name
     if arm and arm not in arms:
         raise invalid("arm", f"choose one of {', '.join(arms)}" if "" not in arms else "this campaign has no arms")
@@ -79,7 +91,10 @@ async def _file(caller: Caller, what: str, format: str, everything: bool, arm: s
     name = f"{name}/{arm}" if arm else name
     if what not in kinds:
         raise Problem(409, "protocol", f"{name}: this campaign collects {kinds[0]}; ask for those.")
-    return await download(caller.server.store, name, what, format, everything=everything)
+    if names:
+        store, at, account = caller.server.store, caller.server.clock(), caller.account
+        await store.write_async(lambda c: note_names(c, name, what, format or what, at, account=account))
+    return await download(caller.server.store, name, what, format, everything=everything, names=names)
 
 
 @operation(

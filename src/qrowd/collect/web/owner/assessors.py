@@ -1,7 +1,8 @@
 """Assessors: the table of all, the page of one, and what an owner can change about one.
 
 GET  /owner/c/{campaign}/assessors             a table, ?sort=column or ?sort=-column
-GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, paid
+GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, paid, delete
+GET  /owner/c/{campaign}/assessors/{number}/data   all that is held about one, as JSON
 GET  /owner/c/{campaign}/agreement             their agreement
 """
 
@@ -9,20 +10,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
+from qrowd.collect.campaigns.person_data import person_json
+from qrowd.collect.campaigns.privacy import Answers, delete_person
 from qrowd.collect.campaigns.quality import AssessorQuality, Quality, quality
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, judgment, preference
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, answers_of, find_assessor
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import REVIEWER, VIEWER, OwnerContext, form, page
+from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, VIEWER, OwnerContext, form, page
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -49,12 +52,13 @@ COLUMNS: dict[str, Callable[[AssessorQuality], Any]] = {
 
 async def quality_of(context: OwnerContext) -> Quality:
     """The quality of a campaign's judgments, in the arm that the page shows, up to some seconds ago."""
-    name, arm = context.campaign.name, context.arm
+    name, arm, names = context.campaign.name, context.arm, context.may(OWNER_OF)  # others see pseudonyms
 
     async def work() -> Quality:
-        return await context.read(lambda connection: quality(connection, f"{name}/{arm}" if arm else name))
+        of = f"{name}/{arm}" if arm else name
+        return await context.read(lambda connection: quality(connection, of, names=names))
 
-    return await context.memory.get(("quality", name, arm), FRESH, work)
+    return await context.memory.get(("quality", name, arm, "names" if names else ""), FRESH, work)
 
 
 def ordered(rows: tuple[AssessorQuality, ...], sort: str) -> list[AssessorQuality]:
@@ -123,6 +127,8 @@ async def assessor(context: OwnerContext, notice: str = "") -> Response:
         context.memory.forget(context.campaign.name)
         q = await quality_of(context)
         mine = next(one for one in q.assessors if one.id == row.id)
+    if not context.may(OWNER_OF) and not row.is_model:
+        row = replace(row, name=row.label, external_id=row.label)
     values = {"person": row, "mine": mine, "units": units[-UNITS_SHOWN:], "n_units": len(units), "q": q}
     return context.render("assessor", tab="assessors", notice=notice, **values)
 
@@ -144,10 +150,32 @@ async def change(context: OwnerContext, fields: Form) -> Response:
             await admin.reset(name, row.name)
         case "paid":
             await admin.note(name, row.name, "paid")
+        case "delete":
+            return await _delete(context, row, fields)
         case other:
-            raise ArgumentError(f"do={other!r}: choose one of exclude, reinstate, reset, paid")
+            raise ArgumentError(f"do={other!r}: choose one of exclude, reinstate, reset, paid, delete")
     context.memory.forget(name)
     return await assessor(context, notice) if notice else RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
+
+
+async def _delete(context: OwnerContext, row: AssessorRow, fields: Form) -> Response:
+    """Delete the person, where the box was ticked."""
+    answers: Answers = "withdraw" if fields.get("answers") == "withdraw" else "keep"
+    if fields.get("sure") != "1":
+        raise ArgumentError("sure: tick the box; a deletion cannot be reversed")
+    server, name, account, at = context.server, context.campaign.name, context.owner.name, context.server.clock()
+    await server.store.write_async(lambda c: delete_person(c, name, row.id, at, answers=answers, account=account))
+    await server.forget_person(row.id)
+    context.memory.forget(name)
+    return RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
+
+
+async def data_file(context: OwnerContext) -> Response:
+    """Everything that is held about a person, as JSON."""
+    row = await _assessor_row(context)
+    content = await context.read(lambda connection: person_json(connection, row, for_owner=True))
+    headers = {"content-disposition": f'attachment; filename="{context.campaign.name}-{row.label}.json"'}
+    return Response(content, media_type="application/json", headers=headers)
 
 
 async def _assessor_row(context: OwnerContext) -> AssessorRow:
@@ -248,5 +276,6 @@ ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/assessors", assessors, needs=REVIEWER),
     page("/owner/c/{campaign}/assessors/{number}", assessor, needs=REVIEWER),
     form("/owner/c/{campaign}/assessors/{number}", change, assessor),
+    page("/owner/c/{campaign}/assessors/{number}/data", data_file, needs=OWNER_OF),
     page("/owner/c/{campaign}/agreement", agreement, needs=VIEWER),
 ]

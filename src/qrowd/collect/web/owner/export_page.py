@@ -3,6 +3,7 @@
 GET  /owner/c/{campaign}/export                   the list of files
 GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count, ?arm= takes one arm,
      ?adjudicated= adds final answers or lets them replace judgments
+POST /owner/c/{campaign}/export                   a file with names, which the log of the campaign keeps
 GET  /owner/keys                                  keys    POST: make, revoke
 """
 
@@ -15,7 +16,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.adjudication import CHOICES
-from qrowd.collect.campaigns.exports import FORMATS, OWN_FORMAT, WHOLE, WHOLE_CAMPAIGN, kinds_of
+from qrowd.collect.campaigns.exports import (
+    DESIGN,
+    FORMATS,
+    OWN_FORMAT,
+    WHOLE,
+    WHOLE_CAMPAIGN,
+    kinds_of,
+    note_names,
+)
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.store.accounts import campaign_roles
 from qrowd.collect.store.keys import ApiKey, api_keys, make_api_key, revoke_api_key
@@ -63,6 +72,17 @@ async def export_file(context: OwnerContext) -> Response:
         return await download(context.server.store, name, what, format, everything=everything, adjudicated=adjudicated)
     except ArgumentError as error:
         return await exports(replace(context, problem=str(error)))
+
+
+async def export_names(context: OwnerContext, fields: Form) -> Response:
+    """A file with names and ids of platforms."""
+    what, _, format = fields.get("file", "").partition("/")
+    if what == DESIGN or what not in _kinds(context, "") or (what not in OWN_FORMAT and what not in _kinds_in(format)):
+        raise ArgumentError("file: choose one of the list")
+    server, name, account = context.server, context.campaign.name, context.owner.name
+    at = server.clock()
+    await server.store.write_async(lambda c: note_names(c, name, what, format or what, at, account=account))
+    return await download(server.store, name, what, format, names=True)
 
 
 def _described(form: str, kind: str) -> tuple[str, str, str]:
@@ -135,6 +155,7 @@ async def _check_owns(context: OwnerContext, campaign_id: int | None) -> None:
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/export", exports, needs=VIEWER),
     page("/owner/c/{campaign}/export/{what}/{format}", export_file, needs=VIEWER),
+    form("/owner/c/{campaign}/export", export_names, exports, needs=OWNER_OF),
     page("/owner/keys", keys, needs=MEMBER),
     form("/owner/keys", change_keys, keys, needs=MEMBER),
 ]

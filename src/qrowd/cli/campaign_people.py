@@ -1,0 +1,81 @@
+"""Commands about the people of a campaign: what is held about one, deletion, and the end of the retention time."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Literal
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.options import open_campaigns, option, server_extra
+from qrowd.cli.output import output_file, write_output
+from qrowd.reports.phrases import count
+
+Campaign = Annotated[str, typer.Argument(help="Name of the campaign.")]
+Person = Annotated[str, typer.Argument(help="Name or pseudonym of the assessor.")]
+
+
+def person(
+    campaign: Campaign,
+    name: Person,
+    database: options.Database = options.DATABASE,
+    output: Annotated[str, output_file("File for the data; - for standard output.")] = "-",
+) -> None:
+    """Export everything that a campaign holds about a person, as JSON."""
+    with server_extra():
+        from qrowd.collect.campaigns.lookup import find
+        from qrowd.collect.campaigns.person_data import person_json
+        from qrowd.collect.campaigns.privacy import find_person
+    with open_campaigns(database) as store, store.reading() as connection:
+        row = find_person(connection, find(connection, campaign).id, name)
+        write_output(output, iter([person_json(connection, row, for_owner=True)]))
+
+
+def delete_person(
+    campaign: Campaign,
+    name: Person,
+    database: options.Database = options.DATABASE,
+    answers: Annotated[
+        Literal["keep", "withdraw"],
+        option(help="Whether the person's answers stay in the result, under the pseudonym."),
+    ] = "keep",
+) -> None:
+    """Delete a person: names, platform ids and texts leave tables, log and files; with SQLite stop the server first."""
+    with server_extra():
+        from qrowd.collect.campaigns.lookup import find
+        from qrowd.collect.campaigns.privacy import delete_person as delete
+        from qrowd.collect.campaigns.privacy import find_person
+    with open_campaigns(database, write=True, create=False) as store:
+        row = store.read(lambda connection: find_person(connection, find(connection, campaign).id, name))
+        done = store.write(lambda connection: delete(connection, campaign, row.id, time.time(), answers=answers))
+        store.erase_deleted()
+    texts = count(done.n_texts, "text")
+    typer.echo(f"{done.pseudonym} of {campaign} is deleted: {count(done.n_events, 'event')} changed, {texts} removed")
+    typer.echo("copies and exports made earlier still hold the person; delete these, too")
+
+
+def retention(
+    database: options.Database = options.DATABASE,
+    retention_days: Annotated[
+        float | None,
+        option(help="Days for campaigns that do not say how long names are kept.", metavar="DAYS", min=0),
+    ] = None,
+    check: Annotated[bool, option("--check", help="Only list whose retention time is over.")] = False,
+) -> None:
+    """Take names and platform ids out of campaigns whose retention time is over, as the server does every day."""
+    with server_extra():
+        from qrowd.collect.campaigns.retention import apply_retention, due
+    if check:
+        with open_campaigns(database) as store:
+            found = store.read(lambda connection: due(connection, time.time(), default=retention_days))
+        done = {one.campaign: len(one.people) for one in found}
+    else:
+        with open_campaigns(database, write=True, create=False) as store:
+            done = store.write(lambda connection: apply_retention(connection, time.time(), default=retention_days))
+            if done:
+                store.erase_deleted()
+    for campaign, n in done.items():
+        typer.echo(f"{campaign}: {count(n, 'person', 'people')}{' due' if check else ' pseudonymised'}")
+    if not done:
+        typer.echo("no campaign is due")
