@@ -132,7 +132,9 @@ def export(
         from qrowd.collect.campaigns.exports import export_rows, kinds_of, note_names
         from qrowd.collect.campaigns.lookup import find_arms
     with open_campaigns(database) as store:
-        kind = str(what or store.read(lambda c: kinds_of(find_arms(c, name)[1].values())[0]))
+        kind: str = what or ""
+        if not kind:
+            kind = store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
     if names:  # which the log of the campaign keeps
         with open_campaigns(database, write=True, beside_server=True, create=False) as store:
             store.write(lambda connection: note_names(connection, name, kind, format, time.time()))

@@ -72,9 +72,7 @@ def retention(
         done = {one.campaign: len(one.people) for one in found}
     else:
         with open_campaigns(database, write=True, create=False) as store:
-            done = store.write(lambda connection: apply_retention(connection, time.time(), default=retention_days))
-            if done:
-                store.erase_deleted()
+            done = apply_retention(store, time.time(), default=retention_days)
     for campaign, n in done.items():
         typer.echo(f"{campaign}: {count(n, 'person', 'people')}{' due' if check else ' pseudonymised'}")
     if not done:

@@ -62,6 +62,16 @@ def serve(
             envvar="QROWD_LINK_KEY_HOST",
         ),
     ] = None,
+    retention_days: Annotated[
+        float | None,
+        option(
+            help="Days after the end of a campaign for which names are kept, where it does not say.",
+            metavar="DAYS",
+            min=0,
+            show_default="without end",
+            envvar="QROWD_RETENTION_DAYS",
+        ),
+    ] = None,
     per_minute: Annotated[
         int, option(help="Judgments that one assessor may send per minute.", min=1, envvar="QROWD_PER_MINUTE")
     ] = 60,
@@ -106,6 +116,7 @@ def serve(
         trusted_proxies=tuple(trusted_proxy or ()),
         key_hosts=tuple(key_host or ()),
         per_minute=per_minute,
+        retention_days=retention_days,
         secret=os.environ.get("QROWD_SECRET", "").strip(),
         log_format=log_format,
         log_level=log_level,

@@ -231,11 +231,11 @@ def test_after_the_retention_time_names_go_and_answers_and_comments_stay(store: 
     day = 86400.0
     assert store.read(lambda connection: due(connection, NOW + 10_000 + 29 * day, default=30)) == []
     assert store.read(lambda connection: due(connection, NOW + 10_000 + 31 * day)) == []
-    done = store.write(lambda connection: apply_retention(connection, NOW + 10_000 + 30 * day, default=30))
+    done = apply_retention(store, NOW + 10_000 + 30 * day, default=30)
     assert done == {"pilot": 3}
     assert marks_in(in_database(store)) & {NAME, PLATFORM_ID, SUBMISSION, ABOUT} == set()
     assert REASON in in_database(store)
-    assert store.write(lambda connection: apply_retention(connection, NOW + 10_000 + 40 * day, default=30)) == {}
+    assert apply_retention(store, NOW + 10_000 + 40 * day, default=30) == {}
     before = store.read(tables)
     store.write(lambda connection: rebuild(connection, "pilot"))
     assert store.read(tables) == before

@@ -146,6 +146,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         question=_question_of(connection, row),
         gold=settings.gold,
         language=settings.language,
+        retention_days=settings.retention_days,
         guidelines=settings.guidelines,
         pictures=pictures_of(connection, campaign_id, settings.pictures),
     )
@@ -178,6 +179,7 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
         "effort": list(effort_of(plan)),
         "crowd": {name: dict(part) for name, part in plan.crowd.items()},
         **({"language": plan.language} if plan.language else {}),
+        **({} if plan.retention_days is None else {"retention_days": plan.retention_days}),
         **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
         "frames": list(sites_of(document.url for document in plan.documents if document.frame)),
         **({} if plan.question is None else {"question": _short(plan.question)}),

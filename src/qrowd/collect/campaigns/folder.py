@@ -76,7 +76,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     """The plan that a folder, or one TOML file in a folder, describes.
 
     [campaign] name, title, protocol, seed, lease_minutes, consent, instructions, practice_instructions, checks,
-    questions, preset, language.
+    questions, preset, language, retention_days.
     [magnitude], [grades] or [preference], or [arms.NAME.PROTOCOL] for each of several arms: settings. [journey]:
     settings. [prolific], [panel], [mturk]: platforms.
     [question]: a question about systems, with runs and models (files); it decides what is judged.

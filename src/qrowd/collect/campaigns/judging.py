@@ -73,6 +73,7 @@ class JudgingService:
     ) -> None:
         self.store, self.clock, self._number = store, clock, number
         self.cache = Cache()
+        self.retention_days: float | None = None  # for campaigns that do not say how long names are kept
         self.answered: Callable[[int], None] = lambda campaign_id: None  # called after an answer to a question
 
     # ------------------------------------------------------------------ coming in
@@ -340,6 +341,7 @@ class JudgingService:
         page = self._page_of_view(
             connection, cache, settings, assessor.name, view, assignment, named=named, draft=draft
         )
+        page = replace(page, pseudonym=assessor.pseudonym or "")
         page = messages_of_page(connection, settings, assessor, assignment, page)
         if settings.question is None or not isinstance(view, DocumentView):
             return page
@@ -457,6 +459,7 @@ class JudgingService:
             guidelines=settings.guidelines,
             pictures=tuple(settings.pictures.items()),
             effort=settings.effort,
+            retention_days=self.retention_days if settings.retention_days is None else settings.retention_days,
             **shown,
         )
 

@@ -91,6 +91,8 @@ class Page:
     guidelines : Markdown. pictures : (name, digest) of its pictures; in what a server sends, their addresses.
     guidelines_at : in what a server sends, the address of the page of the guidelines.
     effort : documents of a unit, and about how many minutes it takes.
+    pseudonym : under which the assessor is exported. retention_days : after the end, for which names are kept; None for
+    no such time.
     may_ask : whether the organisers can be asked about what is shown. messages : questions to them and replies.
     """
 
@@ -120,6 +122,8 @@ class Page:
     pictures: tuple[tuple[str, str], ...] = ()
     guidelines_at: str = ""
     effort: tuple[int, int] | None = None
+    pseudonym: str = ""
+    retention_days: float | None = None
     may_ask: bool = False
     messages: tuple[PageMessage, ...] = ()
 

@@ -85,6 +85,7 @@ class Plan:
     crowd : one table per platform, as `crowd_of` makes it. question : about systems, which decides what is judged.
     gold : how the gold questions of the topics are used; None without any.
     language : of the interface, such as "de"; "" for the one that each browser asks for.
+    retention_days : for which names are kept after the campaign was stopped; None for as long as the server says.
     guidelines : Markdown, shown before the first unit and on a page beside judging. pictures : those that it names, as
         base64, by file.
     n_flattened : documents whose HTML was nested too deep, so that they are plain text.
@@ -116,6 +117,7 @@ class Plan:
     language: str = ""
     guidelines: str = ""
     pictures: Mapping[str, str] = field(default_factory=dict, repr=False)
+    retention_days: float | None = None
 
     def __post_init__(self) -> None:
         if self.question is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
 from qrowd.collect.campaigns.documents import MAX_CHARACTERS, DocumentPlan
@@ -37,7 +39,8 @@ class HeadTable:
 
     name : as it stands in addresses. title : the name where it is missing. protocol : that of the settings where it is
     missing. seed : drawn where it is missing. preset : whose settings are in force where no other is given. language :
-    of the interface; the one that the browser asks for where it is missing.
+    of the interface; the one that the browser asks for where it is missing. retention_days : after the end, for which
+    names are kept; without end, or as the server says, where it is missing.
     html, layout : of documents that are HTML, and of plain texts, which say nothing themselves. guidelines : Markdown.
     pictures : of the guidelines, as base64, by the name they have there.
     """
@@ -54,6 +57,7 @@ class HeadTable:
     questions: bool | None = None
     preset: str = ""
     language: str = ""
+    retention_days: Annotated[float, Ge(0)] | None = None
     html: Literal["", "sandbox"] = ""
     layout: Literal["", "pre"] = ""
     guidelines: str = ""
@@ -132,6 +136,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             question=whole.question,
             gold=whole.gold,
             language=head.language,
+            retention_days=head.retention_days,
             guidelines=head.guidelines,
             pictures=head.pictures,
             n_flattened=sum(whole.documents[i].html and not one.html for i, one in zip(places, documents, strict=True)),

@@ -18,6 +18,7 @@ from qrowd.collect.campaigns.versions import restore_versions
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.draws import DRAWN
+from qrowd.collect.store.persons import events_of_assessor
 from qrowd.collect.store.state import AssessorRow, Slot
 
 STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
@@ -44,9 +45,8 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     assignments: dict[int, AssignmentState] = {}
     messages, reservations = Messages(), Reservations()
     status, n, n_people, of_slots = "running", 0, 0, []
-    for one in events.of_campaign(connection, row.id):
-        if only is not None and one.assessor_id != only:
-            continue
+    log = events.of_campaign(connection, row.id) if only is None else events_of_assessor(connection, row.id, only)
+    for one in log:
         n += 1
         if one.kind in (DRAWN, "assigned"):
             of_slots.append(one)

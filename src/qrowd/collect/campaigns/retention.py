@@ -7,12 +7,14 @@ wrote stay under the pseudonym.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Connection, select
 
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.privacy import DELETED, delete_person
 from qrowd.collect.store import materials, persons, state
+from qrowd.collect.store.base import Store
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.schema import event
 
@@ -57,12 +59,26 @@ def due(connection: Connection, at: float, *, default: float | None = None) -> l
     return found
 
 
-def apply_retention(connection: Connection, at: float, *, default: float | None = None) -> dict[str, int]:
-    """Take the names out of all campaigns that are due: {campaign: people}. Run `Store.erase_deleted` afterwards."""
-    done = {}
-    for one in due(connection, at, default=default):
+def apply_retention(store: Store, at: float, *, default: float | None = None) -> dict[str, int]:
+    """Take the names out of all campaigns that are due: {campaign: people}.
+
+    Each person is a transaction, so that others need not wait, and what was interrupted goes on the next time.
+    """
+    done: dict[str, int] = {}
+    for one in store.read(lambda connection: due(connection, at, default=default)):
         for person in one.people:
-            delete_person(connection, one.campaign, person, at, by="retention")
-        persons.forget_invited(connection, find(connection, one.campaign).id)
-        done[one.campaign] = len(one.people)
+            done[one.campaign] = done.get(one.campaign, 0) + store.write(partial(_one, one.campaign, person, at))
+        store.write(lambda connection: persons.forget_invited(connection, find(connection, one.campaign).id))  # noqa: B023
+    if done:
+        store.erase_deleted()
     return done
+
+
+def _one(campaign: str, person: int, at: float, connection: Connection) -> bool:
+    """Take the name of a person, unless another process just has."""
+    number = find(connection, campaign).id
+    state.lock_campaign(connection, number)
+    if any(one.kind == DELETED for one in persons.events_of_assessor(connection, number, person)):
+        return False
+    delete_person(connection, campaign, person, at, by="retention")
+    return True

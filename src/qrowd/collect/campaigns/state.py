@@ -82,6 +82,7 @@ class CampaignSettings:
     version: int = 1
     leases: tuple[float, ...] = ()
     consent_version: int = 1
+    retention_days: float | None = None
 
     @property
     def set_size(self) -> int:
@@ -155,6 +156,7 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         row.version,
         tuple(60.0 * minutes for minutes in table.get("history", {}).get("lease_minutes", ())),
         table.get("history", {}).get("consent", 1),
+        table.get("retention_days"),
     )
 
 

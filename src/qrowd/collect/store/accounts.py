@@ -336,7 +336,7 @@ def begin_attempt(connection: Connection, name: str, address: str, at: float) ->
 
     Counting comes first, so that a hundred guesses sent at once are a hundred guesses.
     """
-    connection.execute(delete(login_attempt).where(login_attempt.c.time <= at - WITHIN))
+    forget_attempts(connection, at)
     row = {"name": name, "address": address, "time": at}
     number = int(connection.execute(insert(login_attempt).returning(login_attempt.c.id), row).scalar_one())
     recent = login_attempt.c.time > at - WITHIN
@@ -347,6 +347,11 @@ def begin_attempt(connection: Connection, name: str, address: str, at: float) ->
         if count > ATTEMPTS:
             raise TooManyAttemptsError(first + WITHIN - at)
     return number
+
+
+def forget_attempts(connection: Connection, at: float) -> None:
+    """Remove names and addresses of attempts that no longer count."""
+    connection.execute(delete(login_attempt).where(login_attempt.c.time <= at - WITHIN))
 
 
 def forgive(connection: Connection, number: int) -> None:

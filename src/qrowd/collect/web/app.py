@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
-from qrowd.collect.web import assessor, health, language_choice, rendering, shown, sign_up
+from qrowd.collect.web import assessor, health, language_choice, privacy_page, rendering, shown, sign_up
 from qrowd.collect.web.crowd import mturk, panel, prolific
 from qrowd.collect.web.language_choice import language_of
 from qrowd.collect.web.languages import ENGLISH
@@ -76,6 +76,7 @@ def make_app(
             *assessor.ROUTES,
             *shown.ROUTES,
             *sign_up.ROUTES,
+            *privacy_page.ROUTES,
             *prolific.ROUTES,
             *panel.ROUTES,
             *mturk.ROUTES,

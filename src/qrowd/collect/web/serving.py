@@ -24,6 +24,7 @@ from qrowd.collect.store.sessions import purge
 from qrowd.collect.store.settings import secret
 from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
+from qrowd.collect.web.keeping import keep
 from qrowd.collect.web.logs import LogFormat, LogLevel, set_up_logs
 from qrowd.collect.web.oidc import oidc_settings
 from qrowd.collect.web.security import ServerSettings
@@ -43,6 +44,7 @@ class Serving:
     database : of the store. base_url : the address as browsers know it. workers : processes; more than one needs
     PostgreSQL. trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
     judgments of one assessor. log_format, log_level : as in `set_up_logs`. metrics_token : that opens /metrics.
+    retention_days : for campaigns that do not say how long names are kept after their end; None for ever.
     """
 
     database: str
@@ -58,6 +60,7 @@ class Serving:
     log_format: LogFormat = "text"
     log_level: LogLevel = "info"
     metrics_token: str = field(default="", repr=False)
+    retention_days: float | None = None
 
     def settings(self, secret: bytes) -> ServerSettings:
         """The settings of the application."""
@@ -125,6 +128,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     service = JudgingService(store)
     questions = LiveQuestions(store, service.cache.new_sizes)
     service.answered = questions.answered
+    service.retention_days = serving.retention_days
     metrics: Metrics | None = None
     routes = [*owner.ROUTES, *api.ROUTES]
     if serving.metrics_token:
@@ -146,10 +150,12 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
         questions.start()
+        keeping = asyncio.create_task(keep(store, app.state.server.clock, serving.retention_days))
         watching = None if metrics is None else asyncio.create_task(metrics.watch_the_event_loop())
         try:
             yield
         finally:
+            keeping.cancel()
             if watching is not None:
                 watching.cancel()
             await asyncio.to_thread(questions.close)

@@ -203,6 +203,23 @@ def consent(name: str, named: bool) -> Message:
     )
 
 
+def exported(page: Page) -> Message:
+    """Under which name files leave the campaign."""
+    return Message(
+        "In files that leave this campaign you are called %(pseudonym)s, unless whoever runs it asks for names, which "
+        "is recorded. Your network address is not kept.",
+        pseudonym=page.pseudonym,
+    )
+
+
+def kept_for(page: Page) -> Message:
+    """How long the name is kept."""
+    if page.retention_days is None:
+        return Message("There is no date on which your name is removed by itself.")
+    days = f"{page.retention_days:g}"
+    return Message("Your name is removed %(days)s days after the campaign has ended.", days=days)
+
+
 def declined(name: str, named: bool) -> Message:
     """What is kept of somebody who does not agree: the log has the arrival and the refusal, and no answer."""
     if named:
