@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from qrowd.collect.campaigns.pages import DocumentText, Page, TopicText
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.views import DocumentView
-from qrowd.collect.web.rendering import RENDERED, render_page, takes_long
+from qrowd.collect.web.documents import RENDERED
+from qrowd.collect.web.rendering import render_page, takes_long
 from qrowd.errors import QrowdError
 from qrowd.texts import read_documents, read_page, read_topics
 

@@ -6,14 +6,16 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from collect.pictures import png
-from collect.web.journeys import GRADES, Application, enter, press, until
+from collect.pictures import pdf, png
+from collect.web.journeys import GRADES, Application, click, enter, no_faults, press, until
+from qrowd.collect.campaigns.pdf import read_pdf
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
 
@@ -137,3 +139,56 @@ def test_a_campaign_without_frames_allows_none(app: Application, tab: Page) -> N
     reply = tab.reload()
     assert reply is not None
     assert "frame-src" not in reply.headers["content-security-policy"]
+
+
+def test_a_pdf_text_as_typed_and_html_with_its_own_styles_are_judged_beside_guidelines(
+    app: Application, tab: Page, tmp_path: Path
+) -> None:
+    leaflet = read_pdf(pdf("A loaf of bread stays flat.", "Salt slows yeast."))
+    typed, styled = "loaf:\n    bread   flat\n", "<style>p { color: rgb(9, 9, 200) }</style><p>A loaf.</p>"
+    changes: list[dict[str, Any]] = [
+        {"text": leaflet.text, "pages": leaflet.pages},
+        {"text": typed, "layout": "pre"},
+        {"text": styled, "html": True, "layout": "sandbox"},
+    ]
+    plan = app.plan(GradesSettings(scale="binary", k=3, redundancy=1, **GRADES), n_documents=3)
+    documents = tuple(replace(one, **more) for one, more in zip(plan.documents, changes, strict=True))
+    example = b64encode(png(300, 200)).decode()
+    guidelines = {"guidelines": "# Bread\n\n![An example](e.png)\n", "pictures": {"e.png": example}}
+    campaign = app.campaign(replace(plan, documents=documents, instructions="Read them all.", **guidelines))
+    tab.goto(campaign.link())
+    expect(tab.get_by_text("A set has 3 documents. It takes about 1 minute.")).to_be_visible()
+    click(tab, "Begin")
+    expect(tab.get_by_text("Read them all.")).to_be_visible()  # before the first document, without consent
+    expect(tab.locator("h2", has_text="Bread")).to_be_visible()
+    expect(tab.get_by_alt_text("An example")).to_have_js_property("naturalWidth", 300)
+    no_faults(tab)
+    click(tab, "Start")
+    seen = set()
+    for _ in range(3):
+        if tab.locator(".sheet-of-pdf").count():
+            expect(tab.locator(".sheet-of-pdf")).to_have_count(2)
+            expect(tab.get_by_alt_text("Page 1 of 2")).to_have_js_property("naturalWidth", 1240)
+            tab.get_by_text("Read it as text").click()
+            expect(tab.get_by_text("Salt slows yeast.")).to_be_visible()
+            seen.add("pdf")
+        elif tab.locator(".typed").count():
+            assert tab.locator(".typed").text_content() == typed.strip("\n")
+            expect(tab.locator(".typed mark")).to_have_count(2)
+            seen.add("typed")
+        else:
+            inside = tab.frame_locator("iframe.shown").locator("p")
+            expect(inside).to_have_css("color", "rgb(9, 9, 200)")
+            seen.add("styled")
+        no_faults(tab)
+        tab.locator("label", has_text="Relevant").last.click()
+        with tab.context.expect_page() as opened:
+            tab.get_by_role("link", name="Guidelines").click()
+        expect(opened.value.get_by_alt_text("An example")).to_have_js_property("naturalWidth", 300)
+        no_faults(opened.value)
+        opened.value.close()
+        expect(tab.locator("input[type=radio]:checked")).to_have_count(1)  # the place is kept
+        click(tab, "Save and continue")
+    expect(tab.locator("h1")).to_contain_text("Thank")
+    assert seen == {"pdf", "typed", "styled"}
+    assert len(campaign.events("judged")) == 3

@@ -17,7 +17,7 @@ from qrowd.collect.campaigns.plan import Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
 from qrowd.collect.campaigns.question_settings import QuestionSettings, first_sizes
 from qrowd.collect.campaigns.state import read_settings
-from qrowd.collect.campaigns.web_pages import image_from_text, sites_of
+from qrowd.collect.campaigns.web_pages import OWN, image_from_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.schema import plain
 from qrowd.collect.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
@@ -181,9 +181,15 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
         **({"language": plan.language} if plan.language else {}),
         **({} if plan.retention_days is None else {"retention_days": plan.retention_days}),
         **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
-        "frames": list(sites_of(document.url for document in plan.documents if document.frame)),
+        "frames": _frames(plan),
         **({} if plan.question is None else {"question": _short(plan.question)}),
     }
+
+
+def _frames(plan: Plan) -> list[str]:
+    """Whose pages are shown in frames; one list for all pages, because scripts put one page in place of another."""
+    own = [OWN] if any(document.layout == "sandbox" for document in plan.documents) else []
+    return [*own, *sites_of(document.url for document in plan.documents if document.frame)]
 
 
 def _short(question: QuestionSettings) -> dict[str, Any]:

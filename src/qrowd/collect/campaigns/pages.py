@@ -84,7 +84,7 @@ class Page:
     consent : the campaign's own words for the first page. instructions : likewise, for every page.
     practice_instructions : likewise, before the first line of the practice.
     ask : the question that is asked of a document or a pair. full_topic : the whole topic stays in view beside it.
-    frames : sites of which the campaign shows pages in frames.
+    frames : sites of which the campaign shows pages in frames; "'self'" is the server.
     preview : nothing can be answered; the page only shows what the task is like.
     language : of the interface, as the campaign has it; "" for the one that the browser asks for.
     place : which document of how many in one go, where each is a unit of its own; from 1.

@@ -87,6 +87,9 @@ def site_of(address: str) -> str | None:
     return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}"
 
 
+OWN = "'self'"  # in a content policy: our own server
+
+
 def sites_of(addresses: Iterable[str]) -> tuple[str, ...]:
     """The sites of pages that are shown in frames, each once."""
     return tuple(sorted({site for address in addresses if (site := site_of(address)) is not None}))

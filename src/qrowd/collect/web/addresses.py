@@ -12,7 +12,6 @@ from dataclasses import replace
 from qrowd.collect.campaigns.pages import DocumentText, Page
 
 Sign = Callable[[str, str], str]  # a token from its purpose and a digest
-OWN = "'self'"  # in a content policy: our own server
 
 
 def with_addresses(page: Page, sign: Sign) -> Page:
@@ -23,12 +22,6 @@ def with_addresses(page: Page, sign: Sign) -> Page:
         pictures=tuple((name, f"/image/{sign('image', digest)}") for name, digest in page.pictures),
         guidelines_at=f"/guidelines/{sign('guidelines', '')}" if page.guidelines else "",
     )
-
-
-def frames_of(page: Page) -> tuple[str, ...]:
-    """The sites whose pages may be in frames on this page."""
-    sandboxed = any(document.layout == "sandbox" for document in page.documents.values())
-    return (*([OWN] if sandboxed else []), *page.frames)
 
 
 def _document(document: DocumentText, sign: Sign) -> DocumentText:

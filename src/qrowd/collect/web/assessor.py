@@ -21,7 +21,6 @@ from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.invitations import Invitation, find_invitation
 from qrowd.collect.store.sessions import hashed
-from qrowd.collect.web.addresses import frames_of
 from qrowd.collect.web.crowd import with_completion_link
 from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd.collect.web.language_choice import choice_of, language_of
@@ -65,7 +64,7 @@ async def current_page(
     server = server_of(request)
     page = await with_completion_link(server, identity, page or await server.service.page(identity.assessor))
     page = server.with_image_addresses(page)
-    typed, status, headers = None, 200, with_frames(identity.headers, frames_of(page))
+    typed, status, headers = None, 200, with_frames(identity.headers, page.frames)
     if problem is not None:
         status, headers = problem.status, {**headers, **problem.headers}
         if form is not None and same_place(page, form):
