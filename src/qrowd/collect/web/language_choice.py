@@ -5,21 +5,16 @@ POST /language    the choice, kept in a cookie for a year; back to the page that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.web.languages import choose, language, matching, tags
+from qrowd.collect.web.languages import CAMPAIGN_LANGUAGE, choose, language, matching, tags
 from qrowd.collect.web.problems import malformed
 from qrowd.collect.web.rendering import LanguageChoice
-
-if TYPE_CHECKING:
-    from qrowd.collect.web.server import Server
+from qrowd.collect.web.server import server_of
 
 COOKIE = "qrowd-language"
-CAMPAIGN_LANGUAGE = "qrowd.language"  # in the scope of a request: the campaign's, once it is known
 YEAR = 365 * 86400
 TOKEN_SECONDS = 30 * 86400.0  # a page may be open for long
 MAX_ADDRESS = 2000  # characters of an address that is gone back to
@@ -33,7 +28,7 @@ def language_of(request: HTTPConnection, campaign: str = "") -> str:
 
 def choice_of(request: Request, back: str = "") -> LanguageChoice | None:
     """The choice of a language on a page; None where there is only one. back : the page, the request's own without."""
-    server: Server = request.app.state.server
+    server = server_of(request)
     if len(tags()) == 1:
         return None
     query = request.url.query
@@ -45,7 +40,7 @@ def choice_of(request: Request, back: str = "") -> LanguageChoice | None:
 
 async def set_language(request: Request) -> Response:
     """Remember the choice, and show the page again."""
-    server: Server = request.app.state.server
+    server = server_of(request)
     form, content = await server.read_form(request, "language")
     tag = matching(form.get("language", ""))
     if not tag:

@@ -27,6 +27,7 @@ from markupsafe import Markup, escape
 from qrowd.collect.protocols.messages import Block, Instructions, Message
 
 ENGLISH = "en"
+CAMPAIGN_LANGUAGE = "qrowd.language"  # in the scope of a request: the campaign's, once it is known
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 RANGE = re.compile(r"\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?")
 MAX_ACCEPTED = 1000  # characters of the header that are read

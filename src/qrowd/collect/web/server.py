@@ -29,7 +29,7 @@ from qrowd.collect.store.sessions import Kind, Session, close_session, find_sess
 from qrowd.collect.store.state import find_assessor
 from qrowd.collect.web.addresses import with_addresses
 from qrowd.collect.web.forms import Form, read_form, token_of
-from qrowd.collect.web.language_choice import CAMPAIGN_LANGUAGE
+from qrowd.collect.web.languages import CAMPAIGN_LANGUAGE
 from qrowd.collect.web.logs import WHO
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
 from qrowd.collect.web.rendering import takes_long
