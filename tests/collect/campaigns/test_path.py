@@ -11,8 +11,9 @@ import qrowd
 from judging import Clock
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.store.invitations import invite
 from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.events import append
+from qrowd.collect.store.invitations import invite
 from qrowd.collect.store.sqlite import SqliteStore
 from webserver import Answer, Browser, serving
 
@@ -34,10 +35,10 @@ def modules_before_the_log(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]
     commit: Callable[..., None] = SqliteStore._commit
 
     def look(frame, what, _):
-        if what == "call" and frame.f_code.co_name == "exec_driver_sql":
-            stored.append(True)
-        elif what == "call" and not stored and (file := Path(frame.f_code.co_filename)).is_relative_to(ROOT):
+        if what == "call" and not stored and (file := Path(frame.f_code.co_filename)).is_relative_to(ROOT):
             modules.add(str(file.relative_to(ROOT)))
+            if frame.f_code is append.__code__:
+                stored.append(True)
 
     def commit_under_observation(store, jobs):
         sys.setprofile(look)

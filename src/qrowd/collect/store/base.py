@@ -121,7 +121,8 @@ class Store(ABC):
 
 
 @cache
-def _upsert(table: Table, dialect: str, keep: bool) -> Any:
+def upsert_into(table: Table, dialect: str, keep: bool = False) -> Any:
+    """The statement of `upsert`."""
     insert = (sqlite if dialect == "sqlite" else postgresql).insert(table)
     if keep:
         return insert.on_conflict_do_nothing()
@@ -132,4 +133,4 @@ def _upsert(table: Table, dialect: str, keep: bool) -> Any:
 def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, keep: bool = False) -> None:
     """Add rows to a table, or change those that have their key; with `keep`, leave those as they are."""
     if batch := list(rows):
-        connection.execute(_upsert(table, connection.dialect.name, keep), batch)
+        connection.execute(upsert_into(table, connection.dialect.name, keep), batch)

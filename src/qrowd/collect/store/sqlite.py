@@ -11,15 +11,17 @@ import os
 import sqlite3
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, BinaryIO, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, RootTransaction, create_engine, event, text
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.exc import DBAPIError
 
 from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, Work, to_json
@@ -338,6 +340,75 @@ def _engine(path: Path, *, read_only: bool) -> Engine:
     begin = "begin" if read_only else "begin immediate"
     event.listen(engine, "begin", lambda connection: connection.connection.driver_connection.execute(begin))
     return engine
+
+
+# ---- statements of the hot path
+
+_DIALECT = sqlite_dialect(paramstyle="qmark", json_serializer=to_json)
+Convert = Callable[[Any], Any]
+
+
+class Direct:
+    """A statement that every answer runs, without SQLAlchemy's work for each of them where the store is in SQLite.
+
+    It is compiled once; then its values go straight to SQLite, and rows come back as tuples, with JSON and truth values
+    read as SQLAlchemy reads them. In PostgreSQL SQLAlchemy runs it, so that lost connections are noticed as everywhere.
+    Lists of values have no place in it.
+    """
+
+    def __init__(self, statement: Any) -> None:
+        self.statement = statement
+        compiled: Any = statement.compile(dialect=_DIALECT)
+        self._sql = str(compiled)
+        self._names: tuple[str, ...] = tuple(compiled.positiontup)
+        self._get = itemgetter(*self._names) if len(self._names) > 1 else None
+        self._binds: list[tuple[int, Convert]] = [
+            (i, compiled._bind_processors[name]) for i, name in enumerate(self._names)
+            if name in compiled._bind_processors
+        ]  # fmt: skip
+        self._fixed = {name: bind.value for name, bind in compiled.binds.items() if bind.value is not None}
+        self._results: list[tuple[int, Convert]] = []
+        for i, column in enumerate(compiled._result_columns):
+            convert = column.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
+            if convert is not None:
+                self._results.append((i, convert))
+
+    def _cursor(self, connection: Connection, values: Mapping[str, Any]) -> sqlite3.Cursor:
+        if self._fixed:
+            values = {**self._fixed, **values}
+        row = self._get(values) if self._get is not None else tuple(values[name] for name in self._names)
+        if self._binds:
+            row = list(row)
+            for i, convert in self._binds:
+                row[i] = convert(row[i])
+        driver: Any = connection.connection.driver_connection
+        try:
+            cursor: sqlite3.Cursor = driver.execute(self._sql, row)
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(
+                self._sql, None, error, sqlite3.Error, hide_parameters=True, dialect=_DIALECT
+            ) from error
+        return cursor
+
+    def run(self, connection: Connection, values: Mapping[str, Any]) -> int:
+        """Run it; how many rows it changed."""
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self.statement, values).rowcount
+        return self._cursor(connection, values).rowcount
+
+    def first(self, connection: Connection, values: Mapping[str, Any]) -> Sequence[Any] | None:
+        """The first row, None where there is none."""
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self.statement, values).first()
+        cursor = self._cursor(connection, values)
+        row = cursor.fetchone()
+        cursor.close()
+        if row is None or not self._results:
+            return row  # type: ignore[no-any-return]
+        fields = list(row)
+        for i, convert in self._results:
+            fields[i] = convert(fields[i])
+        return fields
 
 
 # ---- one writer per file

@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from qrowd.collect.store.base import upsert
+from qrowd.collect.store.base import upsert, upsert_into
 from qrowd.collect.store.reservations import kept_for_others
 from qrowd.collect.store.schema import (
     MODEL,
@@ -43,6 +43,7 @@ from qrowd.collect.store.schema import (
     slot,
     unit,
 )
+from qrowd.collect.store.sqlite import Direct
 
 # ---- assessors
 
@@ -89,7 +90,8 @@ _ASSESSOR_BY_ID = (
     .where(assessor.c.id == bindparam("id"))
 )
 _PROVIDER = select(assessor.c.provider).where(assessor.c.id == bindparam("id"))
-_ASSESSOR_BY_ID_LOCKED = _ASSESSOR_BY_ID.with_for_update(of=assessor)
+_ASSESSOR_BY_ID_LOCKED = Direct(_ASSESSOR_BY_ID.with_for_update(of=assessor))
+_ASSESSOR_BY_ID_UNLOCKED = Direct(_ASSESSOR_BY_ID)
 _ASSESSORS_OF = _ASSESSORS.where(assessor.c.campaign_id == bindparam("campaign")).order_by(assessor.c.created)
 _BY_IDENTITY = _ASSESSORS_OF.where(
     assessor.c.provider == bindparam("provider"), assessor.c.external_id == bindparam("external")
@@ -97,7 +99,7 @@ _BY_IDENTITY = _ASSESSORS_OF.where(
 _BY_NAME = _ASSESSORS_OF.where(assessor.c.name == bindparam("name"))
 _BY_NAME_LOCKED = _BY_NAME.with_for_update()
 _CHANGING_ASSESSOR = ("identified", "status", "excluded", "current_id", "state", "updated")
-_SAVE_ASSESSOR = (
+_SAVE_ASSESSOR = Direct(
     update(assessor)
     .where(assessor.c.id == bindparam("which"))
     .values({name: bindparam(name) for name in _CHANGING_ASSESSOR})
@@ -106,7 +108,7 @@ _SAVE_ASSESSOR = (
 
 def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str, int] | None:
     """An assessor, and status and stamp of the campaign; `lock` keeps others from changing the row until the end."""
-    row = connection.execute(_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID, {"id": id}).first()
+    row = (_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID_UNLOCKED).first(connection, {"id": id})
     return None if row is None else (AssessorRow(*row[:-2]), row[-2], row[-1])
 
 
@@ -149,7 +151,7 @@ def add_assessors(connection: Connection, *rows: AssessorRow) -> None:
 
 def save_assessor(connection: Connection, row: AssessorRow) -> None:
     """What may change about one."""
-    connection.execute(_SAVE_ASSESSOR, {"which": row.id, **_values(row, _CHANGING_ASSESSOR)})
+    _SAVE_ASSESSOR.run(connection, {"which": row.id, **_values(row, _CHANGING_ASSESSOR)})
 
 
 # ---- assignments and slots
@@ -193,7 +195,8 @@ class Slot(NamedTuple):
 _ASSIGNMENT = tuple(AssignmentRow.__dataclass_fields__)
 ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
 _ASSIGNMENT_BY_ID = ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
-_ASSIGNMENT_BY_ID_LOCKED = _ASSIGNMENT_BY_ID.with_for_update()
+_ASSIGNMENT_BY_ID_LOCKED = Direct(_ASSIGNMENT_BY_ID.with_for_update())
+_ASSIGNMENT_BY_ID_UNLOCKED = Direct(_ASSIGNMENT_BY_ID)
 _ASSIGNMENTS_OF = ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
 _LOCK_UNIT = select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update()
 
@@ -259,7 +262,7 @@ _this_slot = slot.c.unit_id == bindparam("unit"), slot.c.number == bindparam("pl
 _HOLD = update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
 _RELEASE = update(slot).where(*_this_slot, slot.c.assignment_id == bindparam("holder")).values(assignment_id=None)
 _CHANGING_ASSIGNMENT = ("status", "counts", "lease_until", "version", "state", "updated")
-_SAVE_ASSIGNMENT = (
+_SAVE_ASSIGNMENT = Direct(
     update(assignment)
     .where(assignment.c.id == bindparam("which"))
     .values({name: bindparam(name) for name in _CHANGING_ASSIGNMENT})
@@ -268,7 +271,7 @@ _SAVE_ASSIGNMENT = (
 
 def find_assignment(connection: Connection, id: int, *, lock: bool = False) -> AssignmentRow | None:
     """One assignment; `lock` keeps others from changing it until the end."""
-    row = connection.execute(_ASSIGNMENT_BY_ID_LOCKED if lock else _ASSIGNMENT_BY_ID, {"id": id}).first()
+    row = (_ASSIGNMENT_BY_ID_LOCKED if lock else _ASSIGNMENT_BY_ID_UNLOCKED).first(connection, {"id": id})
     return None if row is None else AssignmentRow(*row)
 
 
@@ -371,7 +374,7 @@ def add_assignments(connection: Connection, rows: Sequence[AssignmentRow]) -> No
 
 def save_assignment(connection: Connection, row: AssignmentRow) -> None:
     """What may change about one."""
-    connection.execute(_SAVE_ASSIGNMENT, {"which": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
+    _SAVE_ASSIGNMENT.run(connection, {"which": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
 
 
 def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
@@ -407,6 +410,7 @@ _REMOVE = {
     table: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
     for table in ANSWERS
 }
+_SAVE = {table: Direct(upsert_into(table, "sqlite")) for table in ANSWERS}
 _left, _right = document.alias("left_document"), document.alias("right_document")
 _ANSWERS_OF = {
     judgment: select(judgment, document.c.label)
@@ -425,7 +429,11 @@ _ANSWERS_OF = {
 
 def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Add these rows, or change those that have their key."""
-    upsert(connection, table, rows)
+    if connection.dialect.name != "sqlite":
+        upsert(connection, table, rows)
+        return
+    for row in rows:
+        _SAVE[table].run(connection, row)
 
 
 def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:
