@@ -242,9 +242,7 @@ def test_a_second_invitation_leaves_the_first_link_alone_and_another_link_needs_
     first = qrowd("campaign", "invite", pilot, "zoe").out
     again = qrowd("campaign", "invite", pilot, "zoe", "yan")
     assert again.status == 2
-    assert again.err == (
-        "qrowd: zoe is invited already; leave the name out, or make a further link with --further\n"
-    )
+    assert again.err == ("qrowd: zoe is invited already; leave the name out, or make a further link with --further\n")
     assert invited_by(first) == "zoe"
     further = qrowd("campaign", "invite", pilot, "zoe", "yan", "--further").out.splitlines()
     assert [invited_by(line) for line in further] == ["zoe", "yan"]
@@ -264,7 +262,7 @@ def test_links_are_made_while_a_server_holds_the_database_and_lead_to_its_addres
     assert invited_by(outcome.out) == "zoe"
 
 
-def test_commands_that_remove_nothing_work_beside_a_server_and_others_say_how_to_go_on(qrowd, pilot, tmp_path):
+def test_all_commands_work_beside_a_server(qrowd, pilot, tmp_path):
     from qrowd.collect.store.engine import open_store
 
     (tmp_path / "gold.qrels").write_text("".join(f"t1 0 d{i} 0\n" for i in range(4)))
@@ -278,14 +276,22 @@ def test_commands_that_remove_nothing_work_beside_a_server_and_others_say_how_to
             ("export", pilot),
             ("set-status", pilot, "stopped"),
             ("list",),
+            ("create", "kitchen", "--replace"),
+            ("rebuild", pilot),
+            ("delete", pilot, "--archive", "pilot.archive"),
+            ("import", "pilot.archive"),
         ):
             outcome = qrowd("campaign", *command)
             assert (outcome.status, outcome.err) == (0, ""), command
-        for command in (("delete", pilot), ("create", "kitchen", "--replace"), ("rebuild", pilot)):
-            outcome = qrowd("campaign", *command)
-            assert outcome.status == 2
-            assert "stop the server with Ctrl-C, run this command again, then start it again" in outcome.err
-            assert "use its pages" not in outcome.err
+        topics = tmp_path / "kitchen" / "topics.tsv"
+        topics.write_text(f"{topics.read_text()}t9\ta ninth topic\n")
+        pool = tmp_path / "kitchen" / "pool.txt"
+        pool.write_text(f"{pool.read_text()}t9 t1-d1\n")
+        outcome = qrowd("campaign", "change", "kitchen", "--check")
+        assert outcome.out == "1 new topic: t9\n1 new unit\n"
+        assert qrowd("campaign", "change", "kitchen").out.endswith("kitchen is changed; this is its version 2\n")
+        outcome = qrowd("campaign", "change", "kitchen")
+        assert (outcome.status, outcome.err.count("\n")) == (2, 1)
     assert "pilot is stopped" in qrowd("campaign", "set-status", pilot, "stopped").out
     assert qrowd("campaign", "delete", pilot).status == 0
 

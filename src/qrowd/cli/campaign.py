@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from shlex import quote
 from typing import Annotated, Literal
@@ -10,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.campaign_changes import Name, change, delete, import_, rebuild
 from qrowd.cli.campaign_people import delete_person, person, retention
 from qrowd.cli.commands import command_group
 from qrowd.cli.judge_campaign import ask
@@ -19,7 +19,6 @@ from qrowd.cli.values import MERGE, Merging
 from qrowd.reports.phrases import count
 
 LOCAL = "http://127.0.0.1:8000"
-Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
 SessionGap = Annotated[
     float, option(help="Minutes between two units from which on the later one begins a new session.", metavar="MINUTES")
@@ -64,36 +63,13 @@ def create(
     if check:
         typer.echo(f"{summary} can be created")
         return
-    with open_campaigns(database, write=True, beside_server=not replace) as store:
+    with open_campaigns(database, write=True, beside_server=True) as store:
         if replace:
             store.write(lambda connection: replace_campaign(connection, plan, time.time()))
             typer.echo(f"{summary} replaces the former campaign in {database}")
             return
         store.write(lambda connection: create_campaign(connection, plan, time.time()))
     typer.echo(f"{summary} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
-
-
-def import_(
-    archive: Annotated[str, typer.Argument(help="Archive that was exported from a campaign.")],
-    database: options.Database = options.DATABASE,
-) -> None:
-    """Import a campaign and its event log from an archive."""
-    from pathlib import Path
-
-    from qrowd.errors import FileError, RowError
-
-    with server_extra():
-        from qrowd.collect.campaigns.archive import read_archive
-    try:
-        lines = Path(archive).read_bytes().splitlines()
-    except OSError as error:
-        raise FileError(archive, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-    with open_campaigns(database, write=True) as store:
-        try:
-            name = store.write(lambda connection: read_archive(connection, lines))
-        except RowError as error:
-            raise FileError(archive, error.problem, error.row) from None
-    typer.echo(f"{name} is in {database}")
 
 
 Exported = Literal[
@@ -184,34 +160,6 @@ def list_(database: options.Database = options.DATABASE, output: Output = None) 
     with open_campaigns(database) as store, store.reading() as connection:
         document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
     deliver(document, output)
-
-
-def delete(
-    name: Name,
-    archive: Annotated[
-        str | None,
-        option(help="New file for all that the campaign holds.", metavar="FILE", show_default="NAME-DATE.archive"),
-    ] = None,
-    database: options.Database = options.DATABASE,
-    names: options.Names = False,
-) -> None:
-    """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
-    from qrowd import files
-    from qrowd.errors import FileError
-
-    with server_extra():
-        from qrowd.collect.campaigns.deletion import check_stopped, delete_campaign
-        from qrowd.collect.campaigns.exports import export_rows
-    with open_campaigns(database, write=True) as store:
-        with store.reading() as connection:
-            check_stopped(connection, name)
-            file = archive or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
-            if os.path.exists(file):
-                raise FileError(file, "exists; name a new file: --archive FILE")
-            files.write_whole(file, export_rows(connection, name, "archive", "jsonl", names=names))
-        store.write(lambda connection: delete_campaign(connection, name))
-    typer.echo(f"wrote {file}; {name} is deleted from {database}")
-    typer.echo(f"qrowd campaign import {quote(file)} brings it back")
 
 
 def units(
@@ -375,15 +323,6 @@ def set_status(
         typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")
 
 
-def rebuild(name: Name, database: options.Database = options.DATABASE) -> None:
-    """Rebuild the tables of a campaign from its event log."""
-    with server_extra():
-        from qrowd.collect.campaigns.rebuild import rebuild as rebuild_tables
-    with open_campaigns(database, write=True) as store:
-        n = store.write(lambda connection: rebuild_tables(connection, name))
-    typer.echo(f"{name}: {count(n, 'event')}")
-
-
 def backup(
     path: Annotated[str, typer.Argument(help="New file for the copy.")], database: options.Database = options.DATABASE
 ) -> None:
@@ -399,6 +338,7 @@ campaign = command_group(
     "Create, watch and export campaigns of judging.",
     init,
     create,
+    change,
     list_,
     import_,
     export,

@@ -45,6 +45,7 @@ OF_CAMPAIGN = (
     "adjudicated",
     "reserved",
     "reservation_ended",
+    "changed",
     "drawn",
     "looked",
     "decided",
@@ -72,12 +73,16 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
     assembled: dict[str, dict[str, list[list[str]]]] = {label: {} for label in topics.values()}
     for unit in units.values():
         assembled[topics[unit.topic_id]].setdefault(unit.arm, []).append([documents[id] for id in unit.documents])
+    order: dict[str, list[str]] = {label: [] for label in topics.values()}
+    for unit in sorted(units.values(), key=lambda one: one.number):
+        order[topics[unit.topic_id]].append(unit.arm)
     head = {
         "format": FORMAT,
         "version": VERSION,
         "created": row.created,
         "plan": table_from_plan(plan_of(connection, row.id)),
         "units": assembled,
+        **({"arms": order} if len(row.settings["arms"]) > 1 and row.version > 1 else {}),
     }
     yield _line(head)
     labels = {} if names else {one.id: one.label for one in state.assessors_of(connection, row.id) if one.pseudonym}
@@ -109,7 +114,7 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes], *, accoun
     numbered = enumerate(lines, start=1)
     head = _head(_read(1, next(numbered, (1, "{}"))[1]))
     plan = plan_from_table(head.plan)
-    campaign_id = create_campaign(connection, plan, head.created, units=head.units, account=account)
+    campaign_id = create_campaign(connection, plan, head.created, units=head.units, arms=head.arms, account=account)
     numbers = _Numbers(
         campaign_id,
         {one.label: one.id for one in materials.documents_of(connection, campaign_id)},
@@ -141,6 +146,7 @@ class _Head:
     created: float
     plan: dict[str, Any]
     units: dict[str, dict[str, tuple[tuple[str, ...], ...]]]
+    arms: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of units by number, where some were added later
 
 
 @dataclass(frozen=True)
@@ -156,6 +162,7 @@ class _Event:
     unit: tuple[str, int] | None
     data: dict[str, Any]
     account: str | None = None
+    version: int | None = None
 
 
 _KEPT = tuple(name for name in _Event.__dataclass_fields__ if name not in ("unit", "data"))

@@ -12,7 +12,6 @@ from qrowd.collect.protocols.journey import Journey
 from qrowd.collect.store.schema import MODEL
 from qrowd.collect.store.state import AssessorRow
 
-
 ABOUT_ASSIGNMENTS = (
     "assigned", "unit_left", "reopened", "reconsidered", "closed", "message_sent", "message_answered", "message_read",
 )  # fmt: skip

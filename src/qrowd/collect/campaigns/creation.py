@@ -32,11 +32,18 @@ Assembled = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 
 
 def create_campaign(
-    connection: Connection, plan: Plan, at: float, *, units: Assembled | None = None, account: str = COMMAND_LINE
+    connection: Connection,
+    plan: Plan,
+    at: float,
+    *,
+    units: Assembled | None = None,
+    arms: Mapping[str, Sequence[str]] | None = None,
+    account: str = COMMAND_LINE,
 ) -> int:
     """Write the campaign, running, in the connection's transaction.
 
     units : {topic: {arm: [documents of a unit, ...]}} by label, where they have been assembled before (an archive).
+    arms : {topic: the arm of each unit, by number}, where units were added later; else arm after arm.
     account : who creates it, for the log.
 
     All that chance decides comes from the plan's seed: the same plan makes the same units and slots everywhere.
@@ -53,7 +60,7 @@ def create_campaign(
     row = {
         "name": plan.name,
         "title": plan.title,
-        "settings": _settings_table(plan),
+        "settings": settings_table(plan),
         "status": "running",
         "seed": plan.seed,
         "created": at,
@@ -68,12 +75,12 @@ def create_campaign(
     add_documents(connection, campaign_id, plan.documents, written)
     add_pictures(connection, campaign_id, plan.pictures, written)
     documents = materials.ids_by_label(connection, "document", campaign_id)
-    materials.add_material(connection, "topic", campaign_id, (_topic_row(t, documents) for t in plan.topics))
+    materials.add_material(connection, "topic", campaign_id, (topic_row(t, documents) for t in plan.topics))
     topics = materials.ids_by_label(connection, "topic", campaign_id)
-    rows_of_gold = (row for t in plan.topics for row in _gold_rows(t, topics[t.label], documents))
+    rows_of_gold = (row for t in plan.topics for row in gold_rows(t, topics[t.label], documents))
     materials.add_material(connection, "gold", campaign_id, rows_of_gold)
     if plan.question is None:
-        n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
+        n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units, arms or {})
     else:
         n_units, n_slots = _add_question(connection, plan.question, campaign_id, topics, documents), 0
     counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
@@ -155,7 +162,8 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
 # ---- rows
 
 
-def _settings_table(plan: Plan) -> dict[str, Any]:
+def settings_table(plan: Plan) -> dict[str, Any]:
+    """The settings of a campaign, as its row has them."""
     return {
         "arms": [
             {
@@ -226,7 +234,8 @@ def _add_question(
     return len(rows)
 
 
-def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
+def topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
+    """The row of a topic. documents : their numbers by label."""
     return {
         "label": t.label,
         "title": t.title,
@@ -239,7 +248,8 @@ def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def _gold_rows(t: TopicPlan, topic_id: int, documents: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def gold_rows(t: TopicPlan, topic_id: int, documents: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """The rows of the gold questions of a topic. documents : their numbers by label."""
     for one in t.gold:
         other = documents[one.worse] if one.worse else None
         row = {"topic_id": topic_id, "document_id": documents[one.document], "other_id": other}
@@ -283,6 +293,7 @@ def _add_units(
     topics: Mapping[str, int],
     documents: Mapping[str, int],
     units: Assembled | None,
+    arms_of_units: Mapping[str, Sequence[str]],
 ) -> tuple[int, int]:
     """Write units and their slots; how many of each.
 
@@ -293,16 +304,20 @@ def _add_units(
     rows: list[dict[str, Any]] = []
     latin_rows: list[int] = []
     for i, t in enumerate(plan.topics):
+        numbered = arms_of_units.get(t.label, ())
         number = 0
         for j, (arm, settings) in enumerate(arms):
+            places = [place for place, of in enumerate(numbered) if of == arm]
             if units is None:
                 assembled = _assembled(t, settings, chance.stream(f"units {arm}".strip(), i))
             else:
                 of_topic = units.get(t.label)
                 assembled = _known_units(t, settings, of_topic.get(arm) if isinstance(of_topic, Mapping) else None)
-            for labels in assembled:
-                held = [documents[label] for label in labels]
-                rows.append({"topic_id": topics[t.label], "arm": arm, "number": number, "documents": held})
+            if numbered and len(places) != len(assembled):
+                raise ArgumentError(f"arms of topic {t.label!r}: {len(places)} units of {arm!r}, not {len(assembled)}")
+            for which, labels in enumerate(assembled):
+                held, place = [documents[label] for label in labels], places[which] if numbered else number
+                rows.append({"topic_id": topics[t.label], "arm": arm, "number": place, "documents": held})
                 latin_rows.append((j - i) % len(arms))
                 number += 1
     materials.add_material(connection, "unit", campaign_id, rows)

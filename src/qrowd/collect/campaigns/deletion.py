@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
-from qrowd.collect.store import counts
+from qrowd.collect.store import counts, materials, state
 from qrowd.collect.store.schema import (
     api_key,
     assignment,
@@ -38,16 +38,29 @@ def check_stopped(connection: Connection, name: str) -> None:
         raise ArgumentError(f"{name} is {status}; stop it first: qrowd campaign set-status {name} stopped")
 
 
-def delete_campaign(connection: Connection, name: str) -> None:
+def newest_event(connection: Connection, campaign_id: int) -> int:
+    """The number of the newest event of a campaign."""
+    return int(connection.execute(select(func.max(event.c.id)).where(event.c.campaign_id == campaign_id)).scalar_one())
+
+
+def delete_campaign(connection: Connection, name: str, *, newest: int | None = None) -> None:
     """Remove a stopped campaign with all its events, assessors, invitations and keys.
+
+    newest : the newest event when its archive was written; default: whatever is the newest now.
 
     Raises
     ------
     ArgumentError
-        It is running or paused.
+        It is running or paused, or something has happened since its archive was written.
     """
     check_stopped(connection, name)
-    _remove(connection, find(connection, name).id)
+    number = find(connection, name).id
+    state.lock_campaign(connection, number)
+    if newest is not None and newest_event(connection, number) != newest:
+        raise ArgumentError(
+            f"{name}: something happened after the archive was written; write it again, then delete"
+        )
+    _remove(connection, number)
 
 
 def replace_campaign(connection: Connection, plan: Plan, at: float) -> None:
@@ -85,3 +98,4 @@ def _remove(connection: Connection, number: int) -> None:
         elif "assignment_id" in table.c:
             connection.execute(delete(table).where(table.c.assignment_id.in_(own_assignments)))
     connection.execute(delete(campaign).where(campaign.c.id == number))
+    materials.note_deleted(connection, number)

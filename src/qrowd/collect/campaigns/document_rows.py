@@ -27,6 +27,14 @@ def add_documents(
             _add_content(connection, campaign_id, content, written)
 
 
+def change_document(connection: Connection, campaign_id: int, document: DocumentPlan, written: set[str]) -> None:
+    """Write a document in the place of the one with its label; arguments as for `add_documents`."""
+    values = {key: value for key, value in _row(document).items() if key != "label"}
+    materials.change_document(connection, campaign_id, document.label, values)
+    for content in _contents(document):
+        _add_content(connection, campaign_id, content, written)
+
+
 def add_pictures(connection: Connection, campaign_id: int, pictures: Mapping[str, str], written: set[str]) -> None:
     """Write the pictures of guidelines; arguments as for `add_documents`."""
     for content in pictures.values():

@@ -140,7 +140,8 @@ def export_rows(
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
-    campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
+    campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`,
+    and answers of one that was changed a column `version`: that of the page they were given on.
     what : judgments (each with the scale of its arm), preferences, duplicates (pairs that say the same), units (one row
     per assignment), gold (answers to gold questions), payment (one row per assessor: units, accuracy, bonus), codes
     (what owners said of comments and documents), revisions (all that ever happened), design (of a question, as `qrowd
@@ -172,11 +173,13 @@ def export_rows(
         from qrowd.collect.campaigns.looking import design_content  # slow to import
 
         return iter([design_content(connection, row.id)])
-    several = "" not in protocols
+    several, changed = "" not in protocols, row.version > 1
     arms = [arm for arm, protocol in protocols.items() if (protocol == PREFERENCE) == (what != JUDGMENTS)]
     if what == REVISIONS:
-        revisions = export.revisions(connection, row.id, arms=arms if several else None, names=names)
-        return FORMATS[format].write((*export.REVISIONS, *(export.ARM if several else ())), revisions)
+        revisions = export.revisions(connection, row.id, arms=arms if several else None, names=names, versions=changed)
+        return FORMATS[format].write(
+            (*export.REVISIONS, *(export.ARM if several else ()), *(export.VERSION if changed else ())), revisions
+        )
     if what == OF_UNITS:
         units = campaign_units(connection, campaign, session_gap=session_gap, names=names)
         return FORMATS[format].write(UNITS, units.rows())
@@ -199,11 +202,14 @@ def export_rows(
         DUPLICATES: (export.duplicates, export.DUPLICATES),
     }[what]
     further = (*(export.ARM if several else ()), *(export.STATUS if everything else ()))
-    rows = read(connection, row.id, arms=arms if several else None, everything=everything, names=names)
+    further = (*further, *(export.VERSION if changed else ()))
+    rows = read(
+        connection, row.id, arms=arms if several else None, everything=everything, names=names, versions=changed
+    )
     if has_gold and everything and what != DUPLICATES:
         further = (*further, OF_GOLD)
         of_gold = _named(gold_rows(connection, row.id), GOLD, by_label)
-        rows = _with_gold(of_gold, rows, columns, arms, several=several)
+        rows = _with_gold(of_gold, rows, columns, arms, several=several, changed=changed)
     if adjudicated != "without":
         rows = with_adjudications(connection, row.id, rows, (*columns, *further), adjudicated=adjudicated, arms=arms)
     if what != JUDGMENTS:
@@ -229,6 +235,7 @@ def _with_gold(
     arms: Collection[str],
     *,
     several: bool,
+    changed: bool,
 ) -> Iterator[tuple[Any, ...]]:
     """Rows with a further column "gold", then the answers to gold questions as rows that do not count.
 
@@ -248,7 +255,8 @@ def _with_gold(
         one["value"] = float(answer) if not better and answer else None
         status = False, one["status"], one["excluded"]
         said = {1: "right", 0: "wrong", None: "cannot tell"}[one["right"]]
-        yield *(one.get(name) for name in columns), *([one["arm"]] if several else []), *status, said
+        arm, version = [one["arm"]] if several else [], [None] if changed else []
+        yield *(one.get(name) for name in columns), *arm, *status, *version, said
 
 
 def note_names(

@@ -14,10 +14,9 @@ from typing import Any, Literal, get_args
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns import adjudication, messages, reopening, reserving
-from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.cache import AssignmentState, Cache
 from qrowd.collect.campaigns.judging import Clock
 from qrowd.collect.campaigns.lookup import NotFoundError, find
-from qrowd.collect.campaigns.cache import AssignmentState
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import review as rows

@@ -226,6 +226,19 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     # of a campaign
     "paused": _NOTHING,
     "resumed": _NOTHING,
+    "changed": {
+        "version": Index,
+        "topics": Index,
+        "documents": Index,
+        "units": Index,
+        "slots": Index,
+        "reworded": tuple[str, ...],
+        "words": tuple[tuple[str, str, str], ...],  # what, before, after
+        "topics_reworded": tuple[str, ...],
+        "documents_reworded": tuple[str, ...],
+        "gold": tuple[str, ...],
+        "lease_minutes": tuple[float, float],
+    },
     "drawn": {"place": Index, "document": Index | None, "n_judged": Index, "sizes": tuple[float, ...]},
     "looked": {"n_judged": Index, "seen": float, "looked": dict[str, Any]},
     "decided": {"n_judged": Index, "sentence": str},

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, Table, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.collect.store.schema import campaign, document, gold, image, slot, topic, unit
+from qrowd.collect.store.settings import get_setting, put_setting
 
 MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
 ROWS_AT_ONCE = 10_000
+DELETED = "last_deleted_campaign"
 
 
 # The columns of their tables, by name.
@@ -48,6 +50,9 @@ def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
     """Write a new campaign; its number, None where its name is taken."""
     if find_campaign(connection, row["name"]) is not None:
         return None
+    if connection.dialect.name == "sqlite":  # which would give the number of a deleted campaign again
+        newest = connection.scalar(select(func.max(campaign.c.id))) or 0
+        row = {**row, "id": max(newest, int(get_setting(connection, DELETED) or 0)) + 1}
     try:
         return int(
             connection.execute(
@@ -87,9 +92,20 @@ def set_campaign_status(connection: Connection, id: int, status: str, *, before:
     return connection.execute(change).rowcount > 0
 
 
+def note_deleted(connection: Connection, id: int) -> None:
+    """Keep the number of a campaign that is deleted from being given again, since other processes may remember it."""
+    put_setting(connection, DELETED, str(max(id, int(get_setting(connection, DELETED) or 0))))
+
+
 def change_campaign(connection: Connection, id: int, values: Mapping[str, Any]) -> None:
     """Write columns of a campaign; it gets another stamp, so that nobody goes on with what they remember of it."""
     connection.execute(update(campaign).where(campaign.c.id == id).values(**values, stamp=secrets.randbits(62)))
+
+
+def change_document(connection: Connection, campaign_id: int, label: str, values: Mapping[str, Any]) -> None:
+    """Write columns of a document."""
+    which = document.c.campaign_id == campaign_id, document.c.label == label
+    connection.execute(update(document).where(*which).values(**values))
 
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:

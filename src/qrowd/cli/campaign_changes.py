@@ -1,0 +1,100 @@
+"""`qrowd campaign change`, `import`, `delete` and `rebuild`: commands that write whole campaigns."""
+
+from __future__ import annotations
+
+import os
+import time
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.options import open_campaigns, option, server_extra
+from qrowd.reports.phrases import count
+
+Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
+
+
+def change(
+    folder: Annotated[str, typer.Argument(help="Folder with campaign.toml as it shall be, or that file.")],
+    database: options.Database = options.DATABASE,
+    check: Annotated[bool, option("--check", help="Only report what would change.")] = False,
+) -> None:
+    """Change a campaign after its start: further topics, documents and assessors, corrected texts; server or not."""
+    with server_extra():
+        from qrowd.collect.campaigns.change_lines import change_lines
+        from qrowd.collect.campaigns.changing import change_campaign, planned_changes
+        from qrowd.collect.campaigns.folder import read_folder
+    plan = read_folder(folder)
+    if check:
+        with open_campaigns(database) as store, store.reading() as connection:
+            changes = planned_changes(connection, plan)
+        typer.echo("\n".join(change_lines(changes) or [f"{plan.name}: nothing would change"]))
+        return
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        changes = store.write(lambda connection: change_campaign(connection, plan, time.time()))
+    typer.echo("\n".join(change_lines(changes)))
+    typer.echo(f"{plan.name} is changed; this is its version {changes.version}")
+
+
+def import_(
+    archive: Annotated[str, typer.Argument(help="Archive that was exported from a campaign.")],
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Import a campaign and its event log from an archive."""
+    from pathlib import Path
+
+    from qrowd.errors import FileError, RowError
+
+    with server_extra():
+        from qrowd.collect.campaigns.archive import read_archive
+    try:
+        lines = Path(archive).read_bytes().splitlines()
+    except OSError as error:
+        raise FileError(archive, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+    with open_campaigns(database, write=True, beside_server=True) as store:
+        try:
+            name = store.write(lambda connection: read_archive(connection, lines))
+        except RowError as error:
+            raise FileError(archive, error.problem, error.row) from None
+    typer.echo(f"{name} is in {database}")
+
+
+def delete(
+    name: Name,
+    archive: Annotated[
+        str | None,
+        option(help="New file for all that the campaign holds.", metavar="FILE", show_default="NAME-DATE.archive"),
+    ] = None,
+    database: options.Database = options.DATABASE,
+    names: options.Names = False,
+) -> None:
+    """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
+    from qrowd import files
+    from qrowd.errors import FileError
+
+    with server_extra():
+        from qrowd.collect.campaigns.deletion import check_stopped, delete_campaign, newest_event
+        from qrowd.collect.campaigns.exports import export_rows
+        from qrowd.collect.campaigns.lookup import find
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        with store.reading() as connection:
+            check_stopped(connection, name)
+            file = archive or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
+            if os.path.exists(file):
+                raise FileError(file, "exists; name a new file: --archive FILE")
+            newest = newest_event(connection, find(connection, name).id)
+            files.write_whole(file, export_rows(connection, name, "archive", "jsonl", names=names))
+        store.write(lambda connection: delete_campaign(connection, name, newest=newest))
+    typer.echo(f"wrote {file}; {name} is deleted from {database}")
+    typer.echo(f"qrowd campaign import {quote(file)} brings it back")
+
+
+def rebuild(name: Name, database: options.Database = options.DATABASE) -> None:
+    """Rebuild the tables of a campaign from its event log."""
+    with server_extra():
+        from qrowd.collect.campaigns.rebuild import rebuild as rebuild_tables
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        n = store.write(lambda connection: rebuild_tables(connection, name))
+    typer.echo(f"{name}: {count(n, 'event')}")
