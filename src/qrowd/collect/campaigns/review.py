@@ -40,10 +40,12 @@ Change = Callable[[Transaction, AssessorRow], None]
 
 @dataclass(frozen=True)
 class Filters:
-    """Which documents or pairs are listed. arm : "" without arms. kind : judgments, or answers to gold questions.
+    """Which documents or pairs are listed.
 
-    topic : a label, "" for all. assessor : only what this one judged. comments : only with a reason. open : only those
-    without a final answer. order : as in the campaign, most disagreement first, or as the list for adjudication has it.
+    arm : "" without arms. kind : judgments, or answers to gold questions. topic : a label, "" for all.
+    assessor : only what this one judged, by name if `names`, else by pseudonym. comments : only with a reason.
+    open : only those without a final answer.
+    order : as in the campaign, most disagreement first, or as the list for adjudication has it.
     """
 
     arm: str = ""
@@ -53,6 +55,7 @@ class Filters:
     comments: bool = False
     open: bool = False
     order: Order = "disagreement"
+    names: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ def summaries(connection: Connection, campaign: str, filters: Filters) -> list[S
     topics = {label: id for id, (label, _) in rows.topic_labels(connection, row.id).items()}
     if filters.topic and filters.topic not in topics:
         raise ArgumentError(f"topic={filters.topic[:40]!r}: the campaign {campaign} has none of this name")
-    protocol, options = protocols[filters.arm], {"arm": filters.arm, "name": filters.assessor}
+    protocol = protocols[filters.arm]
+    options: dict[str, Any] = {"arm": filters.arm, "name": filters.assessor, "names": filters.names}
     topic_id = topics.get(filters.topic)
     if filters.kind == "gold":
         found = rows.gold_summaries(connection, row.id, topic_id=topic_id, **options)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, func, select
 
 from qrowd.collect.store.base import upsert
+from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import assessor, assignment, message, topic
 
 
@@ -53,10 +54,15 @@ def messages_of(connection: Connection, assessor_id: int) -> list[Message]:
     return [_message(row) for row in connection.execute(_OF_ASSESSOR, {"of": assessor_id})]
 
 
-def asked(connection: Connection, campaign_id: int, *, open: bool, n: int, skipped: int = 0) -> list[Asked]:
-    """Questions of a campaign: those without a reply, oldest first, or those with one, newest first."""
+def asked(
+    connection: Connection, campaign_id: int, *, open: bool, n: int, skipped: int = 0, names: bool = False
+) -> list[Asked]:
+    """Questions of a campaign: those without a reply, oldest first, or those with one, newest first.
+
+    names : people by name, not by pseudonym.
+    """
     query = (
-        select(*_COLUMNS, assessor.c.name, topic.c.label, topic.c.title)
+        select(*_COLUMNS, assessor_label(names), topic.c.label, topic.c.title)
         .join(assessor, assessor.c.id == message.c.assessor_id)
         .join(assignment, assignment.c.id == message.c.assignment_id)
         .join(topic, topic.c.id == assignment.c.topic_id)

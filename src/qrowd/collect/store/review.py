@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, literal, or_, select
 
+from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import (
     assessor,
     assignment,
@@ -61,12 +62,14 @@ def document_summaries(
     arm: str = "",
     topic_id: int | None = None,
     name: str = "",
+    names: bool = False,
     comments: bool = False,
     ratios: bool = False,
 ) -> list[Summary]:
     """Judged documents, topic by topic.
 
-    arm : "" for a campaign without arms. topic_id : only of this topic. name : only those that this assessor judged.
+    arm : "" for a campaign without arms. topic_id : only of this topic. name : only those that this assessor judged, by
+    name if `names`, else by pseudonym.
     comments : only those with a reason. ratios : disagreement is the highest value over the lowest, less 1, as of
     magnitudes; if False, the standard deviation of the values (of the population).
     """
@@ -86,16 +89,22 @@ def document_summaries(
     if comments:
         query = query.having(has_comment > 0)
     if name:
-        query = query.having(func.sum(case((assessor.c.name == name, 1), else_=0)) > 0)
+        query = query.having(func.sum(case((assessor_label(names) == name, 1), else_=0)) > 0)
     return _summaries(connection, query.order_by(assignment.c.topic_id, judgment.c.document_id), root=not ratios)
 
 
 def pair_summaries(
-    connection: Connection, campaign_id: int, *, arm: str = "", topic_id: int | None = None, name: str = ""
+    connection: Connection,
+    campaign_id: int,
+    *,
+    arm: str = "",
+    topic_id: int | None = None,
+    name: str = "",
+    names: bool = False,
 ) -> list[Summary]:
     """Judged pairs, topic by topic: how many preferred the one and the other; disagreement is the smaller share.
 
-    arm, topic_id, name : as for `document_summaries`.
+    arm, topic_id, name, names : as for `document_summaries`.
     """
     low = case((preference.c.left_id < preference.c.right_id, preference.c.left_id), else_=preference.c.right_id)
     high = case((preference.c.left_id < preference.c.right_id, preference.c.right_id), else_=preference.c.left_id)
@@ -113,13 +122,19 @@ def pair_summaries(
     )  # fmt: skip
     query = query.group_by(assignment.c.topic_id, low, high)
     if name:
-        query = query.having(func.sum(case((assessor.c.name == name, 1), else_=0)) > 0)
+        query = query.having(func.sum(case((assessor_label(names) == name, 1), else_=0)) > 0)
     rows = _summaries(connection, query.order_by(assignment.c.topic_id, low, high))
     return [row._replace(disagreement=_smaller_share(row.lowest or 0, row.highest or 0)) for row in rows]
 
 
 def gold_summaries(
-    connection: Connection, campaign_id: int, *, arm: str = "", topic_id: int | None = None, name: str = ""
+    connection: Connection,
+    campaign_id: int,
+    *,
+    arm: str = "",
+    topic_id: int | None = None,
+    name: str = "",
+    names: bool = False,
 ) -> list[Summary]:
     """Gold questions that were answered: `lowest` answers were wrong and `highest` right, `document` over `other`."""
     right = func.sum(case((gold_answer.c.is_right, 1), else_=0))
@@ -134,7 +149,7 @@ def gold_summaries(
     keys = assignment.c.topic_id, gold_answer.c.document_id, gold_answer.c.other_id
     query = query.group_by(*keys)
     if name:
-        query = query.having(func.sum(case((assessor.c.name == name, 1), else_=0)) > 0)
+        query = query.having(func.sum(case((assessor_label(names) == name, 1), else_=0)) > 0)
     rows = _summaries(connection, query.order_by(*keys))
     return [row._replace(disagreement=(row.lowest or 0) / max(row.n, 1)) for row in rows]
 
@@ -165,7 +180,6 @@ def _smaller_share(first: float, second: float) -> float:
 _WHO = (
     assignment.c.id.label("assignment"),
     assessor.c.id.label("assessor_id"),
-    assessor.c.name.label("assessor"),
     assessor.c.excluded,
     assessor.c.provider,
     assessor.c.state.label("journey"),
@@ -176,14 +190,21 @@ _WHO = (
 )
 
 
-def answers_about(connection: Connection, campaign_id: int, topic_id: int, document_id: int) -> list[Row[Any]]:
-    """Every current judgment of a document for a topic, whether it counts or not, oldest first."""
-    query = _answers(judgment, campaign_id, topic_id, list(judgment.c)).where(judgment.c.document_id == document_id)
+def answers_about(
+    connection: Connection, campaign_id: int, topic_id: int, document_id: int, *, names: bool = False
+) -> list[Row[Any]]:
+    """Every current judgment of a document for a topic, whether it counts or not, oldest first.
+
+    names : people by name, not by pseudonym; also below.
+    """
+    query = _answers(judgment, campaign_id, topic_id, list(judgment.c), names).where(
+        judgment.c.document_id == document_id
+    )
     return list(connection.execute(query.order_by(judgment.c.time, judgment.c.assignment_id)))
 
 
 def answers_about_pair(
-    connection: Connection, campaign_id: int, topic_id: int, pair: tuple[int, int]
+    connection: Connection, campaign_id: int, topic_id: int, pair: tuple[int, int], *, names: bool = False
 ) -> list[Row[Any]]:
     """Every current preference between two documents for a topic, whether it counts or not, oldest first."""
     one, other = pair
@@ -191,27 +212,33 @@ def answers_about_pair(
         and_(preference.c.left_id == one, preference.c.right_id == other),
         and_(preference.c.left_id == other, preference.c.right_id == one),
     )
-    query = _answers(preference, campaign_id, topic_id, [*preference.c]).where(same)
+    query = _answers(preference, campaign_id, topic_id, [*preference.c], names).where(same)
     return list(connection.execute(query.order_by(preference.c.time, preference.c.assignment_id)))
 
 
-def marks_about(connection: Connection, campaign_id: int, topic_id: int, documents: tuple[int, ...]) -> list[Row[Any]]:
+def marks_about(
+    connection: Connection, campaign_id: int, topic_id: int, documents: tuple[int, ...], *, names: bool = False
+) -> list[Row[Any]]:
     """Bad marks of these documents for a topic."""
-    query = _answers(bad_mark, campaign_id, topic_id, [*bad_mark.c]).where(bad_mark.c.document_id.in_(documents))
+    query = _answers(bad_mark, campaign_id, topic_id, [*bad_mark.c], names).where(bad_mark.c.document_id.in_(documents))
     return list(connection.execute(query.order_by(bad_mark.c.time, bad_mark.c.assignment_id)))
 
 
-def gold_answers_about(connection: Connection, campaign_id: int, topic_id: int, document_id: int) -> list[Row[Any]]:
+def gold_answers_about(
+    connection: Connection, campaign_id: int, topic_id: int, document_id: int, *, names: bool = False
+) -> list[Row[Any]]:
     """Every answer to the gold questions of a document for a topic."""
-    query = _answers(gold_answer, campaign_id, topic_id, [*gold_answer.c])
+    query = _answers(gold_answer, campaign_id, topic_id, [*gold_answer.c], names)
     query = query.where(gold_answer.c.document_id == document_id)
     return list(connection.execute(query.order_by(gold_answer.c.time, gold_answer.c.assignment_id)))
 
 
-def _answers(table: Any, campaign_id: int, topic_id: int, columns: list[ColumnElement[Any]]) -> Select[Any]:
+def _answers(
+    table: Any, campaign_id: int, topic_id: int, columns: list[ColumnElement[Any]], names: bool
+) -> Select[Any]:
     named = [column for column in columns if column.name not in ("assignment_id", "campaign_id")]
     return (
-        select(*_WHO, *named)
+        select(*_WHO, assessor_label(names).label("assessor"), *named)
         .select_from(assignment)
         .join(table, table.c.assignment_id == assignment.c.id)
         .join(assessor, assessor.c.id == assignment.c.assessor_id)

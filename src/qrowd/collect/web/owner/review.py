@@ -54,7 +54,7 @@ from qrowd.collect.store.schema import MODEL
 from qrowd.collect.web.documents import RenderedDocument, render_document
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.campaigns import in_words
-from qrowd.collect.web.owner.context import REVIEWER, OwnerContext, form, page, upload
+from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, form, page, upload
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 from qrowd.influence.disagreements import disagreements
@@ -72,8 +72,8 @@ def review_of(context: OwnerContext) -> CampaignReview:
     return CampaignReview(context.server.store, clock=context.server.clock, account=context.owner.name)
 
 
-def filters_of(fields: Mapping[str, str], arm: str) -> Filters:
-    """What the list is narrowed to by its address."""
+def filters_of(fields: Mapping[str, str], arm: str, names: bool) -> Filters:
+    """What the list is narrowed to by its address. names : people by name, not by pseudonym."""
     order: Order = next((one for one in ORDERS if one == fields.get("order")), "disagreement")
     return Filters(
         arm,
@@ -83,6 +83,7 @@ def filters_of(fields: Mapping[str, str], arm: str) -> Filters:
         fields.get("comments") == "1",
         fields.get("open") == "1",
         order,
+        names,
     )
 
 
@@ -98,7 +99,7 @@ def address(context: OwnerContext, path: str = "", **query: str) -> str:
 async def index(context: OwnerContext) -> Response:
     """Documents or pairs with what was said of them, most disagreement first by default."""
     fields, row = query_of(context.request), context.campaign
-    filters, number = filters_of(fields, context.arm), fields.get("page", "1")
+    filters, number = filters_of(fields, context.arm, context.may(OWNER_OF)), fields.get("page", "1")
     current = int(number[:9]) if number.isascii() and number.isdigit() else 1
 
     async def find() -> list[Summary]:
@@ -194,7 +195,9 @@ async def item(context: OwnerContext) -> Response:
         return RedirectResponse(address(context), 303)
     if arm not in protocols_of(row):
         raise not_found()
-    details = await context.read(lambda connection: find_item(connection, row.id, fields.get("topic", ""), labels, arm))
+    names = context.may(OWNER_OF)  # others see pseudonyms
+    topic = fields.get("topic", "")
+    details = await context.read(lambda connection: find_item(connection, row.id, topic, labels, arm, names=names))
     if details is None:
         raise not_found()
     texts = dict(enumerate(details.texts))
@@ -217,9 +220,18 @@ async def item(context: OwnerContext) -> Response:
 
 
 def find_item(
-    connection: Connection, campaign_id: int, topic_label: str, labels: tuple[str, ...], arm: str
+    connection: Connection,
+    campaign_id: int,
+    topic_label: str,
+    labels: tuple[str, ...],
+    arm: str,
+    *,
+    names: bool = False,
 ) -> Item | None:
-    """What was said of a document or a pair; None where there is no such one."""
+    """What was said of a document or a pair; None where there is no such one.
+
+    names : people by name, not by pseudonym.
+    """
     topic = coding_rows.topic_of(connection, campaign_id, topic_label)
     documents = [coding_rows.document_of(connection, campaign_id, label) for label in labels]
     if topic is None or None in documents or len(labels) > 2:
@@ -227,15 +239,15 @@ def find_item(
     numbers = tuple(one.id for one in documents if one is not None)
     texts = Cache().documents(connection, numbers)
     if len(numbers) == 2:
-        found = rows.answers_about_pair(connection, campaign_id, topic.id, (numbers[0], numbers[1]))
+        found = rows.answers_about_pair(connection, campaign_id, topic.id, (numbers[0], numbers[1]), names=names)
         answers = [_answer(one, _preferred(one, dict(zip(numbers, labels, strict=True)))) for one in found]
     else:
-        found = rows.answers_about(connection, campaign_id, topic.id, numbers[0])
+        found = rows.answers_about(connection, campaign_id, topic.id, numbers[0], names=names)
         answers = [_answer(one, "cannot tell" if one.value is None else one.raw) for one in found]
-    marks = [_answer(one, "Bad") for one in rows.marks_about(connection, campaign_id, topic.id, numbers)]
+    marks = [_answer(one, "Bad") for one in rows.marks_about(connection, campaign_id, topic.id, numbers, names=names)]
     gold = [
         replace(_answer(one, one.raw or "cannot tell"), is_right=one.is_right, may_open=False)
-        for one in rows.gold_answers_about(connection, campaign_id, topic.id, numbers[0])
+        for one in rows.gold_answers_about(connection, campaign_id, topic.id, numbers[0], names=names)
     ]
     final = adjudications(connection, campaign_id).get((topic_label, labels[0], arm)) if len(labels) == 1 else None
     listed = listed_for_adjudication(connection, campaign_id).rows

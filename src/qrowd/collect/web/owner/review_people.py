@@ -25,7 +25,7 @@ from qrowd.errors import ArgumentError
 
 async def questions(context: OwnerContext) -> Response:
     """What assessors asked the organisers: without a reply, oldest first; with one, newest first."""
-    fields, row = query_of(context.request), context.campaign
+    fields, row, names = query_of(context.request), context.campaign, context.may(OWNER_OF)  # others see pseudonyms
     open_ones, number = fields.get("replied") != "1", fields.get("page", "1")
     current = int(number[:9]) if number.isascii() and number.isdigit() else 1
 
@@ -33,7 +33,7 @@ async def questions(context: OwnerContext) -> Response:
         n_open, n_replied = count_asked(connection, row.id)
         n_pages = max(-(-(n_open if open_ones else n_replied) // MOST_SHOWN), 1)
         now = max(min(current, n_pages), 1)
-        part = asked(connection, row.id, open=open_ones, n=MOST_SHOWN, skipped=(now - 1) * MOST_SHOWN)
+        part = asked(connection, row.id, open=open_ones, n=MOST_SHOWN, skipped=(now - 1) * MOST_SHOWN, names=names)
         return {"rows": part, "n_open": n_open, "n_replied": n_replied, "n_pages": n_pages, "current": now}
 
     values = await context.read(work)
