@@ -52,6 +52,8 @@ TABLE = {
     ("GET", "/owner/c/{campaign}/assessors"): "reviewer",
     ("GET", "/owner/c/{campaign}/assessors/{number}"): "reviewer",
     ("POST", "/owner/c/{campaign}/assessors/{number}"): "owner",
+    ("GET", "/owner/c/{campaign}/assessors/{number}/data"): "owner",
+    ("POST", "/owner/c/{campaign}/export"): "owner",
     ("GET", "/owner/c/{campaign}/coding"): "reviewer",
     ("GET", "/owner/c/{campaign}/coding/item"): "reviewer",
     ("POST", "/owner/c/{campaign}/coding/item"): "reviewer",
@@ -222,7 +224,7 @@ def test_an_archive_keeps_who_did_what_and_gives_no_role(made: Estate, tmp_path:
     form = {"csrf": csrf, "name": "the-somebody", "role": "viewer"}
     assert who.post("/owner/c/small/members", form).status == 303
     assert who.post("/owner/c/small/members", {**form, "role": "none"}).status == 303
-    lines = made.store.read(lambda c: list(write_archive(c, "small")))
+    lines = made.store.read(lambda c: list(write_archive(c, "small", names=True)))
     with open_store(tmp_path / "other.db") as other:
         other.write(lambda c: add_account(c, "the-owner", "", 0.0))
         other.write(lambda c: read_archive(c, lines, account="key import"))

@@ -16,7 +16,7 @@ from qrowd.collect.store import events
 from qrowd.collect.store.accounts import CAMPAIGN_ROLES
 from qrowd.collect.store.state import assessors_of
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import VIEWER, OwnerContext, form, page
+from qrowd.collect.web.owner.context import OWNER_OF, VIEWER, OwnerContext, form, page
 
 PER_PAGE = 50
 
@@ -50,7 +50,8 @@ async def log(context: OwnerContext) -> Response:
         n = events.count_of_owners(connection, number)
         last = max(-(-n // PER_PAGE), 1)
         rows = events.of_owners(connection, number, PER_PAGE, (min(current, last) - 1) * PER_PAGE)
-        return n, rows, {one.id: one.name for one in assessors_of(connection, number)}
+        people = assessors_of(connection, number)
+        return n, rows, {one.id: one.name if context.may(OWNER_OF) else one.label for one in people}
 
     n, rows, names = await context.read(work)
     n_pages = max(-(-n // PER_PAGE), 1)
