@@ -56,14 +56,14 @@ def test_a_panel_of_people_and_models_is_collected_and_evaluated_in_one_place(qr
     assert outcome.out.startswith("2 models gave 16 answers in pilot.\n")
     outcome = qrowd("evaluate", "--campaign", "pilot", "--runs", "runs", "-o", "scores.csv")
     assert outcome.status == 0, outcome.err
-    assert set(pd.read_csv("scores.csv")["assessor"]) >= {"person-0", "person-1", "mild+campaign", "strict+campaign"}
+    assert set(pd.read_csv("scores.csv")["assessor"]) >= {"a1", "a2", "mild+campaign", "strict+campaign"}
     assert "2 assessors are models." in qrowd("campaign", "status", "pilot").out
     people = qrowd("campaign", "status", "pilot", "--per-assessor").out
     kinds = {line.split()[0]: line.split()[1] for line in people.splitlines() if " completed " in line}
     assert kinds == {
         "mild+campaign": "model",
-        "person-0": "person",
-        "person-1": "person",
+        "a1": "person",
+        "a2": "person",
         "strict+campaign": "model",
     }
     units = qrowd("campaign", "units", "pilot").out
@@ -71,8 +71,8 @@ def test_a_panel_of_people_and_models_is_collected_and_evaluated_in_one_place(qr
     assert "(16 answers)" in units
     rows = map(json.loads, qrowd("campaign", "export", "pilot").out.splitlines())
     assert {(row["assessor"], row["kind"]) for row in rows} == {
-        ("person-0", "person"),
-        ("person-1", "person"),
+        ("a1", "person"),
+        ("a2", "person"),
         ("mild+campaign", "model"),
         ("strict+campaign", "model"),
     }

@@ -55,25 +55,13 @@ def delete_person(
     typer.echo("copies and exports made earlier still hold the person; delete these, too")
 
 
-def retention(
-    database: options.Database = options.DATABASE,
-    retention_days: Annotated[
-        float | None,
-        option(help="Days for campaigns that do not say how long names are kept.", metavar="DAYS", min=0),
-    ] = None,
-    check: Annotated[bool, option("--check", help="Only list whose retention time is over.")] = False,
-) -> None:
+def retention(database: options.Database = options.DATABASE, retention_days: options.RetentionDays = None) -> None:
     """Take names and platform ids out of campaigns whose retention time is over, as the server does every day."""
     with server_extra():
-        from qrowd.collect.campaigns.retention import apply_retention, due
-    if check:
-        with open_campaigns(database) as store:
-            found = store.read(lambda connection: due(connection, time.time(), default=retention_days))
-        done = {one.campaign: len(one.people) for one in found}
-    else:
-        with open_campaigns(database, write=True, create=False) as store:
-            done = apply_retention(store, time.time(), default=retention_days)
+        from qrowd.collect.campaigns.retention import apply_retention
+    with open_campaigns(database, write=True, create=False) as store:
+        done = apply_retention(store, time.time(), default=retention_days)
     for campaign, n in done.items():
-        typer.echo(f"{campaign}: {count(n, 'person', 'people')}{' due' if check else ' pseudonymised'}")
+        typer.echo(f"{campaign}: {count(n, 'person', 'people')} pseudonymised")
     if not done:
         typer.echo("no campaign is due")

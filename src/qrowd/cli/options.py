@@ -60,6 +60,16 @@ Names = Annotated[
     bool,
     option("--names", help="Name the people of a campaign and their platform ids, not pseudonyms.", panel="Data"),
 ]
+RetentionDays = Annotated[
+    float | None,
+    option(
+        help="Days after the end of a campaign for which names are kept, where it does not say.",
+        metavar="DAYS",
+        min=0,
+        show_default="without end",
+        envvar="QROWD_RETENTION_DAYS",
+    ),
+]
 Database = Annotated[
     str,
     option(

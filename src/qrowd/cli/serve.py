@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from qrowd.cli.options import DATABASE, Database, option, server_extra
+from qrowd.cli.options import DATABASE, Database, RetentionDays, option, server_extra
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -62,16 +62,7 @@ def serve(
             envvar="QROWD_LINK_KEY_HOST",
         ),
     ] = None,
-    retention_days: Annotated[
-        float | None,
-        option(
-            help="Days after the end of a campaign for which names are kept, where it does not say.",
-            metavar="DAYS",
-            min=0,
-            show_default="without end",
-            envvar="QROWD_RETENTION_DAYS",
-        ),
-    ] = None,
+    retention_days: RetentionDays = None,
     per_minute: Annotated[
         int, option(help="Judgments that one assessor may send per minute.", min=1, envvar="QROWD_PER_MINUTE")
     ] = 60,
