@@ -1,4 +1,4 @@
-"""Photograph the assessor's pages for docs/judging_pages.md: light, on a phone, and dark where the page shows it.
+"""Photograph the assessor's pages for two pages of the docs: light, on a phone, and dark where the page shows it.
 
 `python docs/photograph.py` writes docs/images/judging anew; it needs chromium on PATH and the packages of the tests.
 `python docs/photograph.py magnitude pair` only these pages.
@@ -20,8 +20,9 @@ WIDEST, NARROWEST = 1000, 585  # pixels, of a picture that is wider than high, a
 
 
 def pictures_of_the_docs() -> tuple[str, ...]:
-    """The pictures that docs/judging_pages.md shows, in its order."""
-    return tuple(re.findall(r"images/judging/(\S+?\.png)", (DOCS / "judging_pages.md").read_text()))
+    """The pictures that docs/judging_pages.md and docs/languages.md show, in their order."""
+    text = "".join((DOCS / page).read_text() for page in ("judging_pages.md", "languages.md"))
+    return tuple(dict.fromkeys(re.findall(r"images/judging/(\S+?\.png)", text)))
 
 
 def compress(picture: Path, where: Path) -> int:

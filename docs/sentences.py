@@ -258,7 +258,7 @@ def sentences_of_template(source: str) -> list[Sentence]:
                 stack[-1] = f"{_opposite(stack[-1])}, if {rest}"
             elif word == "else":
                 stack[-1] = _opposite(stack[-1])
-            elif word.startswith("end") and stack:
+            elif word in ("endif", "endfor", "endmacro", "endblock") and stack:
                 stack.pop()
         elif token.lastgroup == "tag":
             spoken = [
@@ -279,7 +279,9 @@ def sentences_of_template(source: str) -> list[Sentence]:
 
 
 def _bare(text: str) -> str:
-    """A placeholder in single braces, blocks left out."""
+    """A placeholder in single braces, texts for the catalogues as they are, blocks left out."""
+    text = re.sub(r"\{\{\s*_\(([\"'])(.*?)\1.*?\)\s*\}\}", r"\2", text, flags=re.DOTALL)
+    text = re.sub(r"%\((\w+)\)s", r"{\1}", text)
     return re.sub(r"\{\{\s*(.*?)\s*\}\}", r"{\1}", re.sub(r"\{%.*?%\}", " ", text, flags=re.DOTALL), flags=re.DOTALL)
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from starlette.applications import Starlette
@@ -450,11 +451,17 @@ def gallery(base: str, tags: tuple[str, ...] = ("en",)) -> Iterator[Gallery]:
 def photograph(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
     """PNG pictures of the pages named, or of all: one per look."""
     from browsers import chromium
+    from collect.web.pseudo import with_arabic
     from webserver import listening
 
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    with listening(partial(gallery, tags=tags())) as site, chromium() as browser:
+    with (
+        TemporaryDirectory() as made_up,
+        with_arabic(Path(made_up)),
+        listening(partial(gallery, tags=tags())) as site,
+        chromium() as browser,
+    ):
         for look, options in LOOKS.items():
             tab = browser.new_context(**options).new_page()
             tab.route(f"{SITE}/**", lambda route: route.fulfill(body=STATION, content_type="text/html"))
