@@ -60,7 +60,7 @@ def test_what_has_focus_is_never_under_the_bar(tab: Page, site: Gallery) -> None
         tab.keyboard.press("Tab")
         hidden = tab.evaluate(
             "(() => { const e = document.activeElement, r = e.getBoundingClientRect();"
-            " const bar = document.querySelector('.bar');"
-            " return !bar.contains(e) && e !== document.body && r.top > bar.getBoundingClientRect().top - 4 })()"
+            " const bar = document.querySelector('.bar'), b = bar.getBoundingClientRect();"
+            " return !bar.contains(e) && e !== document.body && r.top > b.top - 4 && r.top < b.bottom - 1 })()"
         )
         assert not hidden
