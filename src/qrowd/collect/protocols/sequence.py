@@ -223,11 +223,12 @@ class Sequence(Protocol[SequenceState]):
                 raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
             event = Event("cannot_tell", data)
         _check_reason(task, action.reason)
-        after = self.evolve(task, state, event, at)
-        if after.position == state.position:
-            return (event, *self._submission_events(task, after))
-        if not self.enough(task, after):
+        ends = _target(_answer(state, event, at), action.position) in (None, state.position)
+        after = self.evolve(task, state, event, at) if ends or self.stops(task) else None
+        if after is None or not (ends or self.enough(task, after)):
             return (event,)
+        if ends:
+            return (event, *self._submission_events(task, after))
         return (event, Event("stopped")) if task.settings.rating else (event, Event("stopped"), Event("completed"))
 
     def revise(self, task: Task, state: SequenceState, action: Judge | CannotTell) -> Event | None:
@@ -280,8 +281,8 @@ class Sequence(Protocol[SequenceState]):
             case "feedback_read":
                 return replace(state, feedback=None, since=at)
             case "stepped_back" | "stepped_forward":
-                backs = state.backs + (event.kind == "stepped_back")
-                return _step(replace(_add_time(state, at), backs=backs), data["position"])
+                state = replace(state, backs=state.backs + (event.kind == "stepped_back"))
+                return _step(_add_time(state, at), data["position"])
             case "postponed":
                 position = data["position"]
                 queue = (*(p for p in state.postponed if p != position), position)
@@ -424,26 +425,25 @@ def _frontier(state: SequenceState) -> int | None:
     return state.postponed[0] if state.postponed else None
 
 
-def _show(state: SequenceState, position: int) -> SequenceState:
-    place = state.places[position]
-    return replace(_put(state, position, replace(place, visits=place.visits + 1)), position=position)
+def _show(state: SequenceState, position: int, **changes: Any) -> SequenceState:
+    place = replace(state.places[position], visits=state.places[position].visits + 1)
+    return _put(state, position, place, position=position, **changes)
 
 
-def _put(state: SequenceState, position: int, place: Place) -> SequenceState:
-    return replace(state, places=(*state.places[:position], place, *state.places[position + 1 :]))
+def _put(state: SequenceState, at: int, place: Place, **changes: Any) -> SequenceState:
+    return replace(state, places=(*state.places[:at], place, *state.places[at + 1 :]), **changes)
 
 
 def _add_time(state: SequenceState, at: float, active: float | None = None) -> SequenceState:
     """The time since the page came up goes to the document it showed."""
-    place = state.places[state.position]
-    seconds = max(at - state.since, 0.0)
+    place, seconds = state.places[state.position], max(at - state.since, 0.0)
     place = replace(
         place,
         seconds=place.seconds + seconds,
         active=place.active if active is None else (place.active or 0.0) + active,
         attentive=place.attentive + (seconds if active is None else min(seconds, active)),
     )
-    return replace(_put(state, state.position, place), since=at)
+    return _put(state, state.position, place, since=at)
 
 
 def _revise(state: SequenceState, event: Event, at: float) -> SequenceState:
@@ -454,8 +454,7 @@ def _revise(state: SequenceState, event: Event, at: float) -> SequenceState:
     position, active = event.data["position"], event.data["active"]
     kind: Literal["judged", "cannot_tell"] = "cannot_tell" if event.data["value"] is None else "judged"
     after = _answer(state, Event(kind, event.data), at)
-    place = after.places[position]
-    seconds = active or 0.0
+    place, seconds = after.places[position], active or 0.0
     place = replace(
         place,
         visits=place.visits + 1,
@@ -467,8 +466,7 @@ def _revise(state: SequenceState, event: Event, at: float) -> SequenceState:
 
 
 def _answer(state: SequenceState, event: Event, at: float) -> SequenceState:
-    position = event.data["position"]
-    old = state.places[position]
+    old = state.places[position := event.data["position"]]
     content = {
         "answer": event.kind,
         "text": event.data.get("text", ""),
@@ -479,22 +477,24 @@ def _answer(state: SequenceState, event: Event, at: float) -> SequenceState:
         return state
     new = replace(old, **content, revisions=old.revisions + (old.answer != ""), time=at)
     queue = tuple(p for p in state.postponed if p != position)
-    return replace(_put(state, position, new), postponed=queue)
+    return _put(state, position, new, postponed=queue)
 
 
 def _move_on(state: SequenceState, position: int) -> SequenceState:
     """To where the assessor was, or else to whose turn it is; nowhere where all is said and the last was shown."""
-    if state.resume is not None:
-        target: int | None = state.resume
-    elif state.revising:
-        target = position + 1 if position + 1 < len(state.places) else None
-    else:
-        target = _frontier(state)
-    return state if target is None else _show(replace(state, resume=None), target)
+    target = _target(state, position)
+    return state if target is None else _show(state, target, resume=None)
+
+
+def _target(state: SequenceState, position: int) -> int | None:
+    """The position after the one that was just answered; None where there is none."""
+    if state.resume is None and state.revising:
+        return position + 1 if position + 1 < len(state.places) else None
+    return _frontier(state) if state.resume is None else state.resume
 
 
 def _step(state: SequenceState, position: int) -> SequenceState:
     """To another document, keeping in mind where the assessor was."""
     was = state.position if state.resume is None else state.resume
     ahead = position >= was if state.revising else not state.places[position].answer
-    return _show(replace(state, resume=None if ahead else was), position)
+    return _show(state, position, resume=None if ahead else was)

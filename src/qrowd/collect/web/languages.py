@@ -51,7 +51,7 @@ class Language:
 
     def number(self, value: float) -> str:
         """A number as it is written in this language."""
-        return str(format_decimal(value, locale=self.locale))
+        return _written(value, self.tag) if type(value) is int else str(format_decimal(value, locale=self.locale))
 
     def clock(self, time: datetime) -> str:
         """The time of a day."""
@@ -84,6 +84,8 @@ class Language:
 
     def gettext(self, text: str, /, **values: Any) -> Markup:
         """For templates: the translated text, in which the values are escaped."""
+        if not values:
+            return _unescaped(self, text)
         return Markup(self._looked_up(text)) % self._escaped(values)
 
     def ngettext(self, one: str, other: str, n: int, /, **values: Any) -> Markup:
@@ -100,6 +102,18 @@ class Language:
 
     def _escaped(self, values: Mapping[str, Any]) -> dict[str, Markup]:
         return {name: escape(self._value(value)) for name, value in values.items()}
+
+
+@lru_cache(maxsize=4096)
+def _written(value: int, tag: str) -> str:
+    """A whole number as it is written in a language; pages are full of small ones."""
+    return str(format_decimal(value, locale=Locale.parse(tag, sep="-")))
+
+
+@lru_cache(maxsize=4096)
+def _unescaped(words: Language, text: str) -> Markup:
+    """A text of a template without values: `%%` stands for a percent sign, as where there are values."""
+    return Markup(words._looked_up(text)) % {}
 
 
 @lru_cache(maxsize=64)
