@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same files
-.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench fuzz soak clean suite
+.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench load hosts fuzz soak clean suite
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -56,6 +56,12 @@ release-check: .venv/.release ## build the release twice and use it in empty env
 bench: .venv/.bench ## measure speed and memory beside the peers, into docs/benchmarks.md
 	@$(BIN)/python benchmarks/write.py
 
+load: .venv/.bench ## 1,000 assessors judge for 15 minutes, into docs/benchmarks.md; LOAD_SECONDS=180 for less
+	@QROWD_LOAD_SECONDS=$(or $(LOAD_SECONDS),900) $(BIN)/python benchmarks/write.py load
+
+hosts: .venv/.bench .venv/.programs ## two hosts behind nginx are killed 102 times, into docs/benchmarks.md; KILLS, ANSWERS
+	@QROWD_HOSTS=$(or $(KILLS),102),$(or $(ANSWERS),100000),20 $(BIN)/python benchmarks/write.py hosts
+
 fuzz: .venv/.dev ## ten minutes of texts that are hard to read and to draw; none may hold up the event loop
 	@PYTHONPATH=tests $(BIN)/python -m soak.worst 600
 
@@ -67,7 +73,6 @@ soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times u
 	@PYTHONPATH=tests $(BIN)/python -m soak.models
 	@PYTHONPATH=tests $(BIN)/python -m soak.questions sqlite 60 40 10000
 	@PYTHONPATH=tests $(BIN)/python -m soak.questions postgresql 60 40 10000
-	@$(BIN)/python benchmarks/bench_server.py load 900
 
 clean: ## remove what the other targets made
 	@rm -rf .venv build dist src/qrowd/kernels/native .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -117,6 +122,7 @@ clean: ## remove what the other targets made
 	@missing=; command -v chromium-headless-shell >/dev/null || { [ "$$(id -u)" != 0 ] && command -v chromium >/dev/null; } \
 		|| missing="$$missing chromium-headless-shell"; \
 	kpsewhich booktabs.sty >/dev/null 2>&1 || missing="$$missing texlive-latex-recommended"; \
+	{ command -v nginx || [ -x /usr/sbin/nginx ]; } >/dev/null || missing="$$missing nginx-light"; \
 	command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || missing="$$missing postgresql"; \
 	if [ -n "$$missing" ]; then \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -1,6 +1,6 @@
 """Run the benchmarks one after the other and write what they measured to docs/benchmarks.md.
 
-python benchmarks/write.py [NAME ...]      all of them by default; with names (evaluate, reading, ...) only theirs
+python benchmarks/write.py [NAME ...]      all but `load` and `hosts` by default; with names (evaluate, ...) only theirs
 
 The page is written anew after each, so that Ctrl-C loses only the one that is running. The exit status is 1 if a
 promise was broken or a benchmark ended early.
@@ -22,10 +22,12 @@ from side_by_side import BROKEN, FIGURES, Figure
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
+LONG = ("load", "hosts")  # which have targets of their own
 INTRODUCTION = """# Benchmarks
 
-Written by `make bench`. A figure is a ratio to a peer in the same run, or stands beside one: machines differ fourfold
-in speed, so compare seconds only with the two calibration figures of the same section."""
+Written by `make bench`; the sections of `make load` and `make hosts`, which take longer, by these. A figure is a ratio
+to a peer in the same run, or stands beside one: machines differ fourfold in speed, so compare seconds only with the two
+calibration figures of the same section."""
 
 
 def measured(script: Path, log: Path) -> tuple[list[Figure], int]:
@@ -80,10 +82,10 @@ def write(texts: dict[str, str], titles: Sequence[str]) -> None:
 
 def main(names: Sequence[str]) -> int:
     scripts = sorted(HERE.glob("bench_*.py"))
-    chosen = [one for one in scripts if not names or one.stem.removeprefix("bench_") in names]
+    named = {one.stem.removeprefix("bench_"): one for one in scripts}
+    chosen = [one for name, one in named.items() if (name in names if names else name not in LONG)]
     if not chosen:
-        known = ", ".join(one.stem.removeprefix("bench_") for one in scripts)
-        print(f"no such benchmark: {', '.join(names)}; there are {known}", file=sys.stderr)
+        print(f"no such benchmark: {', '.join(names)}; there are {', '.join(named)}", file=sys.stderr)
         return 2
     texts, broken = sections(), []
     with tempfile.TemporaryDirectory() as folder:
