@@ -313,7 +313,7 @@ def test_grades_are_given_on_a_phone_on_a_narrow_one_and_at_twice_the_size(
     expect(tab.locator("[data-status]")).to_have_text(re.compile(r"^Saved ✓ \d\d:\d\d$"))
     assert tab.locator("[data-status]").evaluate("e => e.getClientRects().length") == 1
     fits(tab)
-    click(tab, "← Back")
+    click(tab, "Back")
     assert title_of(tab) == titles[2]
     expect(tab.locator("#grade-2")).to_be_checked()
     tab.locator("label[for=grade-4]").click()
@@ -411,7 +411,7 @@ def test_a_unit_is_judged_without_javascript(app: Application, browser: Browser)
     expect(tab.locator("#reason")).to_have_value("kept")
     fill(tab, "4", "so")
     push("Save and continue")
-    push("← Back")
+    push("Back")
     expect(tab.locator(".progress")).to_contain_text("Document 1 of 3")
     for _ in range(3):
         fill(tab, "5", "so")

@@ -170,7 +170,7 @@ def test_the_protocol_of_maddalena_et_al_from_the_first_page_to_the_second_unit(
     # 3.2.2 the back button
     judge_one(tab, study, {BEST: "90", WORST: "1"})
     expect(tab.locator(".progress")).to_contain_text("Document 2 of 8")
-    click(tab, "← Back")
+    click(tab, "Back")
     expect(tab.locator(".progress")).to_contain_text("Document 1 of 8")
     judge(tab, study, {BEST: "90", WORST: "1"}, seconds=1)
     # 3.2.2 the unit is complete; failed attempts have left no judgment that counts
@@ -209,8 +209,8 @@ def test_the_back_button_comes_with_the_advice_what_it_is_for(tab: Page, study: 
     topic = begin_unit(tab)
     tab.get_by_label(topic).check()
     click(tab, "Answer")
-    assert tab.get_by_role("button", name="← Back").count() == 0
+    assert tab.get_by_role("button", name="Back").count() == 0
     judge_one(tab, study, {})
-    expect(tab.get_by_role("button", name="← Back")).to_be_visible()
+    expect(tab.get_by_role("button", name="Back")).to_be_visible()
     expect(tab.locator(".actions")).to_contain_text("Back only to fix a mistake")
     no_faults(tab)
