@@ -18,7 +18,8 @@ MEASURE = """() => {
     const buttons = [...document.querySelectorAll(".bar button, .bar label, .bar summary, .bar input[type=text]")];
     const bar = of(".bar"), shown = buttons.map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) => r.width && e.checkVisibility());
     return {
-        bar: bar.height, pane: (bar.top - top) / innerHeight, bottom: bar.bottom - innerHeight,
+        bar: bar.height, pane: (bar.top - top) / innerHeight,
+        bottom: bar.bottom - innerHeight,
         covered: shown.filter(([e, r]) => {
             const hit = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2);
             return !hit || !(e.contains(hit) || hit.contains(e) || hit.closest(".grade")?.contains(e));
