@@ -16,7 +16,8 @@ MEASURE = """() => {
     const of = (what) => document.querySelector(what)?.getBoundingClientRect();
     const top = Math.max(...[".site", ".head", ".tabs"].map(of).filter(r => r && r.height).map(r => r.bottom));
     const buttons = [...document.querySelectorAll(".bar button, .bar label, .bar summary, .bar input[type=text]")];
-    const bar = of(".bar"), shown = buttons.map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) => r.width && e.checkVisibility());
+    const bar = of(".bar"), shown = buttons.map(e => [e, e.getBoundingClientRect()])
+        .filter(([e, r]) => r.width && e.checkVisibility());
     return {
         bar: bar.height, pane: (bar.top - top) / innerHeight,
         bottom: bar.bottom - innerHeight,
