@@ -102,6 +102,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "qrowd campaign create pilot",
         "qrowd campaign create pilot --replace",
     ),
+    "campaign change": ("qrowd campaign change pilot --check", "qrowd campaign change pilot"),
     "campaign list": ("qrowd campaign list",),
     "campaign invite": ("qrowd campaign invite pilot ann bob --base-url https://judge.example.org",),
     "campaign ask": ("qrowd campaign ask pilot --model assessor.py:grade",),

@@ -285,7 +285,7 @@ def _assembled(topic: TopicPlan, pool: tuple[str, ...], settings: Settings, rng:
 
 def _reworded(old: Plan, new: Plan) -> Iterator[tuple[str, str, str]]:
     """Texts and numbers of the whole campaign that are others now."""
-    for name in (*TEXTS, "lease_minutes"):
+    for name in (*TEXTS, "lease_minutes", "retention_days"):
         if (before := getattr(old, name)) != (after := getattr(new, name)):
             yield f"campaign.{name}", _text(before), _text(after)
     if dict(old.pictures) != dict(new.pictures):

@@ -72,6 +72,8 @@ TABLE = {
     ("POST", "/owner/c/{campaign}/invitations"): "owner",
     ("GET", "/owner/c/{campaign}/platforms"): "owner",
     ("GET", "/owner/c/{campaign}/payment"): "owner",
+    ("GET", "/owner/c/{campaign}/delete"): "owner",
+    ("POST", "/owner/c/{campaign}/delete"): "owner",
     ("GET", "/owner/c/{campaign}/members"): "owner",
     ("POST", "/owner/c/{campaign}/members"): "owner",
 }

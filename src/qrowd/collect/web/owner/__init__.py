@@ -21,6 +21,7 @@ from qrowd.collect.web.owner import (
     login,
     members,
     oidc,
+    removal,
     review,
     review_people,
 )
@@ -34,6 +35,7 @@ ROUTES: list[BaseRoute] = [
     *members.ROUTES,
     *export_page.ROUTES,
     *campaigns.ROUTES,
+    *removal.ROUTES,
     *assessors.ROUTES,
     *coding.ROUTES,
     *review.ROUTES,

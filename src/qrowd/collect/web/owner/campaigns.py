@@ -22,9 +22,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.admin import STEPS
+from qrowd.collect.campaigns.archive import read_archive
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.plan_notes import preset_notes
 from qrowd.collect.campaigns.progress import Progress, progress
@@ -167,12 +169,29 @@ async def example(context: OwnerContext) -> Response:
 
 
 async def create(context: OwnerContext, fields: Form, files: list[UploadFile]) -> Response:
-    """A campaign from a zip, or from its TOML and the files that it names."""
+    """A campaign from an archive, from a zip, or from its TOML and the files that it names."""
+    if any(str(file.filename).lower().endswith(".archive") for file in files):
+        return await _import(context, files)
     content = await zip_of(_written(fields.get("toml", "").replace("\r\n", "\n"), files), files)
     plan = await asyncio.to_thread(plan_from_zip, content)
     at, owner = context.server.clock(), context.owner
     await context.server.store.write_async(lambda connection: create_as(connection, plan, at, owner))
     return RedirectResponse(formatting.base_of(plan.name), 303)
+
+
+async def _import(context: OwnerContext, files: list[UploadFile]) -> Response:
+    """A campaign from its archive, whose owner is then also the account."""
+    if len(files) > 1:
+        raise ArgumentError("send an archive alone")
+    lines, owner = (await files[0].read()).splitlines(), context.owner
+
+    def work(connection: Connection) -> str:
+        name = read_archive(connection, lines, account=owner.name)
+        if owner.account != NO_ACCOUNT:
+            set_member(connection, find(connection, name).id, owner.account, "owner")
+        return name
+
+    return RedirectResponse(formatting.base_of(await context.server.store.write_async(work)), 303)
 
 
 def _written(toml: str, files: list[UploadFile]) -> str:
