@@ -3,6 +3,9 @@ answered."""
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from functools import wraps
 from random import Random
@@ -16,8 +19,10 @@ from qrowd.collect.campaigns.changing import change_campaign, planned_changes
 from qrowd.collect.campaigns.creation import plan_of
 from qrowd.collect.campaigns.documents import DocumentPlan
 from qrowd.collect.campaigns.exports import export_rows
+from qrowd.collect.campaigns.folder import read_folder
 from qrowd.collect.campaigns.plan import TopicPlan
 from qrowd.collect.campaigns.rebuild import rebuild
+from qrowd.collect.campaigns.template import write_template
 from qrowd.collect.protocols.events import Consent, GoOn, GoTo, Judge, Refusal
 from qrowd.collect.protocols.settings import GoldSettings, GradesSettings, MagnitudeSettings
 from qrowd.collect.protocols.views import ConsentView, DocumentView
@@ -412,3 +417,29 @@ def test_a_change_that_fails_midway_leaves_nothing(store, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         change(store, with_topic(plan, "t9", "x1"))
     assert (kept(store), store.read(tables)) == before
+
+
+KILLED = """
+import os, signal, sys
+from qrowd.collect.campaigns import changing
+from qrowd.collect.campaigns.folder import read_folder
+from qrowd.collect.store.engine import open_store
+changing.materials.change_campaign = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+plan = read_folder(sys.argv[2])
+with open_store(sys.argv[1], beside_server=True) as store:
+    store.write(lambda connection: changing.change_campaign(connection, plan, 5.0))
+"""
+
+
+def test_a_process_that_is_killed_while_it_changes_a_campaign_leaves_it_as_it_was(tmp_path):
+    write_template(tmp_path / "pilot")
+    with open_store(tmp_path / "judgments.db") as store:
+        created(store, read_folder(tmp_path / "pilot"))
+        before = kept(store), store.read(tables)
+        toml = tmp_path / "pilot" / "campaign.toml"
+        toml.write_text(toml.read_text().replace("redundancy = 3", "redundancy = 5"))
+        arguments = [sys.executable, "-c", KILLED, str(tmp_path / "judgments.db"), str(tmp_path / "pilot")]
+        assert subprocess.run(arguments, check=False).returncode == -signal.SIGKILL
+        assert (kept(store), store.read(tables)) == before
+        change(store, read_folder(tmp_path / "pilot"))
+        assert kept(store) != before[0]
