@@ -45,6 +45,7 @@ EXCEPTIONS = {
     ("--depth", "explore"): "documents that are shown",
     ("--output", "explore"): "it writes a page",
     ("--output", "partition"): "it writes a folder",
+    ("--check", "campaign change"): "nothing is created",
     ("--correction", "compare"): "of top sets",
     ("--test", "plot"): "of one plot",
     ("--top", "plot"): "of systems, topics, documents or assessors, by the plot",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from qrowd.cli import options
+from qrowd.cli import arms, options
 from qrowd.cli.completion import plot_names
 from qrowd.cli.magnitude import By, Checks
 from qrowd.cli.options import convention, measures, methods, option
@@ -45,8 +45,8 @@ def plot(
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     sampling: options.Sampling = options.Sampling(2000),
-    arm: options.Arms = None,
-    units: options.Units = None,
+    arm: arms.Arms = None,
+    units: arms.Units = None,
     short_names: ShortNames = False,
     output: Annotated[
         str | None,
@@ -77,7 +77,7 @@ def plot(
     if name == "arms":
         from qrowd.reports.plots.arms import arms_figure
 
-        report = options.compared_arms(arm, units, data.campaign, data.database, confidence=sampling.confidence)
+        report = arms.compared_arms(arm, units, data.campaign, data.database, confidence=sampling.confidence)
         figure = arms_figure(report)
         write_output(target, plot_content(figure, format))
         typer.echo(figure.caption, err=is_standard_output(target))
