@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from qrowd.collect.protocols.events import (
     ACTIONS,
     Action,
+    AskOrganisers,
     CannotTell,
     Consent,
     GoOn,
@@ -20,6 +21,7 @@ from qrowd.collect.protocols.events import (
     Postpone,
     Prefer,
     Rate,
+    ReadReply,
     Refusal,
     Reply,
     Undo,
@@ -46,6 +48,8 @@ WANTED: list[tuple[dict[str, str], Action]] = [
     ({"do": "undo", "pair": "5"}, Undo(5)),
     ({"do": "look_up"}, LookUp()),
     ({"do": "rate", "confidence": "5", "understanding": "1", "comment": "fine"}, Rate(5, 1, "fine")),
+    ({"do": "ask_organisers", "message": "Is a list enough?"}, AskOrganisers("Is a list enough?")),
+    ({"do": "read_reply", "number": "2"}, ReadReply(2)),
 ]
 
 

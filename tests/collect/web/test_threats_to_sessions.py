@@ -48,7 +48,7 @@ def test_every_post_without_a_token_is_refused_whoever_sends_it(shared: Fort) ->
         for who in (Browser(shared.app), ann, owner):
             for token in ({}, {"csrf": ""}, {"csrf": "x" * 43}, {"csrf": "a.b"}):
                 answer = who.post(filled(path), {**FORM, **token})
-                takes_files = path in ("/owner/new", "/owner/lists/{campaign}")
+                takes_files = path in ("/owner/new", "/owner/lists/{campaign}", "/owner/review/{campaign}")
                 expected = 401 if path.startswith("/api/") else 415 if takes_files and who is owner else 403
                 assert answer.status == expected, (method, path, answer.text[:300])
                 tried += 1

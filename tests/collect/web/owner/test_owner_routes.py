@@ -28,7 +28,7 @@ from qrowd.collect.web.payment import payment_code
 from qrowd.judge import FunctionModel, Request
 from webserver import BASE, SECRET, Browser
 
-UPLOADS = {"/owner/new", "/owner/lists/{campaign}"}
+UPLOADS = {"/owner/new", "/owner/lists/{campaign}", "/owner/review/{campaign}"}
 OPEN = {
     "/owner/login",
     "/owner/enter/{token}",

@@ -192,7 +192,7 @@ async def item(context: OwnerContext) -> Response:
     row, arm = context.campaign, fields.get("arm") or context.arm
     labels = tuple(fields[key] for key in ("document", "other") if fields.get(key))
     if not labels:
-        return RedirectResponse(address(context), 303)
+        return await index(context)
     if arm not in protocols_of(row):
         raise not_found()
     names = context.may(OWNER_OF)  # others see pseudonyms
