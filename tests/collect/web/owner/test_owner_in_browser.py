@@ -8,6 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 from browsers import COLOURS, WCAG, axe_faults, by_tags
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, served
 from collect.web.owner.test_owner_routes import FOLDER, zipped
+from qrowd.collect.campaigns.lookup import find
+from qrowd.collect.store.materials import set_campaign_status
 from qrowd.collect.web.owner import owner_link
 
 LOOKS = (("light", 1280, by_tags(*WCAG, "best-practice")), ("dark", 1280, COLOURS), ("light", 320, COLOURS))
@@ -27,13 +29,14 @@ def begin_session(made: Estate, tab: Page) -> None:
 
 def paths(made: Estate) -> list[str]:
     own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/agreement", "/payment", "/settings")]
-    other = [f"/owner/c/small{path}" for path in ("", "/platforms", "/invitations", "/export", "/agreement")]
+    other = [f"/owner/c/small{path}" for path in ("", "/platforms", "/invitations", "/export", "/delete")]
     coding = [f"/owner/c/demo-magnitude/coding{path}" for path in ("", "?list=conflicts", "/item", "/tables")]
     people = [made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE), made.assessor("ann", "demo-preference")]
     return ["/owner", "/owner/new", "/owner/keys", *own, *other, *coding, *people, "/owner/c/demo-preference/agreement"]
 
 
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(browser: Browser, made: Estate) -> None:
+    made.store.write(lambda connection: set_campaign_status(connection, find(connection, "small").id, "stopped"))
     tab, messages, faults = browser.new_page(), [], {}
     tab.on("console", lambda message: messages.append(message.text))
     for path in ("/owner/login", *paths(made)):
