@@ -173,6 +173,7 @@ def render_main(
         values["words"] = values["document"].has_text
         values["grades"] = _keyed(_in_language(view.grades, words))
         values["others"] = _others(view)
+        values["help"] = _help(values["grades"], values["words"], tag)
     elif isinstance(view, PairView):
         values["left"] = _document(page, view.left)
         values["right"] = _document(page, view.right)
@@ -276,6 +277,13 @@ def _keyed(grades: tuple[Grade, ...]) -> tuple[tuple[Grade, str], ...]:
     digits = all(0 <= grade.value <= 9 for grade in grades)
     places = (str(place) if place <= 9 else "" for place in range(1, len(grades) + 1))
     return tuple((grade, str(grade.value) if digits else place) for grade, place in zip(grades, places, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _help(grades: tuple[tuple[Grade, str], ...], words: bool, tag: str) -> Markup:
+    """The list of keys on the page of a document, which is the same on all of a campaign."""
+    values = {"name": "document", "view": {"grades": grades}, "grades": grades, "words": words}
+    return Markup(render("help", tag=tag, **values))
 
 
 def _others(view: DocumentView) -> list[tuple[int, bool]]:
