@@ -63,7 +63,6 @@ EXCEPTIONS = {
     ("--gold", "campaign conflicts"): "a file, since the assessors are those of the campaign",
     ("--output", "report"): "it also writes a page",
     ("--output", "plot"): "it writes a plot",
-    ("--check", "campaign change"): "what would be other than before, not what the folder holds",
     ("--output", "campaign export"): "it writes to standard output, in a format of --format",
     ("--output", "campaign person"): "it writes to standard output, as JSON",
     ("--format", "study"): "the format of figures",

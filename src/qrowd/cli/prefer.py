@@ -79,9 +79,7 @@ def agree(
         for value, name in (*alone, (separate_strong, "--separate-strong")):
             if value:
                 raise ArgumentError(f"{name}: it does not go with the arms of a study; leave it out")
-        report = arms.compared_arms(
-            arm, units, data.campaign, data.database, tie_rate=tie_rate, confidence=confidence
-        )
+        report = arms.compared_arms(arm, units, data.campaign, data.database, tie_rate=tie_rate, confidence=confidence)
         deliver(report.to_document(), output)
         return
     grades = None if judgments is None else files.read_judgments(judgments)

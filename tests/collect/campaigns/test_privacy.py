@@ -101,7 +101,9 @@ def in_database(store: Store) -> str:
     from qrowd.collect.store.schema import metadata
 
     def cells(connection: Any) -> str:
-        return "\n".join(repr([tuple(row) for row in connection.execute(select(one))]) for one in metadata.sorted_tables)
+        return "\n".join(
+            repr([tuple(row) for row in connection.execute(select(one))]) for one in metadata.sorted_tables
+        )
 
     return store.read(cells)
 

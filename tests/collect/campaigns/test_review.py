@@ -282,7 +282,7 @@ def test_a_kept_unit_is_everybodys_after_its_time_or_when_it_is_released(store: 
     service, rita = seeded(store, clock), reviewer(store, clock)
 
     async def story() -> None:
-        ann, bob, cleo = [await service.arrive("pilot", "link", name) for name in ("ann", "bob", "cleo")]
+        _, bob, cleo = [await service.arrive("pilot", "link", name) for name in ("ann", "bob", "cleo")]
         await rita.assign("pilot", "ann", ["t0", "t1/0"], days=2)
         assert isinstance((await work(service, bob, Random(1))).view, NoneLeftView)
         assert topics_of(store, bob) == []

@@ -282,7 +282,6 @@ def fill(tab: Page, number: str = "40", reason: str = "because") -> None:
     tab.locator("#reason").fill(reason)
 
 
-
 def open_reason(tab: Page) -> None:
     """Unfold the box for a reason, where nobody has to give one."""
     if tab.locator("details.reason:not([open])").count():

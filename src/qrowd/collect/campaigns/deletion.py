@@ -57,9 +57,7 @@ def delete_campaign(connection: Connection, name: str, *, newest: int | None = N
     number = find(connection, name).id
     state.lock_campaign(connection, number)
     if newest is not None and newest_event(connection, number) != newest:
-        raise ArgumentError(
-            f"{name}: something happened after the archive was written; write it again, then delete"
-        )
+        raise ArgumentError(f"{name}: something happened after the archive was written; write it again, then delete")
     _remove(connection, number)
 
 
