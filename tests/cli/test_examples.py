@@ -1,5 +1,6 @@
 """Each example of a help text is a command that works on the files it names."""
 
+import asyncio
 import shlex
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from typer.main import get_command
 
 from qrowd.cli.examples import EXAMPLES, examples_of
 from qrowd.cli.main import app
+from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.store.engine import open_store
 
 LINES = [(command, line) for command, lines in EXAMPLES.items() for line in lines]
 CAMPAIGN = [line for command, line in LINES if command.startswith("campaign")]
@@ -60,5 +63,8 @@ def test_an_example_runs(qrowd, folder, line):
 def test_the_examples_of_campaigns_run_one_after_the_other(qrowd, folder):
     Path("assessor.py").write_text("def grade(request):\n    return '1'\n")
     for line in CAMPAIGN:
+        if line.startswith("qrowd campaign person"):
+            with open_store("judgments.db") as store:  # ann follows her link
+                asyncio.run(JudgingService(store).arrive("pilot", "link", "ann", name="ann"))
         if not line.startswith(("qrowd campaign owner", "qrowd campaign conflicts", "qrowd campaign ratios")):
             assert qrowd(*shlex.split(line)[1:]).status == 0, line

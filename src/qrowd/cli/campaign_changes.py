@@ -27,10 +27,10 @@ def change(
         from qrowd.collect.campaigns.changing import change_campaign, planned_changes
         from qrowd.collect.campaigns.folder import read_folder
     plan = read_folder(folder)
-    if check:
-        with open_campaigns(database) as store, store.reading() as connection:
-            changes = planned_changes(connection, plan)
-        typer.echo("\n".join(change_lines(changes) or [f"{plan.name}: nothing would change"]))
+    with open_campaigns(database) as store, store.reading() as connection:
+        lines = change_lines(planned_changes(connection, plan))
+    if check or not lines:
+        typer.echo("\n".join(lines or [f"{plan.name}: nothing would change"]))
         return
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         changes = store.write(lambda connection: change_campaign(connection, plan, time.time()))
