@@ -100,7 +100,7 @@ def usual(alike: list[Any]) -> Any:
 
 def listed(names: list[str], parameters: list[Any]) -> str:
     """The options that stand for these fields."""
-    options = {one.name: max(one.opts, key=len) for one in parameters}
+    options = {one.name: max(one.opts, key=len) for one in parameters if is_option(one)}
     return ", ".join(f"`{options[name]}`" for name in names)
 
 

@@ -75,10 +75,10 @@ def role(
     name: Name,
     role: Annotated[
         Literal["administrator", "creator", "member", "owner", "reviewer", "viewer", "none"],
-        typer.Argument(help="New role: the first three on the server, the others with --in-campaign."),
+        typer.Argument(help="New role: the first three on the server, the others in a campaign."),
     ],
-    campaign: Annotated[
-        str | None, option("--in-campaign", help="Campaign in which the account gets the role.", metavar="NAME")
+    in_campaign: Annotated[
+        str | None, option(help="Campaign in which the account gets the role.", metavar="NAME")
     ] = None,
     database: options.Database = options.DATABASE,
 ) -> None:
@@ -89,18 +89,18 @@ def role(
         from qrowd.collect.campaigns.membership import give_role
         from qrowd.collect.store.accounts import SERVER_ROLES, find_account, set_server_role
     on_server = next((one for one in SERVER_ROLES if one == role), None)
-    if (on_server is None) != (campaign is not None):
+    if (on_server is None) != (in_campaign is not None):
         raise ArgumentError(
             f"role {role}: it is a role in a campaign; name it by --in-campaign NAME"
             if on_server is None
             else f"role {role}: it is a role on the server; leave --in-campaign out"
         )
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        if campaign is not None:
-            store.write(lambda connection: give_role(connection, campaign, name, role, time.time()))
+        if in_campaign is not None:
+            store.write(lambda connection: give_role(connection, in_campaign, name, role, time.time()))
         elif on_server is not None:
             store.write(lambda connection: set_server_role(connection, find_account(connection, name).id, on_server))
-    typer.echo(f"{name} is {role}{'' if campaign is None else f' in {campaign}'}")
+    typer.echo(f"{name} is {role}{'' if in_campaign is None else f' in {in_campaign}'}")
 
 
 def change(
