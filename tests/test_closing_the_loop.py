@@ -72,7 +72,9 @@ def judged(url: str, plan: Plan, people: dict[str, Choose], folder: Path) -> Non
 
 def exported(url: str, campaign: str, what: str, form: str, to: Path) -> Path:
     with open_store(url, read_only=True) as store:
-        to.write_bytes(b"".join(store.stream(lambda connection: export_rows(connection, campaign, what, form))))
+        to.write_bytes(
+            b"".join(store.stream(lambda connection: export_rows(connection, campaign, what, form, names=True)))
+        )
     return to
 
 
