@@ -154,7 +154,7 @@ def test_a_method_that_does_not_fit_is_refused_in_one_line(qrowd, experts, metho
     assert outcome.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [["advice", "--quick"], ["aware", "--quick", "--figures", "pictures"]])
+@pytest.mark.parametrize("command", [["annotator-test", "--quick"], ["aware", "--quick", "--figures", "pictures"]])
 def test_processes_that_would_have_no_effect_are_refused(qrowd, command):
     outcome = qrowd("study", *command, "--processes", 2)
     assert outcome.status == 2
