@@ -52,7 +52,7 @@ def test_without_a_word_preferences_are_one_assessors_own_and_stop_early():
 def test_without_a_word_assessors_consent_practise_and_go_on_as_long_as_they_like():
     assert to_table(journey_of({})) == {
         "consent": True, "practice": True, "practice_attempts": 2, "another": True, "max_units": 0,
-        "restart": True, "practice_each_unit": False, "practice_restart": False,
+        "restart": True, "practice_each_unit": False, "practice_restart": False, "ask_organisers": False,
     }  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_used_is_refused_by_its_key(name, table, message):
         (
             {"lines": 4},
             "lines: there is no such key; choose from consent, practice, practice_attempts, another, max_units, "
-            "restart, practice_each_unit, practice_restart",
+            "restart, practice_each_unit, practice_restart, ask_organisers",
         ),
         ({"practice_attempts": 0}, "practice_attempts: 0 cannot be used; give a whole number from 1"),
         ({"max_units": -1}, "max_units: -1 cannot be used; give a whole number from 0"),
