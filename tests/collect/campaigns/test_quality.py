@@ -29,8 +29,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
         yield made
 
 
-def asked(filled: Estate, name: str) -> Quality:
-    return filled.store.read(lambda c: quality(c, name, bootstrap=50))
+def asked(filled: Estate, name: str, *, names: bool = False) -> Quality:
+    return filled.store.read(lambda c: quality(c, name, bootstrap=50, names=names))
 
 
 def table(filled: Estate, of: Any, name: str) -> list[Any]:
@@ -86,7 +86,7 @@ def test_agreement_on_judgments_is_the_library_s(filled: Estate, name: str) -> N
         assert one is not None
         assert one.agreement == pytest.approx(profiles.agreement[i], nan_ok=True) or one.agreement is None
         assert one.reasons == "; ".join(profiles.reasons[i])
-    excluded = q.of("cleo")
+    excluded = asked(filled, name, names=True).of("cleo")
     assert excluded is not None
     assert excluded.agreement is None, "who is excluded is compared with nobody"
     assert str(excluded.excluded).startswith("always the same")
@@ -111,7 +111,7 @@ def test_an_exclusion_takes_an_assessor_out_of_the_agreement_and_reinstating_bri
         admin = CampaignAdmin(made.store, clock=made.clock)
         before = made.store.read(lambda c: quality(c, "small", bootstrap=0))
         asyncio.run(admin.exclude("small", "ann", "tired"))
-        without = made.store.read(lambda c: quality(c, "small", bootstrap=0))
+        without = made.store.read(lambda c: quality(c, "small", bootstrap=0, names=True))
         asyncio.run(admin.reinstate("small", "ann"))
         again = made.store.read(lambda c: quality(c, "small", bootstrap=0))
         assert before.alpha is not None

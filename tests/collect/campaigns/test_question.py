@@ -1,6 +1,7 @@
 """A campaign with a question: the log holds the design, and its statement is that of `qrowd next` from the exports."""
 
 import asyncio
+import csv
 import json
 from collections import Counter
 from random import Random
@@ -27,7 +28,7 @@ from qrowd.collect.protocols.events import GoOn, Judge
 from qrowd.collect.protocols.views import DocumentView, EndView, LostView, NoneLeftView
 from qrowd.collect.store import draws
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.schema import assignment, judgment, slot
+from qrowd.collect.store.schema import MODEL, assignment, judgment, slot
 from qrowd.errors import FileError
 from qrowd.judge import FunctionModel
 from qrowd.sequential.stored import read_design
@@ -94,7 +95,8 @@ class Live:
         """What `qrowd next` says of the exported files."""
         folder = self.exported(name)
         judgments = qrowd.read_judgments(folder / "judgments.csv")
-        models = [one for one in judgments.assessors if not one.startswith("person")]
+        with (folder / "judgments.csv").open(newline="") as file:
+            models = sorted({row["assessor"] for row in csv.DictReader(file) if row["kind"] == MODEL})
         people = judgments.select(assessors=[one for one in judgments.assessors if one not in models])
         labels = [judgments.select(assessors=models)] if models else []
         if (self.folder / "llm.qrels").exists() and options.pop("labels", True):

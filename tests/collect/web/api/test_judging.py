@@ -87,7 +87,7 @@ def test_what_programs_said_gives_the_scores_that_it_gives_said_directly(served:
             await client.create(plan("whole", "grades", k=6, redundancy=2))
             for number in range(2):
                 await judge_all(await client.arrive("whole", f"model-{number}"), number)
-            return await client.export("whole", "judgments")
+            return await client.export("whole", "judgments", names="true")
 
     (tmp_path / "said.jsonl").write_bytes(served.run(work()))
     rows = [
