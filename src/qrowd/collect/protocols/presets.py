@@ -64,6 +64,7 @@ PRESETS: Mapping[str, Preset] = {
             Rule("journey", "restart", True, "3.2.5", "after a failure the next unit is of another topic"),
             Rule("journey", "another", True, "3.2.2", "further units, each of another topic"),
             Rule("journey", "max_units", 18, "3.2.2", "at most 18 units for each participant"),
+            Rule("journey", "ask_organisers", False, "-", "not said; questions to the organisers"),
             Rule("campaign", "questions", True, "3.2.2", "a question about each topic, with four answers"),
             Rule("magnitude", "attempts", 1, "3.2.5 (b)", "a wrong answer to the question ends the unit"),
             Rule("magnitude", "k", 8, "3.2", "eight documents in a unit"),

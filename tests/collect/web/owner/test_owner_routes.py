@@ -113,7 +113,7 @@ def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_inst
     body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(folder))])
     assert owner.post("/owner/new", body, headers).status == 303
     text = html.unescape(owner.get("/owner/c/paper/settings").text)
-    assert "Preset maddalena2017: 20 of 22 settings are in force; changed: campaign.questions = false" in text
+    assert "Preset maddalena2017: 21 of 23 settings are in force; changed: campaign.questions = false" in text
     assert '<dt>ask</dt><dd dir="auto">How new is it?</dd>' in text
     assert 'Of each document you are asked: "How new is it?"' in text
     assert "Instructions for the practice" in text
