@@ -9,9 +9,9 @@ import pytest
 from hypothesis import settings
 
 from browsers import browser
-from stores import address, empty, opened, postgres, shared, store
+from stores import address, emptied, empty, opened, postgres, store
 
-__all__ = ["address", "browser", "empty", "opened", "postgres", "shared", "store"]  # fixtures
+__all__ = ["address", "browser", "emptied", "empty", "opened", "postgres", "store"]  # fixtures
 
 # No deadline: the first example pays for what it imports. A law without a number of its own is tried on 50
 # examples, which differ from run to run except in CI; with `pytest --hypothesis-profile thorough` on 500.

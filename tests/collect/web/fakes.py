@@ -35,6 +35,8 @@ DOCUMENT = DocumentView(0, 2, 1, None, (False, False), (False, False), (), "opti
 class FakeService:
     """Takes every action and remembers it; raises `error` where one is set."""
 
+    retention_days: float | None = None
+
     def __init__(self, store: Any, clock: Clock) -> None:
         self.store, self.clock = store, clock
         self.acts: list[tuple[int, Action, str, str]] = []

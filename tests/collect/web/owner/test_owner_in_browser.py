@@ -94,7 +94,7 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     lines = waiting.value.path().read_text().splitlines()
     assert len(lines) == 2
     assert lines[1].startswith("t1,d")
-    assert ",zoe,2.0," in lines[1]
+    assert ",a1,2.0," in lines[1]  # zoe by her pseudonym
     context.close()
 
 
