@@ -123,6 +123,7 @@ clean: ## remove what the other targets made
 		|| missing="$$missing chromium-headless-shell"; \
 	kpsewhich booktabs.sty >/dev/null 2>&1 || missing="$$missing texlive-latex-recommended"; \
 	{ command -v nginx || [ -x /usr/sbin/nginx ]; } >/dev/null || missing="$$missing nginx-light"; \
+	fc-list :lang=ja 2>/dev/null | grep -q . || missing="$$missing fonts-ipafont-gothic"; \
 	command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || missing="$$missing postgresql"; \
 	if [ -n "$$missing" ]; then \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
