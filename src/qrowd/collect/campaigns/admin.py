@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
-import time
-from collections.abc import Callable
-
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.decisions import Change, Decisions
 from qrowd.collect.campaigns.exclusion import withdraw
-from qrowd.collect.campaigns.judging import Clock
 from qrowd.collect.campaigns.lookup import NotFoundError, find
 from qrowd.collect.campaigns.rebuild import STATUS
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
-from qrowd.collect.store.accounts import COMMAND_LINE
-from qrowd.collect.store.base import Store
 from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import ArgumentError
 
@@ -26,21 +20,8 @@ STEPS = {"pause": "paused", "resume": "running", "stop": "stopped"}  # the butto
 KINDS = {status: kind for kind, status in STATUS.items()}  # of the event that sets it
 
 
-class CampaignAdmin:
-    """Everything an owner can change, over one store; names of campaigns and assessors are labels.
-
-    clock, number : as for `JudgingService`. account : whose the decisions are, for the log.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        *,
-        clock: Clock = time.time,
-        number: Callable[[], int] = lambda: secrets.randbits(62),
-        account: str = COMMAND_LINE,
-    ) -> None:
-        self.store, self.clock, self._number, self.account = store, clock, number, account
+class CampaignAdmin(Decisions):
+    """Everything an owner can change, over one store; names of campaigns and assessors are labels."""
 
     async def set_status(self, campaign: str, status: str) -> str:
         """Let a campaign run, pause or stop; the new status. A stopped campaign may run again.
@@ -120,18 +101,11 @@ class CampaignAdmin:
 
         await self._for(campaign, name, change)
 
-    async def _for(self, campaign: str, name: str, change: Callable[[Transaction, AssessorRow], None]) -> None:
-        at = self.clock()
-
-        def work(connection: Connection) -> None:
-            row = find(connection, campaign)
+    async def _for(self, campaign: str, name: str, change: Change) -> None:
+        def found(connection: Connection, row: CampaignRow) -> AssessorRow:
             assessor = state.find_named(connection, row.id, name, lock=True)
             if assessor is None:
                 raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
-            transaction = Transaction(
-                connection, Cache(), row.id, at, self._number, actor="owner", account=self.account
-            )
-            change(transaction, assessor)
-            transaction.finish()
+            return assessor
 
-        await self.store.write_async(work)
+        await self._change(campaign, found, change)

@@ -24,6 +24,10 @@ from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance
 
 
+class NothingChangedError(ArgumentError):
+    """The folder and the campaign say the same."""
+
+
 def planned_changes(connection: Connection, plan: Plan) -> Changes:
     """What `change_campaign` would change; nothing is written.
 
@@ -54,7 +58,7 @@ def change_campaign(connection: Connection, plan: Plan, at: float, *, account: s
     _hold_slots(connection, row.id)
     changes = changes_between(plan_of(connection, row.id), plan, _judged(connection, row.id), row.version + 1)
     if changes.is_empty:
-        raise ArgumentError(f"{plan.name}: the folder and the campaign say the same, so nothing was changed")
+        raise NothingChangedError(f"{plan.name}: the folder and the campaign say the same, so nothing was changed")
     n_slots = _write_material(connection, row.id, changes)
     data: dict[str, Any] = {
         **counts_of(changes),

@@ -68,10 +68,15 @@ def apply_retention(store: Store, at: float, *, default: float | None = None) ->
     for one in store.read(lambda connection: due(connection, at, default=default)):
         for person in one.people:
             done[one.campaign] = done.get(one.campaign, 0) + store.write(partial(_one, one.campaign, person, at))
-        store.write(lambda connection: persons.forget_invited(connection, find(connection, one.campaign).id))  # noqa: B023
+        store.write(partial(_forget_invited, one.campaign))
     if done:
         store.erase_deleted()
     return done
+
+
+def _forget_invited(campaign: str, connection: Connection) -> None:
+    """Take the names of people who were invited and never came."""
+    persons.forget_invited(connection, find(connection, campaign).id)
 
 
 def _one(campaign: str, person: int, at: float, connection: Connection) -> bool:

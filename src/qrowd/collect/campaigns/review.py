@@ -5,8 +5,6 @@ Every decision is an event in the log, under the account of whoever took it.
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -14,15 +12,14 @@ from typing import Any, Literal, get_args
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns import adjudication, messages, reopening, reserving
-from qrowd.collect.campaigns.cache import AssignmentState, Cache
-from qrowd.collect.campaigns.judging import Clock
+from qrowd.collect.campaigns.cache import AssignmentState
+from qrowd.collect.campaigns.decisions import Change, Decisions
 from qrowd.collect.campaigns.lookup import NotFoundError, find
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import review as rows
 from qrowd.collect.store import state
-from qrowd.collect.store.accounts import COMMAND_LINE
-from qrowd.collect.store.base import Store
+from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.review import Summary
 from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import ArgumentError
@@ -31,8 +28,6 @@ Kind = Literal["answers", "gold"]
 Order = Literal["campaign", "disagreement", "effect"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 MOST_SHOWN = 50  # documents or pairs of a page
-
-Change = Callable[[Transaction, AssessorRow], None]
 
 
 # ---- looking
@@ -148,21 +143,8 @@ def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary
 # ---- deciding
 
 
-class CampaignReview:
-    """Everything a reviewer can do, over one store; names of campaigns, assessors, topics and documents are labels.
-
-    clock, number : as for `JudgingService`. account : whose the decisions are, for the log.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        *,
-        clock: Clock = time.time,
-        number: Callable[[], int] = lambda: secrets.randbits(62),
-        account: str = COMMAND_LINE,
-    ) -> None:
-        self.store, self.clock, self._number, self.account = store, clock, number, account
+class CampaignReview(Decisions):
+    """Everything a reviewer can do, over one store; names of campaigns, assessors, topics and documents are labels."""
 
     async def adjudicate(
         self, campaign: str, topic: str, document: str, text: str, reason: str
@@ -223,16 +205,10 @@ class CampaignReview:
         await self._for(campaign, holder.assessor_id, with_assignment)
 
     async def _for(self, campaign: str, number: int, change: Change) -> None:
-        at = self.clock()
-
-        def work(connection: Connection) -> None:
-            row, assessor = find(connection, campaign), state.find_assessor(connection, number, lock=True)
+        def found(connection: Connection, row: CampaignRow) -> AssessorRow:
+            assessor = state.find_assessor(connection, number, lock=True)
             if assessor is None or assessor[0].campaign_id != row.id:
                 raise NotFoundError(f"the campaign {campaign} has no such assessor")
-            transaction = Transaction(
-                connection, Cache(), row.id, at, self._number, actor="owner", account=self.account
-            )
-            change(transaction, assessor[0])
-            transaction.finish()
+            return assessor[0]
 
-        await self.store.write_async(work)
+        await self._change(campaign, found, change)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from qrowd.collect.campaigns.sanitise import ATTRIBUTES, TOKEN, words_of
+from qrowd.collect.campaigns.sanitise import parts_of, words_of
 
 POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; "
@@ -26,24 +26,6 @@ def for_sandbox(html: str) -> str:
 
     Time grows with the length alone.
     """
-    parts: list[str] = []
-    at = 0
-    while (token := TOKEN.search(html, at)) is not None:
-        parts.append(html[at : token.start()])
-        name = (token[2] or "").lower()
-        if not name:
-            end = html.find("-->", token.start() + 2) if token[0] == "<!--" else html.find(">", token.end())
-            at = len(html) if end < 0 else end + (3 if token[0] == "<!--" else 1)
-            continue
-        tag = ATTRIBUTES.match(html, token.end())
-        if tag is None:  # a tag that never ends
-            at = len(html)
-            break
-        at = tag.end()
-        if name in WITH_CONTENT and not token[1]:
-            end_tag = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(html, at)
-            at = len(html) if end_tag is None else end_tag.start()
-        elif name not in WITHOUT_CONTENT and name not in WITH_CONTENT:
-            parts.append(HANDLER.sub("", html[token.start() : at]))
-    parts.append(html[at:])
-    return "".join(parts)
+    left_out = WITH_CONTENT | WITHOUT_CONTENT
+    parts = parts_of(html, WITH_CONTENT)
+    return "".join(part.text + ("" if part.name in left_out else HANDLER.sub("", part.tag)) for part in parts)

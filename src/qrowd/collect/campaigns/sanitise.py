@@ -7,8 +7,10 @@ with the length alone: tags are nested rightly in one pass, to a limited depth, 
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator
 from functools import cache
 from html import escape
+from typing import NamedTuple
 
 from qrowd.texts import text_of_html
 
@@ -91,28 +93,47 @@ def rightly_nested(html: str) -> str | None:
     ends where the next one begins, and formatting that was not closed goes on, as in browsers.
     """
     tree = _Tree(MAX_GROWTH * len(html) + 1000)
+    for part in parts_of(html, RAW):
+        tree.text(part.text)
+        if part.closes:
+            tree.close(part.name)
+        elif part.name and part.name not in RAW and not tree.open(part.name):
+            return None
+    return tree.closed()
+
+
+class Part(NamedTuple):
+    """Text, and the tag that follows it: as it is written, its name in lower case, and whether it closes an element.
+
+    The last text, and one before a comment, are followed by no tag: all else is empty.
+    """
+
+    text: str
+    tag: str = ""
+    name: str = ""
+    closes: bool = False
+
+
+def parts_of(html: str, without: Container[str]) -> Iterator[Part]:
+    """HTML in one pass, without its comments and without the content of the elements `without`; no tree is built."""
     at = 0
     while (token := TOKEN.search(html, at)) is not None:
-        tree.text(html[at : token.start()])
-        closing, name = token[1], (token[2] or "").lower()
+        text, name = html[at : token.start()], (token[2] or "").lower()
         if not name:
             end = html.find("-->", token.start() + 2) if token[0] == "<!--" else html.find(">", token.end())
             at = len(html) if end < 0 else end + (3 if token[0] == "<!--" else 1)
+            yield Part(text)
             continue
         tag = ATTRIBUTES.match(html, token.end())
         if tag is None:  # a tag that never ends
-            at = len(html)
-            break
+            yield Part(text)
+            return
         at = tag.end()
-        if closing:
-            tree.close(name)
-        elif name in RAW:
+        yield Part(text, html[token.start() : at], name, bool(token[1]))
+        if name in without and not token[1]:
             end_tag = _end_of(name).search(html, at)
             at = len(html) if end_tag is None else end_tag.start()
-        elif not tree.open(name):
-            return None
-    tree.text(html[at:])
-    return tree.closed()
+    yield Part(html[at:])
 
 
 @cache

@@ -83,13 +83,11 @@ def document_summaries(
             assignment.c.topic_id, judgment.c.document_id, literal(0), func.count(), n, func.min(value),
             func.max(value), has_comment, spread,
         ).select_from(assignment.join(judgment, judgment.c.assignment_id == assignment.c.id)),
-        campaign_id, arm, topic_id,
+        campaign_id, arm, topic_id, name, names,
     )  # fmt: skip
     query = query.group_by(assignment.c.topic_id, judgment.c.document_id)
     if comments:
         query = query.having(has_comment > 0)
-    if name:
-        query = query.having(func.sum(case((assessor_label(names) == name, 1), else_=0)) > 0)
     return _summaries(connection, query.order_by(assignment.c.topic_id, judgment.c.document_id), root=not ratios)
 
 
@@ -118,11 +116,9 @@ def pair_summaries(
             assignment.c.topic_id, low, high, func.count(), func.sum(case((_counted, 1), else_=0)), first, second,
             literal(0), literal(0.0),
         ).select_from(assignment.join(preference, preference.c.assignment_id == assignment.c.id)),
-        campaign_id, arm, topic_id,
+        campaign_id, arm, topic_id, name, names,
     )  # fmt: skip
     query = query.group_by(assignment.c.topic_id, low, high)
-    if name:
-        query = query.having(func.sum(case((assessor_label(names) == name, 1), else_=0)) > 0)
     rows = _summaries(connection, query.order_by(assignment.c.topic_id, low, high))
     return [row._replace(disagreement=_smaller_share(row.lowest or 0, row.highest or 0)) for row in rows]
 
@@ -144,21 +140,24 @@ def gold_summaries(
             assignment.c.topic_id, gold_answer.c.document_id, func.coalesce(gold_answer.c.other_id, 0), func.count(),
             literal(0), wrong, right, func.sum(case((gold_answer.c.reason != "", 1), else_=0)), literal(0.0),
         ).select_from(assignment.join(gold_answer, gold_answer.c.assignment_id == assignment.c.id)),
-        campaign_id, arm, topic_id,
+        campaign_id, arm, topic_id, name, names,
     )  # fmt: skip
     keys = assignment.c.topic_id, gold_answer.c.document_id, gold_answer.c.other_id
     query = query.group_by(*keys)
-    if name:
-        query = query.having(func.sum(case((assessor_label(names) == name, 1), else_=0)) > 0)
     rows = _summaries(connection, query.order_by(*keys))
     return [row._replace(disagreement=(row.lowest or 0) / max(row.n, 1)) for row in rows]
 
 
-def _of_campaign(query: Select[Any], campaign_id: int, arm: str, topic_id: int | None) -> Select[Any]:
+def _of_campaign(
+    query: Select[Any], campaign_id: int, arm: str, topic_id: int | None, name: str, names: bool
+) -> Select[Any]:
+    """Of this campaign, arm and topic; of what is grouped, only groups with an answer of that assessor."""
     query = query.join(assessor, assessor.c.id == assignment.c.assessor_id)
     query = query.where(assignment.c.campaign_id == campaign_id)
     if arm:
         query = query.where(assignment.c.arm == arm)
+    if name:
+        query = query.having(func.sum(case((assessor_label(names) == name, 1), else_=0)) > 0)
     return query if topic_id is None else query.where(assignment.c.topic_id == topic_id)
 
 

@@ -1,0 +1,53 @@
+"""What owners and reviewers share: whose decisions they are, and one transaction for a change of an assessor."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.judging import Clock
+from qrowd.collect.campaigns.lookup import find
+from qrowd.collect.campaigns.transaction import Transaction
+from qrowd.collect.store.accounts import COMMAND_LINE
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.state import AssessorRow
+
+Change = Callable[[Transaction, AssessorRow], None]
+Found = Callable[[Connection, CampaignRow], AssessorRow]
+
+
+class Decisions:
+    """Decisions over one store; names of campaigns are labels.
+
+    clock, number : as for `JudgingService`. account : whose the decisions are, for the log.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock = time.time,
+        number: Callable[[], int] = lambda: secrets.randbits(62),
+        account: str = COMMAND_LINE,
+    ) -> None:
+        self.store, self.clock, self._number, self.account = store, clock, number, account
+
+    async def _change(self, campaign: str, found: Found, change: Change) -> None:
+        """Change an assessor in a transaction of the owner's. found : finds and locks the assessor."""
+        at = self.clock()
+
+        def work(connection: Connection) -> None:
+            row = find(connection, campaign)
+            assessor = found(connection, row)
+            transaction = Transaction(
+                connection, Cache(), row.id, at, self._number, actor="owner", account=self.account
+            )
+            change(transaction, assessor)
+            transaction.finish()
+
+        await self.store.write_async(work)
