@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
@@ -72,6 +73,23 @@ def test_an_executor_that_cannot_be_made_again_says_what_would_help():
 def test_an_error_of_a_task_is_raised_as_it_is(executor):
     with pytest.raises(ArgumentError, match=r"^task 7: cannot be done$"):
         list(in_executor(refuse, [7], executor))
+
+
+def test_after_an_error_no_thread_goes_on_with_what_it_had_begun():
+    begun, longer, ended = Event(), Event(), Event()
+
+    def work(task):
+        if task == 0:
+            begun.wait(30)
+            raise QrowdError("the first is refused")
+        begun.set()
+        longer.wait(0.5)  # nobody sets it: the first has failed long before
+        ended.set()
+
+    with ThreadPoolExecutor(2) as pool:
+        with pytest.raises(QrowdError, match="the first is refused"):
+            list(as_done(work, [0, 1], pool))
+        assert ended.is_set()
 
 
 def test_what_cannot_be_sent_to_other_processes_is_refused_in_one_line():

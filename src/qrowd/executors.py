@@ -18,6 +18,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
     as_completed,
+    wait,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,7 +107,8 @@ def as_done(
     shared: object = None,
     messages: Messages = Messages(),
 ) -> Iterator[tuple[int, Result]]:
-    """(number of the task, work(task)), each as soon as it is there. Closing the iterator cancels what has not begun.
+    """(number of the task, work(task)), each as soon as it is there. Closing the iterator cancels what has not begun,
+    and waits for threads and processes of this machine that have: afterwards nobody writes files any more.
 
     Parameters
     ----------
@@ -280,8 +282,9 @@ def _in_pool(
     finally:
         # Processes that are ended fail what they have not done; Python 3.11 stumbles where that is cancelled as well.
         if not (ends and isinstance(pool, ProcessPoolExecutor)):
-            for future in number_of:
-                future.cancel()
+            running = [future for future in number_of if not future.cancel()]
+            if isinstance(pool, (ThreadPoolExecutor, ProcessPoolExecutor)):
+                wait(running)
     if broken is not None:
         raise BrokenExecutor(str(broken))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +27,17 @@ from soak.client import Assessor, Log, Screen
 from webserver import Servers
 
 PEOPLE = 20
+AT_ONCE = 4  # people who answer, and then wait for a look, however long the machine takes for it
+LONGEST = 10.0  # seconds: a look that says nothing new is not written
 
 
-async def judge(servers: Servers, people: list[made.Invited], world, log: Log) -> None:  # type: ignore[no-untyped-def]
-    """Everybody says the true grade of what is shown, and 5 in 100 times another, until nothing more is handed out."""
+async def judge(  # type: ignore[no-untyped-def]
+    servers: Servers, people: list[made.Invited], world, log: Log, n_looks: Callable[[], int]
+) -> None:
+    """Everybody says the true grade of what is shown, and 5 in 100 times another, until nothing more is handed out.
+
+    n_looks : of the server so far.
+    """
 
     def choosing(seed: int):  # type: ignore[no-untyped-def]
         rng = random.Random(seed)
@@ -46,11 +54,22 @@ async def judge(servers: Servers, people: list[made.Invited], world, log: Log) -
         clients.append(Assessor(one.campaign, servers.addresses, choosing(i), log, first=i))
         clients[-1].cookie = one.cookie
 
-    async def work(client: Assessor, rng: random.Random) -> None:
-        while await client.step():
-            await asyncio.sleep(rng.uniform(0.2, 0.4))  # so that looks come in between
+    turn = asyncio.Semaphore(AT_ONCE)
 
-    await asyncio.gather(*(work(client, random.Random(i)) for i, client in enumerate(clients)))
+    def n_judged() -> int:
+        return sum(form["do"] == "judge" for form in log.acknowledged.values())
+
+    async def work(client: Assessor) -> None:
+        goes_on = True
+        while goes_on:
+            async with turn:
+                looks, judged = n_looks(), n_judged()
+                goes_on = await client.step()
+                until = time.monotonic() + LONGEST
+                while n_judged() > judged and n_looks() == looks and time.monotonic() < until:
+                    await asyncio.sleep(0.02)
+
+    await asyncio.gather(*map(work, clients))
     for client in clients:
         client.close()
 
@@ -64,13 +83,20 @@ def test_twenty_people_decide_a_question_and_the_server_stops_by_itself(dialect:
         with open_store(url) as store:
             store.write(lambda connection: made.create(connection, [read_folder(folder)]))
             people = store.write(lambda c: made.invite(c, "live", [f"p{i}" for i in range(PEOPLE)]))
+            number = store.read(lambda connection: find(connection, "live").id)
         log = Log()
-        with Servers(url, 1 if dialect == "sqlite" else 2, log=tmp_path / "log") as servers:
-            asyncio.run(asyncio.wait_for(judge(servers, people, world, log), 120))
+        with (
+            open_store(url, read_only=True) as store,
+            Servers(url, 1 if dialect == "sqlite" else 2, log=tmp_path / "log") as servers,
+        ):
+
+            def n_looks() -> int:
+                return len(store.read(lambda connection: draws.events_of_kind(connection, number, "looked")))
+
+            asyncio.run(asyncio.wait_for(judge(servers, people, world, log, n_looks), 120))
         assert not log.failed
         assert set(log.refused) <= {"ended"}  # the decision came between a page and its button
         with open_store(url) as store:
-            number = store.read(lambda connection: find(connection, "live").id)
             live = store.read(lambda connection: look_at(connection, number))
             design = store.read(lambda connection: design_of(connection, number))
             given = store.read(lambda connection: judgments(connection, "live"))
