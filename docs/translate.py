@@ -1,4 +1,4 @@
-"""Bring the catalogues of the assessor's pages up to date with the texts of the program.
+"""Bring the catalogues of the pages up to date with the texts of the program.
 
 `python docs/translate.py` adds new texts to src/qrowd/collect/web/locale/*.po, drops those that are gone, and lists
 what has no translation. `python docs/translate.py fr` begins a new language.
@@ -22,6 +22,7 @@ KEYWORDS = {
     "N_": None,
     "gettext": None,
     "ngettext": (1, 2),
+    "pgettext": ((1, "c"), 2),
     "Message": None,
     "Text": None,  # `Message` by another name
     "Refusal": (2,),
@@ -36,17 +37,16 @@ LEFT_OUT = (
     '"Language-Team',
     '"Generated-By',
 )
-NOT_FOR_ASSESSORS = {  # for owners, operators and programs, in English; or with a Message of another kind
-    *("owner", "api"),
-    *("downloads.py", "metrics.py", "oidc.py", "models.py", "model_questions.py"),
+NOT_SHOWN = {  # for operators and programs, in English; or with a Message of another kind
+    *("owner", "oidc.py", "recognised.py", "api", "downloads.py", "metrics.py", "models.py", "model_questions.py"),
 }
 
 
 def files() -> list[Path]:
-    """The files that hold texts for assessors."""
+    """The files that hold texts of pages."""
     python = [path for name in ("protocols", "campaigns", "web") for path in (SOURCE / name).rglob("*.py")]
-    templates = (SOURCE / "web" / "templates").glob("*.html")
-    return sorted(path for path in [*python, *templates] if not NOT_FOR_ASSESSORS & set(path.parts))
+    templates = (SOURCE / "web" / "templates").rglob("*.html")
+    return sorted(path for path in [*python, *templates] if not NOT_SHOWN & set(path.parts))
 
 
 def extracted() -> Catalog:
@@ -55,9 +55,9 @@ def extracted() -> Catalog:
     for path in files():
         method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
         options = {} if path.suffix == ".py" else {"trimmed": "true", "trim_blocks": "true", "newstyle_gettext": "true"}
-        for _, text, _, _ in extract_from_file(method, path, KEYWORDS, options=options):
+        for _, text, _, context in extract_from_file(method, path, KEYWORDS, options=options):
             if text and (not isinstance(text, tuple) or all(text)):
-                catalogue.add(text, locations=[(path.relative_to(SOURCE).as_posix(), None)])
+                catalogue.add(text, context=context, locations=[(path.relative_to(SOURCE).as_posix(), None)])
     return catalogue
 
 
@@ -83,7 +83,11 @@ def written(catalogue: Catalog) -> bytes:
 
 def missing(catalogue: Catalog) -> list[str]:
     """The texts without a translation."""
-    return [str(one.id) for one in catalogue if one.id and not (all(one.string) if one.pluralizable else one.string)]
+    return [
+        f"{one.context}: {one.id}" if one.context else str(one.id)
+        for one in catalogue
+        if one.id and not (all(one.string) if one.pluralizable else one.string)
+    ]
 
 
 def main(languages: list[str]) -> None:

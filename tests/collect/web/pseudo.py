@@ -42,7 +42,8 @@ def arabic() -> bytes:
     for message in translate().extracted():
         if message.id:
             other = message.id[1] if isinstance(message.id, tuple) else message.id
-            made.add(message.id, [pseudo(other)] * made.num_plurals if message.pluralizable else pseudo(other))
+            said = [pseudo(other)] * made.num_plurals if message.pluralizable else pseudo(other)
+            made.add(message.id, said, context=message.context)
     content: bytes = translate().written(made)
     return content
 

@@ -1,4 +1,4 @@
-"""Languages of the assessor's pages: catalogues of gettext, and how numbers, times and lists are written in them.
+"""Languages of the pages: catalogues of gettext, and how numbers, times and lists are written in them.
 
 `locale/LANGUAGE.po` holds the texts of a language and is read as it is when the language is first asked for; English
 stands in the code. Numbers, times and directions are those of the CLDR, by Babel.
@@ -91,6 +91,10 @@ class Language:
     def ngettext(self, one: str, other: str, n: int, /, **values: Any) -> Markup:
         """Likewise, in the form for a number of things."""
         return Markup(self.catalogue.ngettext(one, other, n)) % self._escaped({"num": n, **values})
+
+    def pgettext(self, context: str, text: str, /) -> Markup:
+        """Likewise, for a text that is translated in one way here and in another one elsewhere."""
+        return Markup(self.catalogue.pgettext(context, text)) % {}
 
     def _looked_up(self, text: str) -> str:
         return self.catalogue.gettext(text) if text else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.accounts import ServerRole
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import ArgumentError
@@ -72,7 +73,11 @@ class OidcSettings:
         same_site = url.hostname == issuer.hostname and url.port == issuer.port
         if url.scheme != issuer.scheme or not (same_site or (url.hostname in self.hosts and url.port in (None, 443))):
             raise Problem(
-                502, "provider", f"The provider names the address {str(address)[:200]}, which is not allowed."
+                502,
+                "provider",
+                Message(
+                    "The provider names the address %(address)s, which is not allowed.", address=str(address)[:200]
+                ),
             )
         return str(address)
 
@@ -132,7 +137,13 @@ class Provider:
             found = await self._get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
             if found.get("issuer") != issuer:
                 raise Problem(
-                    502, "provider", f"The provider calls itself {str(found.get('issuer'))[:200]}, not {issuer}."
+                    502,
+                    "provider",
+                    Message(
+                        "The provider calls itself %(name)s, not %(issuer)s.",
+                        name=str(found.get("issuer"))[:200],
+                        issuer=issuer,
+                    ),
                 )
             self._metadata = found
         return self._metadata
@@ -192,7 +203,9 @@ class Provider:
                     if more.get("sub") == claims["sub"]:
                         claims = {**more, **claims}
             except OAuthError as error:
-                raise _refused(f"The provider refused the sign-in: {str(error)[:200]}") from None
+                raise _refused(
+                    Message("The provider refused the sign-in: %(reason)s.", reason=str(error)[:200])
+                ) from None
             except (HTTPError, ValueError):
                 raise Problem(502, "provider", "The provider does not answer as expected. Try again later.") from None
         return self._allowed(claims)
@@ -231,9 +244,11 @@ class Provider:
             )
             claims.validate(now=int(at), leeway=LEEWAY)
         except (JoseError, ValueError) as error:
-            raise _refused(f"The provider's token is not good: {type(error).__name__}.") from None
+            raise _refused(
+                Message("The provider's token is not good: %(reason)s.", reason=type(error).__name__)
+            ) from None
         if claims.get("nonce") != nonce:
-            raise _refused("The provider's token is not of this sign-in.")
+            raise _refused(Message("The provider's token is not of this sign-in."))
         return dict(claims)
 
     def _allowed(self, claims: Mapping[str, Any]) -> Subject:
@@ -242,11 +257,11 @@ class Provider:
         if settings.domains:
             domain = email.rpartition("@")[2].lower()
             if claims.get("email_verified") is not True or domain not in settings.domains:
-                raise _refused("Your verified e-mail address is not of an organisation that may sign in here.")
+                raise _refused(Message("Your verified e-mail address is not of an organisation that may sign in here."))
         if settings.groups:
             groups = claims.get(settings.groups_claim)
             if not isinstance(groups, list) or not set(map(str, groups)) & set(settings.groups):
-                raise _refused("You are in no group that may sign in here.")
+                raise _refused(Message("You are in no group that may sign in here."))
         name = str(claims.get(settings.name_claim) or email.partition("@")[0] or claims["sub"])
         return Subject(settings.issuer, str(claims["sub"]), name)
 

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.messages import N_
+from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.store.accounts import TooManyAttemptsError
 from qrowd.collect.store.base import StoreError, StoreFullError, StoreUnknownError
 from qrowd.collect.web.languages import ENGLISH, language
@@ -87,7 +87,10 @@ def problem_of(error: QrowdError) -> Problem:
     if isinstance(error, Refusal):
         return Problem(409 if error.code in STALE else 422, error.code, error.message, field=error.field)
     if isinstance(error, TooManyAttemptsError):
-        return Problem(429, "attempts", f"There were {error}.", retry_after=int(error.retry_after) + 1)
+        message = Message(
+            "There were too many attempts to log in; try again in %(n)s minutes.", n=round(error.retry_after / 60)
+        )
+        return Problem(429, "attempts", message, retry_after=int(error.retry_after) + 1)
     if isinstance(error, NotFoundError):
         return not_found()
     reference = request_id()

@@ -16,6 +16,7 @@ from qrowd.collect.store.invitations import SignUp, come_by_sign_up, find_sign_u
 from qrowd.collect.store.sessions import hashed
 from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.problems import Problem, invalid_token
+from qrowd.collect.web.recognised import recognised
 from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import client_address
 from qrowd.collect.web.server import ASSESSOR, Limiter, Server, server_of
@@ -48,7 +49,7 @@ async def sign_up(request: Request) -> Response:
             lambda connection: come_by_sign_up(connection, token, name, at)
         )
     except ArgumentError as error:
-        return await _page(request, token, link, str(error).removeprefix("name: "), name, 422)
+        return await _page(request, token, link, recognised(str(error).removeprefix("name: ")), name, 422)
     assessor = await server.service.arrive(
         invitation.campaign, "link", invitation.name, name=invitation.name, identified="link"
     )

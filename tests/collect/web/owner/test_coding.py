@@ -147,7 +147,7 @@ def test_what_is_typed_is_shown_as_text(made: Estate) -> None:
         ),
         ({"list": "ratios"}, [], "a ratio needs magnitudes"),
         ({"list": "ratios", "min_ratio": "nan"}, [], "min_ratio=nan: expected a number above 1"),
-        ({"list": "reasons"}, [], "choose conflicts or ratios"),
+        ({"list": "reasons"}, [], "choose one of conflicts, ratios"),
     ],
 )
 def test_a_list_that_cannot_be_made_says_why(

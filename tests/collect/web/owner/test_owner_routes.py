@@ -23,6 +23,7 @@ from qrowd.collect.store.keys import find_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.store.schema import assessor, campaign, metadata, slot
 from qrowd.collect.web.owner import ROUTES, formatting, owner_link
+from qrowd.collect.web.owner.formatting import english
 from qrowd.collect.web.owner.assessors import COLUMNS
 from qrowd.collect.web.payment import payment_code
 from qrowd.judge import FunctionModel, Request
@@ -114,10 +115,10 @@ def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_inst
     assert owner.post("/owner/new", body, headers).status == 303
     text = html.unescape(owner.get("/owner/c/paper/settings").text)
     assert "Preset maddalena2017: 21 of 23 settings are in force; changed: campaign.questions = false" in text
-    assert '<dt>ask</dt><dd dir="auto">How new is it?</dd>' in text
+    assert '>ask</code></dt><dd dir="auto">How new is it?</dd>' in text
     assert 'Of each document you are asked: "How new is it?"' in text
     assert "Instructions for the practice" in text
-    assert "practice attempts" in text
+    assert "practice_attempts" in text
 
 
 # ---- who may
@@ -372,8 +373,8 @@ def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: 
     up = re.findall(r'dir="auto">([a-z/]+)</a>', owner.get("/owner/c/small/assessors?sort=name").text)
     assert up == sorted(up)
     assert up[::-1] == re.findall(r'dir="auto">([a-z/]+)</a>', owner.get("/owner/c/small/assessors?sort=-name").text)
-    plain = owner.get("/owner/c/small/assessors").text
-    assert owner.get("/owner/c/small/assessors?sort=state;drop").text == plain
+    pages = (owner.get(f"/owner/c/small/assessors{query}").text for query in ("", "?sort=state;drop"))
+    assert len({page.partition("<footer")[0] for page in pages}) == 1  # but for the way back from a language
     owner.post("/owner/demo", {"csrf": owner.get("/owner").field("csrf")})
     number = made.assessor("ann").rpartition("/")[2]
     for path in (f"/owner/c/demo-grades/assessors/{number}", "/owner/c/small/assessors/zz", "/owner/c/none"):
@@ -428,8 +429,8 @@ def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
         ({"do": "names", "names": "two words"}, "without blanks"),
         ({"do": "names", "names": "x\nx"}, "there twice"),
         ({"do": "names", "names": " "}, "write one a line"),
-        ({"do": "number", "number": "0"}, "from 1 to 1000"),
-        ({"do": "number", "number": "many"}, "from 1 to 1000"),
+        ({"do": "number", "number": "0"}, "from 1 to 1,000"),
+        ({"do": "number", "number": "many"}, "from 1 to 1,000"),
         ({"do": "another", "name": "nobody"}, "is not invited"),
         ({"do": "else"}, "choose one of"),
     ):
@@ -543,19 +544,19 @@ def test_a_key_is_shown_once_and_worthless_after_it_is_revoked(made: Estate) -> 
 
 
 def test_numbers_and_times_read_well() -> None:
-    assert [formatting.percent(x) for x in (0, 0.001, 0.5, 0.9999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
-    assert [formatting.seconds(x) for x in (0.04, 59.9, 60, 86400 * 2 + 3600)] == [
+    assert [english.percent(x) for x in (0, 0.001, 0.5, 0.9999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
+    assert [english.seconds(x) for x in (0.04, 59.9, 60, 86400 * 2 + 3600)] == [
         "0.0 s",
         "59.9 s",
         "1 min",
         "2 d 1 h",
     ]
-    assert [formatting.ago(0, x) for x in (59, 61, 3600, 7200, 86400 * 3)] == [
+    assert [english.ago(0, x) for x in (59, 61, 3600, 7200, 86400 * 3)] == [
         "just now",
         "1 min ago",
         "1 h ago",
         "2 h ago",
         "3 d ago",
     ]
-    assert formatting.decimal(-0.5) == "\u22120.50"
+    assert english.decimal(-0.5) == "\u22120.50"
     assert formatting.base_of("a/b") == "/owner/c/a%2Fb"

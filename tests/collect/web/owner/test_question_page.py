@@ -144,7 +144,7 @@ def test_the_plot_stays_in_its_drawing_and_wide_first_intervals_are_cut_off() ->
     corners = [tuple(map(float, corner.split(","))) for corner in plot.band.split()]
     assert len(corners) == 10
     assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in corners)
-    assert plot.up[0][1] == "-0.2"  # not 1
+    assert plot.up[0][1] == "\u22120.2"  # not 1
     assert corners[4][1] < plot.zero  # the last interval lies above 0
     assert corners[5][1] < plot.zero
     assert plot.label.startswith("a minus b by P@10: +0.035, interval +0.010 to +0.060 after 80 documents")

@@ -144,7 +144,7 @@ def test_documents_are_ordered_by_their_effect_on_systems_of_files_that_are_sent
     page = rita.get(answer.header("location") or "")
     first = re.findall(r'<tbody><tr><th scope="row" dir="auto"><a [^>]*>([^<]*)<', page.text)[0]
     assert first in ("d1", "d2", "d3")
-    assert "systems 2" in text_of(page.text)
+    assert "Systems 2" in text_of(page.text)
     body, headers = multipart({"csrf": csrf, "arm": ""}, [])
     refused = rita.post("/owner/review/small", body, headers)
     assert refused.status == 422

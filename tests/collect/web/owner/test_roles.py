@@ -211,7 +211,7 @@ def test_who_creates_a_campaign_owns_it_and_the_log_says_who(tmp_path: Path) -> 
         assert carla.get("/owner/c/small").status == 404
         csrf_text = csrf.decode()
         assert carla.post(f"{base}/members", {"csrf": csrf_text, "name": "olga", "role": "viewer"}).status == 303
-        assert "made olga a member: viewer" in carla.get(f"{base}/log").text
+        assert "gave olga the role viewer" in carla.get(f"{base}/log").text
         assert (
             "there is none of this name"
             in carla.post(f"{base}/members", {"csrf": csrf_text, "name": "nobody", "role": "viewer"}).text

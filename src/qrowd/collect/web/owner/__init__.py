@@ -2,6 +2,7 @@
 
 context      the request of an owner, and routes for it      formatting   numbers and times as text
 login        login, the printed link, logout                 campaigns    all, a new one, one as it runs
+guided       a new campaign by a form, drafts of it          change       a campaign after its start
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
 export_page  files, keys for programs                        coding       comments and conflicts, coded
 accounts     accounts, passwords, second factor              oidc         sign-in by a provider
@@ -15,8 +16,10 @@ from qrowd.collect.web.owner import (
     accounts,
     assessors,
     campaigns,
+    change,
     coding,
     export_page,
+    guided,
     invitations,
     login,
     members,
@@ -27,14 +30,16 @@ from qrowd.collect.web.owner import (
 )
 from qrowd.collect.web.owner.login import owner_link
 
-LARGE = {**campaigns.LARGE, **coding.LARGE, **review.LARGE}
+LARGE = {**guided.LARGE, **change.LARGE, **campaigns.LARGE, **coding.LARGE, **review.LARGE}
 ROUTES: list[BaseRoute] = [
     *login.ROUTES,
     *accounts.ROUTES,
     *oidc.ROUTES,
     *members.ROUTES,
     *export_page.ROUTES,
+    *guided.ROUTES,
     *campaigns.ROUTES,
+    *change.ROUTES,
     *removal.ROUTES,
     *assessors.ROUTES,
     *coding.ROUTES,

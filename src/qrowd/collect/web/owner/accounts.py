@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store import accounts as stored
 from qrowd.collect.store.accounts import (
     PASSWORD_LINK,
@@ -47,10 +48,21 @@ from qrowd.collect.store.second_factor import (
 from qrowd.collect.store.sessions import hashed
 from qrowd.collect.store.settings import get_setting, take_setting
 from qrowd.collect.web.forms import Form
-from qrowd.collect.web.owner.context import ADMINISTRATOR, MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, page
+from qrowd.collect.web.language_choice import language_of
+from qrowd.collect.web.owner.context import (
+    ADMINISTRATOR,
+    MEMBER,
+    NO_ACCOUNT,
+    OWNER,
+    OwnerContext,
+    choose_one,
+    form,
+    page,
+)
 from qrowd.collect.web.owner.login import count_attempt
 from qrowd.collect.web.owner.oidc import provider_name
 from qrowd.collect.web.problems import Problem, invalid_token
+from qrowd.collect.web.recognised import line_of
 from qrowd.collect.web.rendering import render
 from qrowd.collect.web.server import Server, server_of
 from qrowd.errors import ArgumentError
@@ -82,7 +94,7 @@ async def change_accounts(context: OwnerContext, fields: Form) -> Response:
             return number, link(connection, number)
         account = find_account(connection, name)
         if do in ("disable", "remove", "role") and name == mine:
-            raise ArgumentError("name: this is your own account; ask another administrator")
+            raise ArgumentError(Message("name: this is your own account; ask another administrator"))
         match do:
             case "link":
                 return account.id, link(connection, account.id)
@@ -97,9 +109,7 @@ async def change_accounts(context: OwnerContext, fields: Form) -> Response:
             case "factor":
                 remove_second_factor(connection, account.id)
             case other:
-                raise ArgumentError(
-                    f"do={other[:20]!r}: choose one of add, link, role, disable, enable, remove, factor"
-                )
+                raise choose_one("do", other, "add", "link", "role", "disable", "enable", "remove", "factor")
         return account.id, None
 
     number, address = await context.server.store.write_async(work)
@@ -110,7 +120,7 @@ async def change_accounts(context: OwnerContext, fields: Form) -> Response:
 def _role(text: str) -> ServerRole:
     role = next((role for role in SERVER_ROLES if role == text), None)
     if role is None:
-        raise ArgumentError(f"role={text[:40]!r}: choose one of {', '.join(SERVER_ROLES)}")
+        raise choose_one("role", text, *SERVER_ROLES)
     return role
 
 
@@ -129,7 +139,7 @@ def _account_of_link(connection: Connection, value: str | None, at: float) -> Ac
 async def show_password(request: Request) -> Response:
     """The form behind a link to set a password."""
     server, token = server_of(request), request.path_params["token"]
-    return _password_page(server, token, await _of_link(server, token))
+    return _password_page(request, server, await _of_link(server, token))
 
 
 async def _of_link(server: Server, token: str) -> Account:
@@ -139,9 +149,10 @@ async def _of_link(server: Server, token: str) -> Account:
     )
 
 
-def _password_page(server: Server, token: str, account: Account, problem: str = "") -> Response:
+def _password_page(request: Request, server: Server, account: Account, problem: str = "") -> Response:
+    token, tag = request.path_params["token"], language_of(request)
     csrf = server.form_token("password", {"t": hashed(token)})
-    content = render("owner/password", csrf=csrf, token=token, name=account.name, problem=problem)
+    content = render("owner/password", tag=tag, csrf=csrf, token=token, name=account.name, problem=problem)
     return HTMLResponse(content, 422 if problem else 200)
 
 
@@ -155,7 +166,7 @@ async def save_password(request: Request) -> Response:
     try:
         password_hash = await _new_hash(fields)
     except ArgumentError as error:
-        return _password_page(server, token, account, str(error))
+        return _password_page(request, server, account, line_of(error))
 
     def work(connection: Connection) -> int:
         number = _account_of_link(connection, take_setting(connection, PASSWORD_LINK + hashed(token)), at).id
@@ -170,7 +181,7 @@ async def _new_hash(fields: Form) -> str:
     """The hash of a password that was typed twice."""
     password = fields.get("new", "")
     if password != fields.get("again", ""):
-        raise ArgumentError("again: the two passwords differ; type the same one twice")
+        raise ArgumentError(Message("again: the two passwords differ; type the same one twice"))
     return await asyncio.to_thread(hash_password, password)
 
 
@@ -196,7 +207,9 @@ async def change_account(context: OwnerContext, fields: Form) -> Response:
     """Another password, or a second factor. Both need the present password."""
     number, do = context.owner.account, fields.get("do", "")
     if number == NO_ACCOUNT:
-        raise ArgumentError("You came by the printed link, which belongs to no account. Log in by name and password.")
+        raise ArgumentError(
+            Message("You came by the printed link, which belongs to no account. Log in by name and password.")
+        )
     write = context.server.store.write_async
     if do == "confirm":
         return await _confirm(context, fields)
@@ -217,7 +230,7 @@ async def change_account(context: OwnerContext, fields: Form) -> Response:
         case "factor":
             await write(lambda connection: remove_second_factor(connection, number))
             return RedirectResponse("/owner/account", 303)
-    raise ArgumentError(f"do={do[:20]!r}: choose one of password, begin, confirm, codes, factor")
+    raise choose_one("do", do, "password", "begin", "confirm", "codes", "factor")
 
 
 async def _check_password(context: OwnerContext, password: str) -> None:
@@ -226,7 +239,7 @@ async def _check_password(context: OwnerContext, password: str) -> None:
     attempt = await count_attempt(context.server, context.request, context.owner.name)
     password_hash = await context.read(lambda connection: password_hash_of(connection, number))
     if password_hash and not await asyncio.to_thread(verify, password_hash, password):
-        raise ArgumentError("password: this is not your present password")
+        raise ArgumentError(Message("password: this is not your present password"))
     await attempt.forgive()
 
 
@@ -251,7 +264,7 @@ async def _confirm(context: OwnerContext, fields: Form) -> Response:
     secret = str(stamp["s"])
     step = step_of(secret, fields.get("code", ""), at)
     if step is None:
-        problem = "code: this is not the code that the app shows now; compare the clocks of both devices"
+        problem = Message("code: this is not the code that the app shows now; compare the clocks of both devices")
         return await _enrol(replace(context, problem=problem), secret)
 
     def work(connection: Connection) -> list[str]:

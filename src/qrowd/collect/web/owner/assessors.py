@@ -20,18 +20,20 @@ from starlette.routing import BaseRoute
 from qrowd.collect.campaigns.person_data import person_json
 from qrowd.collect.campaigns.privacy import Answers, delete_person
 from qrowd.collect.campaigns.quality import AssessorQuality, Quality, quality
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, judgment, preference
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, answers_of, find_assessor
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, VIEWER, OwnerContext, form, page
+from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, VIEWER, OwnerContext, choose_one, form, page
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
 FRESH = 15.0  # seconds that quality is shown without being worked out again
 UNITS_SHOWN = 50  # the last so many
 LONGEST_REASON = 2000
+CANNOT_TELL, SAME, BAD = Message("cannot tell"), Message("they are the same"), Message("Bad")
 
 COLUMNS: dict[str, Callable[[AssessorQuality], Any]] = {
     "name": lambda one: one.name.lower(),
@@ -142,9 +144,11 @@ async def change(context: OwnerContext, fields: Form) -> Response:
             await admin.exclude(name, row.name, fields.get("reason", "")[:LONGEST_REASON])
         case "reinstate":
             if n_lost := await admin.reinstate(name, row.name):
-                notice = (
-                    f"{row.name} takes part again. Other assessors judged {n_lost} of their units meanwhile; these do "
-                    "not count."
+                notice = Message(
+                    "%(name)s takes part again. Units that other assessors judged meanwhile: %(n)s. These do not "
+                    "count.",
+                    name=row.name,
+                    n=n_lost,
                 )
         case "reset":
             await admin.reset(name, row.name)
@@ -153,7 +157,7 @@ async def change(context: OwnerContext, fields: Form) -> Response:
         case "delete":
             return await _delete(context, row, fields)
         case other:
-            raise ArgumentError(f"do={other!r}: choose one of exclude, reinstate, reset, paid, delete")
+            raise choose_one("do", other, "exclude", "reinstate", "reset", "paid", "delete")
     context.memory.forget(name)
     return await assessor(context, notice) if notice else RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
 
@@ -162,7 +166,7 @@ async def _delete(context: OwnerContext, row: AssessorRow, fields: Form) -> Resp
     """Delete the person, where the box was ticked."""
     answers: Answers = "withdraw" if fields.get("answers") == "withdraw" else "keep"
     if fields.get("sure") != "1":
-        raise ArgumentError("sure: tick the box; a deletion cannot be reversed")
+        raise ArgumentError(Message("sure: tick the box; a deletion cannot be reversed"))
     server, name, account, at = context.server, context.campaign.name, context.owner.name, context.server.clock()
     await server.store.write_async(lambda c: delete_person(c, name, row.id, at, answers=answers, account=account))
     await server.forget_person(row.id)
@@ -210,14 +214,14 @@ def _judgments(connection: Connection, assignment_id: int, log: list[LogEntry]) 
     versions: defaultdict[int, list[tuple[float, str]]] = defaultdict(list)  # by position
     for event in log:
         if event.kind in ("judged", "cannot_tell") and not event.late:
-            text, earlier = event.data.get("text", "cannot tell"), versions[event.data["position"]]
+            text, earlier = event.data.get("text", CANNOT_TELL), versions[event.data["position"]]
             if not earlier or earlier[-1][1] != text:
                 earlier.append((event.time, text))
     return [
         Answer(
             row.position + 1,
             row.label,
-            "cannot tell" if row.value is None else row.raw,
+            CANNOT_TELL if row.value is None else row.raw,
             row.reason,
             row.seconds,
             row.active,
@@ -231,13 +235,12 @@ def _judgments(connection: Connection, assignment_id: int, log: list[LogEntry]) 
 def _preferences(connection: Connection, assignment_id: int) -> list[Answer]:
     answers = []
     for row in answers_of(connection, preference, assignment_id):
-        better = {"left": row.left, "right": row.right}.get(row.choice, "they are the same")
-        text = f"definitely {better}" if row.strength == 2 else better
-        answers.append(
-            Answer(row.number + 1, f"{row.left} or {row.right}", text, "", row.seconds, row.active, row.time)
-        )
+        better = {"left": row.left, "right": row.right}.get(row.choice, SAME)
+        text = Message("definitely %(document)s", document=better) if row.strength == 2 else better
+        pair = Message("%(first)s or %(second)s", first=row.left, second=row.right)
+        answers.append(Answer(row.number + 1, pair, text, "", row.seconds, row.active, row.time))
     answers += [
-        Answer(row.number + 1, row.label, "Bad", "", row.seconds, None, row.time)
+        Answer(row.number + 1, row.label, BAD, "", row.seconds, None, row.time)
         for row in answers_of(connection, bad_mark, assignment_id)
     ]
     return sorted(answers, key=lambda one: (one.number, one.time))
@@ -248,28 +251,40 @@ def note_of(event: LogEntry) -> str:
     data = event.data
     match event.kind:
         case "checked" if not data["passed"]:
-            faults = [name for name, ok in (("order", data["ordered"]), ("time", data["unhurried"])) if not ok]
-            return f"failed the check of {' and '.join(faults)}"
+            if not (data["ordered"] or data["unhurried"]):
+                return Message("failed the checks of order and time")
+            return Message("failed the check of time") if data["ordered"] else Message("failed the check of order")
         case "checked":
-            return "passed the checks"
+            return Message("passed the checks")
+        case "replied" if data["correct"]:
+            return Message("answered the question correctly")
         case "replied":
-            return "answered the question correctly" if data["correct"] else "answered the question incorrectly"
+            return Message("answered the question incorrectly")
         case "undone":
-            return f"took back pair {data['pair'] + 1}"
+            return Message("took back pair %(n)s", n=data["pair"] + 1)
         case "rated":
-            rating = f"confidence {data['confidence']}, understanding {data['understanding']} of 5"
-            return f"{rating}: {data['comment']}" if data["comment"] else rating
+            values = {"confidence": data["confidence"], "understanding": data["understanding"]}
+            if not data["comment"]:
+                return Message("confidence %(confidence)s, understanding %(understanding)s of 5", **values)
+            return Message(
+                "confidence %(confidence)s, understanding %(understanding)s of 5: %(comment)s",
+                comment=data["comment"],
+                **values,
+            )
         case "unanswered":
-            return f"gave no answer that counts ({data['status'].replace('_', ' ')}: {data['detail']})"
+            status = data["status"].replace("_", " ")
+            return Message(
+                "gave no answer that counts (%(status)s: %(detail)s)", status=status, detail=str(data["detail"])
+            )
         case "given_back":
-            return "the unit was given back; another assessor gets it"
+            return Message("the unit was given back; another assessor gets it")
         case "lease_expired":
-            return "was away too long; another assessor gets the unit"
+            return Message("was away too long; another assessor gets the unit")
         case "assignment_withdrawn":
-            return "the unit was withdrawn"
+            return Message("the unit was withdrawn")
         case "assignment_restored":
-            return "the unit was given back"
-    return "sent an answer too late; it is kept but does not count" if event.late else ""
+            return Message("the unit was given back")
+    return Message("sent an answer too late; it is kept but does not count") if event.late else ""
 
 
 ROUTES: list[BaseRoute] = [

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import zipfile
-from collections.abc import Mapping
 from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
@@ -32,6 +31,7 @@ from qrowd.collect.campaigns.plan_notes import preset_notes
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template, template_zip
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store.accounts import campaign_roles, set_member
 from qrowd.collect.store.materials import CampaignRow, campaigns, find_campaign
@@ -55,6 +55,7 @@ from qrowd.errors import ArgumentError
 
 FRESH = 2.0  # seconds that progress is shown without being counted again
 NEW = "/owner/new"
+QUESTIONS = {True: Message("required"), False: Message("not used"), None: Message("optional")}
 
 
 async def progress_of(context: OwnerContext, name: str) -> Progress:
@@ -75,7 +76,8 @@ async def overview(context: OwnerContext) -> Response:
 
 async def campaign(context: OwnerContext) -> Response:
     """One campaign as it runs."""
-    return context.render("campaign", tab="overview", **await _shown(context))
+    created = "created" in query_of(context.request)  # just now, by the form
+    return context.render("campaign", tab="overview", created=created, **await _shown(context))
 
 
 async def live(context: OwnerContext) -> Response:
@@ -86,7 +88,7 @@ async def live(context: OwnerContext) -> Response:
 async def _shown(context: OwnerContext) -> dict[str, Any]:
     """The progress of the campaign, and the plot of its question."""
     p = await progress_of(context, context.campaign.name)
-    return {"p": p, "plot": None if p.question is None else question_plot(p.question)}
+    return {"p": p, "plot": None if p.question is None else question_plot(p.question, context.formats)}
 
 
 async def set_status(context: OwnerContext, fields: Form) -> Response:
@@ -103,27 +105,26 @@ async def settings(context: OwnerContext) -> Response:
     protocols = {arm.protocol for arm in current.arms.values()}
     tables = {
         **{
-            formatting.arm(name, arm.protocol).capitalize(): to_table(arm.settings)
+            _capitalised(context.formats.arm(name, arm.protocol)): to_table(arm.settings)
             for name, arm in current.arms.items()
         },
-        **({} if current.question is None else {"Question": dict(current.question)}),
-        "The assessor's way": _without_practice(to_table(current.journey), "magnitude" in protocols),
-        "Campaign": {
-            "name": row.name,
-            "seed": row.seed,
-            "lease": formatting.seconds(current.lease_seconds),
-            "created": f"{formatting.moment(row.created)} UTC",
-            **({"check_documents": row.settings["checks"]} if "magnitude" in protocols else {}),
-            "questions": {True: "required", False: "none", None: "optional"}[row.settings["questions"]],
+        **({} if current.question is None else {Message("Question"): dict(current.question)}),
+        Message("The assessor's way"): _without_practice(to_table(current.journey), "magnitude" in protocols),
+        Message("Campaign"): {
+            Message("Name"): row.name,
+            Message("Seed"): str(row.seed),
+            Message("Lease of a unit"): context.formats.seconds(current.lease_seconds),
+            Message("Created"): f"{context.formats.moment(row.created)} UTC",
+            **({Message("Check documents"): row.settings["checks"]} if "magnitude" in protocols else {}),
+            Message("Questions about topics"): QUESTIONS[row.settings["questions"]],
         },
     }
     preset = row.settings["preset"]
     arms = {name: arm.settings for name, arm in current.arms.items()}
-    preset_text = " ".join(preset_notes(preset, row.settings, current.journey, arms)) if preset else ""
+    notes = tuple(preset_notes(preset, row.settings, current.journey, arms)) if preset else ()
+    in_words = context.formats.in_words
     rows = {title: {key: in_words(value) for key, value in table.items()} for title, table in tables.items()}
-    return context.render(
-        "settings", tab="settings", tables=rows, current=current, consent=texts.consent, preset=preset_text
-    )
+    return context.render("settings", tab="settings", tables=rows, current=current, consent=texts.consent, preset=notes)
 
 
 def _without_practice(journey: dict[str, Any], practice: bool) -> dict[str, Any]:
@@ -131,19 +132,8 @@ def _without_practice(journey: dict[str, Any], practice: bool) -> dict[str, Any]
     return {key: value for key, value in journey.items() if practice or not key.startswith("practice")}
 
 
-def in_words(value: Any) -> str:
-    """A setting in words.
-
-    >>> in_words(True), in_words(["a", "b"]), in_words(20.0)
-    ('yes', 'a, b', '20')
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(in_words, value)) or formatting.NOTHING
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {in_words(one)}" for key, one in value.items()) or formatting.NOTHING
-    return f"{value:g}" if isinstance(value, float) else str(value) or formatting.NOTHING
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 # ---- a new one
@@ -182,7 +172,7 @@ async def create(context: OwnerContext, fields: Form, files: list[UploadFile]) -
 async def _import(context: OwnerContext, files: list[UploadFile]) -> Response:
     """A campaign from its archive, whose owner is then also the account."""
     if len(files) > 1:
-        raise ArgumentError("send an archive alone")
+        raise ArgumentError(Message("send an archive alone"))
     lines, owner = (await files[0].read()).splitlines(), context.owner
 
     def work(connection: Connection) -> str:
@@ -207,16 +197,18 @@ async def zip_of(toml: str, files: list[UploadFile]) -> bytes:
     if len(zips) == 1 and len(files) == 1 and not toml.strip():
         return await zips[0].read()
     if zips:
-        raise ArgumentError("send a zip alone, or a campaign.toml and the files that it names")
+        raise ArgumentError(Message("send a zip alone, or a campaign.toml and the files that it names"))
     if not files and not toml.strip():
-        raise ArgumentError("choose a zip of the campaign's folder, or write a campaign.toml and add its files")
+        raise ArgumentError(
+            Message("choose a zip of the campaign's folder, or write a campaign.toml and add its files")
+        )
     names = [PurePosixPath(str(file.filename).replace("\\", "/")).name for file in files]
     if toml.strip():
         if TOML in names:
-            raise ArgumentError(f"{TOML} is there twice: written and as a file; send it once")
+            raise ArgumentError(Message("%(file)s is there twice: written and as a file; send it once", file=TOML))
         names.append(TOML)
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ArgumentError(f"{twice} is there twice; rename one")
+        raise ArgumentError(Message("%(file)s is there twice; rename one", file=twice))
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, file in zip(names, files, strict=False):

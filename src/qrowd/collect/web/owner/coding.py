@@ -41,11 +41,11 @@ from qrowd.collect.campaigns.coding import (
 )
 from qrowd.collect.campaigns.coding_items import OFFERED, item_details, item_rows, next_item, vocabulary
 from qrowd.collect.campaigns.state import protocols_of
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.web.documents import render_document
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.campaigns import in_words
-from qrowd.collect.web.owner.context import REVIEWER, OwnerContext, form, page, upload
+from qrowd.collect.web.owner.context import REVIEWER, OwnerContext, choose_one, form, page, upload
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
@@ -106,7 +106,7 @@ async def index(context: OwnerContext) -> Response:
         }
 
     values = await context.read(work)
-    values |= {"chosen": name, "key_of": key_of, "in_words": in_words, "min_ratio": MIN_RATIO}
+    values |= {"chosen": name, "key_of": key_of, "min_ratio": MIN_RATIO}
     judged = [arm for arm, protocol in protocols_of(row).items() if protocol != PREFERENCE]
     return context.render("coding", tab="coding", judged=judged, **values)
 
@@ -154,7 +154,7 @@ async def save(context: OwnerContext, fields: Form) -> Response:
     """Keep a coding; then the next item that is not coded, or the list where there is none."""
     name, chosen, coder = _list_of(context, fields), item_of(fields.get("item", "")), context.owner.name
     if chosen is None:
-        raise ArgumentError("item: there is none of that name")
+        raise ArgumentError(Message("item: there is none of that name"))
     ticked = [value for key, value in fields.items() if key.startswith("code-")]
     written = [part.strip() for part in fields.get("codes", "").replace(";", ",").split(",")]
     coding = Coding(
@@ -195,12 +195,12 @@ async def make_list(context: OwnerContext, fields: Form, sent: list[UploadFile])
             distance = _number(fields, "min_distance", 2)
             await write(lambda c: list_conflicts(c, name, gold, at, min_distance=int(distance), account=account))
         case "conflicts":
-            raise ArgumentError("gold: choose one file with the true judgments of one assessor")
+            raise ArgumentError(Message("gold: choose one file with the true judgments of one assessor"))
         case "ratios":
             least = _number(fields, "min_ratio", MIN_RATIO)
             await write(lambda c: list_ratios(c, name, at, min_ratio=least, account=account))
         case _:
-            raise ArgumentError("list: choose conflicts or ratios")
+            raise choose_one("list", fields.get("list", ""), "conflicts", "ratios")
     return RedirectResponse(_address(context, list=fields["list"]), 303)
 
 
@@ -216,7 +216,7 @@ def _number(fields: Form, name: str, default: float) -> float:
     try:
         return float(fields.get(name, "") or default)
     except ValueError:
-        raise ArgumentError(f"{name}: expected a number") from None
+        raise ArgumentError(Message("%(name)s: expected a number", name=name)) from None
 
 
 async def _list_page(context: OwnerContext) -> Response:

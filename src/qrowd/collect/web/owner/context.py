@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.state import protocols_of
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.accounts import (
     CAMPAIGN_ROLES,
     SERVER_ROLES,
@@ -34,18 +35,21 @@ from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.sessions import Kind
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner import formatting
+from qrowd.collect.web.language_choice import choice_of, language_of
+from qrowd.collect.web.owner.formatting import Formats, base_of, formats_of
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in, wants_data
+from qrowd.collect.web.recognised import line_of
 from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import same
 from qrowd.collect.web.server import Server, server_of
-from qrowd.errors import QrowdError
+from qrowd.errors import ArgumentError, QrowdError
 
 T = TypeVar("T")
 OWNER: Kind = "owner"
 NO_ACCOUNT = 0  # the administrator who came by the link that the server printed
 PRINTED_LINK = "Owner, by link"  # the account of their events; no account has a blank in its name
 MAX_FILES = 1000
+MAX_FIELDS = 20  # of a form with files
 
 Role = ServerRole | CampaignRole
 ADMINISTRATOR: Role = "administrator"
@@ -92,7 +96,7 @@ class OwnerContext:
     @property
     def base(self) -> str:
         """The address of the campaign's pages."""
-        return formatting.base_of(self.campaign.name)
+        return base_of(self.campaign.name)
 
     @property
     def arm(self) -> str:
@@ -100,6 +104,11 @@ class OwnerContext:
         arms = protocols_of(self.campaign)
         name = query_of(self.request).get("arm", "")
         return name if name in arms else next(iter(arms))
+
+    @property
+    def formats(self) -> Formats:
+        """Numbers, times and words in the language of the page: what the account chose, else the browser's."""
+        return formats_of(language_of(self.request))
 
     @property
     def admin(self) -> CampaignAdmin:
@@ -138,16 +147,20 @@ class OwnerContext:
             "owner": self.owner,
             "may": self.may,
             "csrf": self.owner.csrf,
-            "f": formatting,
+            "f": self.formats,
             "now": self.server.clock(),
         }
         refusal = {"problem": self.problem, "typed": self.typed}
-        return render(f"owner/{name}", **(usual | more | refusal | values))
+        # What a form shows once, or what was typed, would be lost where another language was chosen there.
+        choice = choice_of(self.request) if self.request.method == "GET" else None
+        tag = self.formats.language.tag
+        return render(f"owner/{name}", tag=tag, choice=choice, **(usual | more | refusal | values))
 
 
 PageHandler = Callable[[OwnerContext], Awaitable[Response]]
 FormHandler = Callable[[OwnerContext, Form], Awaitable[Response]]
 UploadHandler = Callable[[OwnerContext, Form, list[UploadFile]], Awaitable[Response]]
+FilesHandler = Callable[[OwnerContext, Form, list[tuple[str, UploadFile]]], Awaitable[Response]]
 
 
 def _needed(path: str, needs: Role | None) -> Role:
@@ -191,21 +204,38 @@ def form(path: str, handler: FormHandler, on: PageHandler | None = None, *, need
 
 def upload(path: str, handler: UploadHandler, on: PageHandler, *, needs: Role | None = None) -> Route:
     """A route that a form with files is sent to. needs : as for `page`."""
+
+    async def handle(context: OwnerContext, fields: Form, files: list[tuple[str, UploadFile]]) -> Response:
+        return await handler(context, fields, [file for _, file in files])
+
+    return _upload_route(path, handler.__name__, handle, on, needs, MAX_FIELDS)
+
+
+def upload_by_field(
+    path: str, handler: FilesHandler, on: PageHandler, *, needs: Role | None = None, max_fields: int = 100
+) -> Route:
+    """The same for a form whose files are told apart by their fields: the handler gets (field, file)."""
+    return _upload_route(path, handler.__name__, handler, on, needs, max_fields)
+
+
+def _upload_route(
+    path: str, name: str, handler: FilesHandler, on: PageHandler, needs: Role | None, max_fields: int
+) -> Route:
     role = _needed(path, needs)
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
         if not request.headers.get("content-type", "").startswith("multipart/form-data"):
             raise Problem(415, "media_type", "Expected a form with files, as multipart/form-data.")
-        async with request.form(max_files=MAX_FILES, max_fields=20, max_part_size=1 << 20) as parts:
+        async with request.form(max_files=MAX_FILES, max_fields=max_fields, max_part_size=1 << 20) as parts:
             fields = {key: value for key, value in parts.multi_items() if isinstance(value, str)}
-            files = [value for _, value in parts.multi_items() if isinstance(value, UploadFile) and value.filename]
+            files = [(key, one) for key, one in parts.multi_items() if isinstance(one, UploadFile) and one.filename]
             if not same(fields.get("csrf", ""), owner.csrf):
                 raise invalid_token()
             context = await _context(request, owner, role)
             return await _answer(handler(context, fields, files), context, fields, on)
 
-    return Route(path, answer, methods=["POST"], name=handler.__name__)
+    return Route(path, answer, methods=["POST"], name=name)
 
 
 async def _answer(
@@ -219,7 +249,13 @@ async def _answer(
     except QrowdError as error:
         if on is None:
             raise
-        return await on(replace(context, problem=str(error), typed=fields))
+        return await on(replace(context, problem=line_of(error), typed=fields))
+
+
+def choose_one(name: str, value: str, *choices: str) -> ArgumentError:
+    """The error of a form that asks for what there is not; no page of ours sends it."""
+    values = {"name": name, "value": repr(value[:40]), "choices": ", ".join(choices)}
+    return ArgumentError(Message("%(name)s=%(value)s: choose one of %(choices)s", **values))
 
 
 async def owner_of(request: Request) -> Owner | None:
@@ -260,7 +296,8 @@ async def _context(request: Request, owner: Owner, needed: Role) -> OwnerContext
         if context.role is None:
             raise not_found()
     if not context.may(needed):
-        raise Problem(403, "role", f"This needs the role {needed}, which your account does not have here.")
+        message = Message("This needs the role %(role)s, which your account does not have here.", role=needed)
+        raise Problem(403, "role", message)
     return context
 
 

@@ -20,6 +20,7 @@ from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.campaigns.membership import record
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store import invitations as stored
 from qrowd.collect.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd.collect.store.schema import PERSON
@@ -27,7 +28,7 @@ from qrowd.collect.store.state import assessors_of
 from qrowd.collect.web.crowd import PATHS
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import quality_of
-from qrowd.collect.web.owner.context import OwnerContext, form, page
+from qrowd.collect.web.owner.context import OwnerContext, choose_one, form, page
 from qrowd.collect.web.payment import as_code, payment_code
 from qrowd.collect.web.server import DAY
 from qrowd.errors import ArgumentError
@@ -58,21 +59,25 @@ def names_in(text: str) -> list[str]:
     """The names in a text, one a line."""
     names = [line.strip() for line in text.split("\n") if line.strip()]
     if not names:
-        raise ArgumentError("names: write one a line")
+        raise ArgumentError(Message("names: write one a line"))
     if len(names) > MOST:
-        raise ArgumentError(f"names: {len(names)} are more than {MOST} at once; send them in parts")
+        raise ArgumentError(
+            Message("names: %(n)s are more than %(most)s at once; send them in parts", n=len(names), most=MOST)
+        )
     for name in names:
         if not NAME.fullmatch(name):
-            raise ArgumentError(f"name {name[:40]!r}: give 1 to 100 characters without blanks")
+            raise ArgumentError(Message("name %(name)s: give 1 to 100 characters without blanks", name=repr(name[:40])))
         if names.count(name) > 1:
-            raise ArgumentError(f"name {name!r} is there twice; remove one")
+            raise ArgumentError(Message("name %(name)s is there twice; remove one", name=repr(name)))
     return names
 
 
 def number_in(text: str, name: str = "number", most: int | None = MOST) -> int:
     """A whole number from 1, such as how many links."""
     if not re.fullmatch(r"[0-9]{1,9}", text.strip(), re.ASCII) or not 1 <= int(text) <= (most or 10**9):
-        raise ArgumentError(f"{name}: give a whole number from 1 to {most}")
+        if most is None:
+            raise ArgumentError(Message("%(name)s: give a whole number from 1", name=name))
+        raise ArgumentError(Message("%(name)s: give a whole number from 1 to %(most)s", name=name, most=most))
     return int(text)
 
 
@@ -113,7 +118,7 @@ async def send_invitations(context: OwnerContext, fields: Form) -> Response:
             link, by = number_in(fields.get("link", ""), "link", None), context.owner.name
             await write(lambda connection: end_sign_up(connection, number, link, at, by))
         case other:
-            raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, another, revoke, open, close")
+            raise choose_one("do", other, "number", "names", "another", "revoke", "open", "close")
     if new:
         n, by = len(new), context.owner.name
         await write(lambda connection: record(connection, number, Event("invited", {"n": n}), at, by))
@@ -138,7 +143,7 @@ def end_sign_up(connection: Connection, campaign_id: int, number: int, at: float
 def another_link(connection: Connection, campaign_id: int, name: str, at: float) -> str:
     """A further link for somebody who is invited; the earlier ones stay good until they are revoked."""
     if name not in {one.name for one in stored.invitations(connection, campaign_id)}:
-        raise ArgumentError(f"{name[:40]!r} is not invited; write the name above")
+        raise ArgumentError(Message("%(name)s is not invited; write the name above", name=repr(name[:40])))
     return invite(connection, campaign_id, name, at)
 
 

@@ -28,6 +28,7 @@ from qrowd.collect.store.second_factor import has_second_factor, use_code
 from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.collect.store.settings import get_setting, put_setting, take_setting
 from qrowd.collect.web.forms import Form, query_of, token_of
+from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.logs import note
 from qrowd.collect.web.owner.context import MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.owner.oidc import provider_name
@@ -63,7 +64,7 @@ async def show_link(request: Request) -> Response:
     expiry = await server.store.read_async(lambda connection: get_setting(connection, LINK + hashed(token)))
     if not is_valid(expiry, server.clock()):
         raise _link_used()
-    return _page("enter", csrf=server.form_token("owner", {"t": hashed(token)}), token=token)
+    return _page(request, "enter", csrf=server.form_token("owner", {"t": hashed(token)}), token=token)
 
 
 async def enter(request: Request) -> Response:
@@ -91,9 +92,8 @@ async def show_login(request: Request) -> Response:
     """The form; an owner who is logged in goes to the campaigns."""
     if await owner_of(request) is not None:
         return RedirectResponse("/owner", 303)
-    server = server_of(request)
     left = "1" if query_of(request).get("left") == "1" else ""
-    return _login_page(server, left=left)
+    return _login_page(request, left=left)
 
 
 async def login(request: Request) -> Response:
@@ -109,7 +109,7 @@ async def login(request: Request) -> Response:
         problem = problem_of(error)
     if account is None:
         note("login failed", level=logging.WARNING, address=address)
-        page = _login_page(server, name=name, problem=problem.message)
+        page = _login_page(request, name=name, problem=problem.message)
         page.status_code = problem.status
         page.headers.update(problem.headers)
         return page
@@ -126,7 +126,7 @@ async def _logged_in(request: Request, account: int) -> Response:
     second, fingerprint = await server.store.read_async(work)
     if second:
         stamp = server.form_token("code", {"a": account, "p": fingerprint}, CODE_SECONDS)
-        return _page("code", csrf=stamp, problem="")
+        return _page(request, "code", csrf=stamp, problem="")
     response = RedirectResponse("/owner", 303)
     await server.begin(request, response, OWNER, account)
     return response
@@ -156,7 +156,7 @@ async def enter_code(request: Request) -> Response:
             return response
     except TooManyAttemptsError as error:
         problem = problem_of(error)
-    page = _page("code", csrf=token_of(fields, "csrf"), problem=problem.message)
+    page = _page(request, "code", csrf=token_of(fields, "csrf"), problem=problem.message)
     page.status_code = problem.status
     page.headers.update(problem.headers)
     return page
@@ -194,14 +194,16 @@ async def logout(context: OwnerContext, fields: Form) -> Response:
     return response
 
 
-def _login_page(server: Server, *, name: str = "", problem: str = "", left: str = "") -> Response:
+def _login_page(request: Request, *, name: str = "", problem: str = "", left: str = "") -> Response:
     """left : whether somebody has just logged out, who may want to do so at the provider as well."""
+    server = server_of(request)
     csrf, provider = server.form_token("login", {}), provider_name(server.settings.environ)
-    return _page("login", csrf=csrf, name=name, problem=problem, provider=provider, left=left)
+    return _page(request, "login", csrf=csrf, name=name, problem=problem, provider=provider, left=left)
 
 
-def _page(template: str, **values: str) -> Response:
-    return HTMLResponse(render(f"owner/{template}", **values))
+def _page(request: Request, template: str, **values: str) -> Response:
+    choice = choice_of(request) if request.method == "GET" else None
+    return HTMLResponse(render(f"owner/{template}", tag=language_of(request), choice=choice, **values))
 
 
 ROUTES: list[BaseRoute] = [

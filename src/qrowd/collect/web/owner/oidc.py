@@ -14,11 +14,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.identities import link_identity, sign_in
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.oidc import Provider, Subject, oidc_settings
 from qrowd.collect.web.owner.context import MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.problems import Problem, not_found
+from qrowd.collect.web.recognised import line_of
 from qrowd.collect.web.security import same
 from qrowd.collect.web.server import Server, server_of
 from qrowd.errors import ArgumentError
@@ -58,7 +60,9 @@ async def go(request: Request) -> Response:
 async def link(context: OwnerContext, fields: Form) -> Response:
     """Begin to link one's own account: a page that leads to the provider, as forms lead nowhere else."""
     if context.owner.account == NO_ACCOUNT:
-        raise ArgumentError("You came by the printed link, which belongs to no account. Log in by name and password.")
+        raise ArgumentError(
+            Message("You came by the printed link, which belongs to no account. Log in by name and password.")
+        )
     provider = provider_of(context.server, context.request)
     address, kept = await provider.begin()
     response = context.render("oidc", tab="account", address=address, provider=provider.settings.label)
@@ -74,7 +78,8 @@ async def callback(request: Request) -> Response:
     if kept is None or not same(query.get("state", ""), kept["s"]):
         raise Problem(403, "state", "This sign-in was not begun in this browser, or took too long. Begin again.")
     if "code" not in query:
-        raise Problem(403, "provider", f"The provider refused the sign-in: {query.get('error', 'no reason')[:100]}.")
+        reason = query.get("error", "")[:100] or "error"
+        raise Problem(403, "provider", Message("The provider refused the sign-in: %(reason)s.", reason=reason))
     subject, account = await provider.finish(query["code"], kept, at), int(kept["a"])
     response = RedirectResponse("/owner/account" if account else "/owner", 303)
     if account:
@@ -88,7 +93,7 @@ async def callback(request: Request) -> Response:
         try:
             number = await server.store.write_async(work)
         except ArgumentError as error:
-            raise Problem(403, "account", str(error)) from None
+            raise Problem(403, "account", line_of(error)) from None
         await server.begin(request, response, OWNER, number)
     response.delete_cookie(_cookie(server), path="/", secure=server.settings.https, httponly=True, samesite="lax")
     return response
@@ -101,7 +106,7 @@ async def _link(request: Request, server: Server, subject: Subject, account: int
     try:
         await server.store.write_async(lambda c: link_identity(c, subject.issuer, subject.subject, account, at))
     except ArgumentError as error:
-        raise Problem(403, "account", str(error)) from None
+        raise Problem(403, "account", line_of(error)) from None
 
 
 async def leave(request: Request) -> Response:

@@ -7,6 +7,8 @@ from html import escape
 from math import ceil, floor, log10
 
 from qrowd.collect.campaigns.question_progress import EarlierLook, QuestionProgress
+from qrowd.collect.protocols.messages import Message
+from qrowd.collect.web.owner.formatting import Formats, english
 
 WIDTH, HEIGHT = 640.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 8.0, 10.0, 30.0
@@ -53,8 +55,8 @@ class QuestionPlot:
         return f"<svg {size} {about}>{''.join(parts)}</svg>"
 
 
-def question_plot(question: QuestionProgress) -> QuestionPlot | None:
-    """The plot; None before there are two looks with an interval."""
+def question_plot(question: QuestionProgress, formats: Formats = english) -> QuestionPlot | None:
+    """The plot; None before there are two looks with an interval. formats : of the numbers and of the label."""
     looks = [one for one in question.looks if one.difference.low is not None and one.difference.high is not None]
     if len(looks) < 2:
         return None
@@ -75,18 +77,31 @@ def question_plot(question: QuestionProgress) -> QuestionPlot | None:
     middle = [f"{at},{y(value)}" for at, value in zip(places, estimate, strict=True)]
     tolerance = (y(question.tolerance), y(-question.tolerance)) if question.tolerance else None
     now = looks[-1].difference
-    label = (
-        f"{now.first} minus {now.second} by {question.measure}: {estimate[-1]:+.3f}, interval {low[-1]:+.3f} to "
-        f"{high[-1]:+.3f} after {looks[-1].n_judged} documents, from {low[0]:+.3f} to {high[0]:+.3f} after {first}"
+    label = Message(
+        "%(first)s minus %(second)s by %(measure)s: %(estimate)s, interval %(low)s to %(high)s after %(n)s documents, "
+        "from %(early_low)s to %(early_high)s after %(early_n)s",
+        first=now.first,
+        second=now.second,
+        measure=question.measure,
+        estimate=formats.signed(estimate[-1]),
+        low=formats.signed(low[-1]),
+        high=formats.signed(high[-1]),
+        n=looks[-1].n_judged,
+        early_low=formats.signed(low[0]),
+        early_high=formats.signed(high[0]),
+        early_n=first,
     )
     return QuestionPlot(
         " ".join(top + below[::-1]),
         " ".join(middle),
         y(0.0),
-        tuple((x(n), f"{n:,}") for n in _round_numbers(first, last)),
-        tuple((y(value), f"{value:+.2g}" if value else "0") for value in (-most, -most / 2, 0.0, most / 2, most)),
+        tuple((x(n), formats.count(n)) for n in _round_numbers(first, last)),
+        tuple(
+            (y(value), formats.signed(float(f"{value:.2g}"), 0) if value else "0")
+            for value in (-most, -most / 2, 0.0, most / 2, most)
+        ),
         tolerance,
-        label,
+        formats.language.text(label),
     )
 
 

@@ -11,10 +11,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.deletion import delete_campaign, newest_event
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.settings import get_setting, put_setting
 from qrowd.collect.web.downloads import download
 from qrowd.collect.web.forms import Form
-from qrowd.collect.web.owner.context import OWNER_OF, OwnerContext, form, page
+from qrowd.collect.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd.errors import ArgumentError
 
 
@@ -35,17 +36,17 @@ async def delete(context: OwnerContext, fields: Form) -> Response:
             return await download(context.server.store, name, "archive", "jsonl", names=True)
         case "delete":
             if fields.get("name", "") != name:
-                raise ArgumentError(f"Type the name of the campaign, {name}, to delete it.")
+                raise ArgumentError(Message("Type the name of the campaign, %(name)s, to delete it.", name=name))
 
             def work(connection: Connection) -> None:
                 if not _is_kept(connection, number):
-                    raise ArgumentError("Download the archive first: it does not hold what happened last.")
+                    raise ArgumentError(Message("Download the archive first: it does not hold what happened last."))
                 delete_campaign(connection, name)
 
             await write(work)
             context.memory.forget(name)
             return RedirectResponse("/owner", 303)
-    raise ArgumentError("do: choose archive or delete")
+    raise choose_one("do", fields.get("do", ""), "archive", "delete")
 
 
 def _archived(number: int) -> str:

@@ -27,6 +27,8 @@ from qrowd.collect.campaigns.adjudication import (
     adjudications,
     list_for_adjudication,
     listed_for_adjudication,
+    pair_answers,
+    place_of,
 )
 from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.collected import judgments
@@ -42,8 +44,10 @@ from qrowd.collect.campaigns.review import (
 )
 from qrowd.collect.campaigns.state import protocols_of, read_settings
 from qrowd.collect.protocols.journey import from_json
+from qrowd.collect.protocols.messages import Message
+from qrowd.collect.protocols.pairs import place_of_answer
 from qrowd.collect.protocols.registry import PREFERENCE
-from qrowd.collect.protocols.settings import GradesSettings
+from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
 from qrowd.collect.protocols.views import ExcludedView
 from qrowd.collect.store import coding as coding_rows
 from qrowd.collect.store import materials
@@ -53,9 +57,10 @@ from qrowd.collect.store.review import Summary
 from qrowd.collect.store.schema import MODEL
 from qrowd.collect.web.documents import RenderedDocument, render_document
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.campaigns import in_words
-from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, form, page, upload
+from qrowd.collect.web.owner.assessors import BAD, CANNOT_TELL, SAME
+from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, choose_one, form, page, upload
 from qrowd.collect.web.problems import not_found
+from qrowd.collect.web.recognised import line_of
 from qrowd.errors import ArgumentError
 from qrowd.influence.disagreements import disagreements
 from qrowd.model.runs import Runs
@@ -109,7 +114,7 @@ async def index(context: OwnerContext) -> Response:
     try:
         found = await context.memory.get(("review", row.name, *map(str, asdict(filters).values())), FRESH, find)
     except ArgumentError as error:
-        found, problem = [], problem or str(error)
+        found, problem = [], problem or line_of(error)
     n_pages = max(-(-len(found) // MOST_SHOWN), 1)
     current = max(min(current, n_pages), 1)
     part = found[(current - 1) * MOST_SHOWN :][:MOST_SHOWN]
@@ -139,7 +144,6 @@ async def index(context: OwnerContext) -> Response:
         pairs=protocol == PREFERENCE,
         protocol=protocol,
         has_gold=row.settings.get("gold") is not None,
-        in_words=in_words,
         measure=MEASURE,
         **values,
     )
@@ -152,7 +156,8 @@ async def index(context: OwnerContext) -> Response:
 class AnswerRow:
     """One current answer as the page shows it.
 
-    waiting : the reason with which it was opened again, "" where it is not open. may_open : whether it can be.
+    place : position of the document, or number of the pair. waiting : the reason with which it was opened again, ""
+    where it is not open. may_open : whether it can be.
     """
 
     assessor: str
@@ -215,6 +220,7 @@ async def item(context: OwnerContext) -> Response:
         arm=arm,
         protocol=protocols_of(row)[arm],
         grades=settings.labels if isinstance(settings, GradesSettings) else (),
+        choices=pair_answers(settings) if isinstance(settings, PreferenceSettings) else (),
         address=lambda path="", **query: address(context, path, **query),
     )
 
@@ -243,13 +249,13 @@ def find_item(
         answers = [_answer(one, _preferred(one, dict(zip(numbers, labels, strict=True)))) for one in found]
     else:
         found = rows.answers_about(connection, campaign_id, topic.id, numbers[0], names=names)
-        answers = [_answer(one, "cannot tell" if one.value is None else one.raw) for one in found]
-    marks = [_answer(one, "Bad") for one in rows.marks_about(connection, campaign_id, topic.id, numbers, names=names)]
+        answers = [_answer(one, CANNOT_TELL if one.value is None else one.raw) for one in found]
+    marks = [_answer(one, BAD) for one in rows.marks_about(connection, campaign_id, topic.id, numbers, names=names)]
     gold = [
-        replace(_answer(one, one.raw or "cannot tell"), is_right=one.is_right, may_open=False)
+        replace(_answer(one, one.raw or CANNOT_TELL), is_right=one.is_right, may_open=False)
         for one in rows.gold_answers_about(connection, campaign_id, topic.id, numbers[0], names=names)
     ]
-    final = adjudications(connection, campaign_id).get((topic_label, labels[0], arm)) if len(labels) == 1 else None
+    final = adjudications(connection, campaign_id).get(place_of(topic_label, labels, arm))
     listed = listed_for_adjudication(connection, campaign_id).rows
     about = next((known for t, d, known in listed if (t, d) == (topic_label, labels[0])), {})
     of_arm = {one.assignment for one in (*found,) if one.arm == arm}
@@ -266,9 +272,12 @@ def find_item(
 
 
 def _answer(row: Any, text: str) -> AnswerRow:
-    place = getattr(row, "position", getattr(row, "number", 0))
+    is_document, is_pair, is_model = hasattr(row, "position"), hasattr(row, "choice"), row.provider == MODEL
+    place, revisions = row.position if is_document else row.number, getattr(row, "revisions", 0)
+    if is_pair:
+        place, revisions = place_of_answer(row.progress, row.number)
+    may_change = is_document or is_pair  # not a Bad mark, nor an answer to a gold question
     reopened = {(one.assignment, one.position): one.reason for one in from_json(row.journey).reopened}
-    is_document, is_model = hasattr(row, "position"), row.provider == MODEL
     return AnswerRow(
         row.assessor,
         row.assessor_id,
@@ -278,42 +287,42 @@ def _answer(row: Any, text: str) -> AnswerRow:
         getattr(row, "reason", ""),
         row.seconds,
         row.time,
-        getattr(row, "revisions", 0),
+        revisions,
         bool(row.counted),
         row.status if row.excluded is None else "excluded",
         is_model,
-        reopened.get((row.assignment, place), "") if is_document else "",
-        is_document and not is_model and row.excluded is None and row.status in ("open", "completed"),
+        reopened.get((row.assignment, place), "") if may_change else "",
+        may_change and not is_model and row.excluded is None and row.status in ("open", "completed"),
     )
 
 
 def _preferred(row: Any, labels: Mapping[int, str]) -> str:
     if row.choice == "duplicates":
-        return "they are the same"
+        return SAME
     better = labels[row.left_id if row.choice == "left" else row.right_id]
-    return f"definitely {better}" if row.strength == 2 else better
+    return Message("definitely %(document)s", document=better) if row.strength == 2 else better
 
 
 async def decide(context: OwnerContext, fields: Form) -> Response:
     """Give the final answer or take it back, open an answer again, or close it."""
     review, name, arm = review_of(context), context.campaign.name, fields.get("arm", "")
-    topic, document = fields.get("topic", ""), fields.get("document", "")
+    topic, document, other = (fields.get(key, "") for key in ("topic", "document", "other"))
+    of_arm = f"{name}/{arm}" if arm else name
     match fields.get("do", ""):
         case "adjudicate":
             if not (text := fields.get("text", "").strip()):
-                raise ArgumentError("answer: choose or write the final answer")
-            of_arm = f"{name}/{arm}" if arm else name
-            await review.adjudicate(of_arm, topic, document, text, fields.get("reason", ""))
+                raise ArgumentError(Message("answer: choose or write the final answer"))
+            await review.adjudicate(of_arm, topic, document, text, fields.get("reason", ""), other=other)
         case "withdraw":
-            await review.adjudicate(f"{name}/{arm}" if arm else name, topic, document, "", "")
+            await review.adjudicate(of_arm, topic, document, "", "", other=other)
         case "reopen":
             await review.reopen(name, *_place(fields), fields.get("why", ""))
         case "close":
             await review.close(name, *_place(fields))
         case other:
-            raise ArgumentError(f"do={other[:40]!r}: choose one of adjudicate, withdraw, reopen, close")
+            raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close")
     context.memory.forget(name)
-    return RedirectResponse(address(context, "/item", topic=topic, document=document, arm=arm), 303)
+    return RedirectResponse(address(context, "/item", topic=topic, document=document, other=other, arm=arm), 303)
 
 
 def _place(fields: Form) -> tuple[int, int]:
@@ -323,7 +332,7 @@ def _place(fields: Form) -> tuple[int, int]:
     except ValueError:
         number = -1
     if not 0 <= number < 2**63 or not (position.isascii() and position.isdigit() and len(position) <= 9):
-        raise ArgumentError("answer: there is none of this number")
+        raise ArgumentError(Message("answer: there is none of this number"))
     return number, int(position)
 
 
@@ -339,7 +348,7 @@ async def make_list(context: OwnerContext, fields: Form, sent: list[UploadFile])
     judged = await context.read(lambda connection: judgments(connection, name))
     own = {} if contents else await context.read(lambda connection: runs_of(connection, campaign.id))
     if not contents and not own:
-        raise ArgumentError("runs: choose one or more files of runs; this campaign has none of its own")
+        raise ArgumentError(Message("runs: choose one or more files of runs; this campaign has none of its own"))
 
     def work() -> tuple[list[dict[str, Any]], dict[str, Any]]:
         runs = read_runs(contents) if contents else Runs.from_dict(own)

@@ -15,10 +15,11 @@ from starlette.routing import BaseRoute
 from qrowd.collect.campaigns.reserving import DAYS
 from qrowd.collect.campaigns.review import MOST_SHOWN
 from qrowd.collect.campaigns.state import protocols_of, read_settings
+from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.messages import asked, count_asked
 from qrowd.collect.store.reservations import reserved_units
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, form, page
+from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, choose_one, form, page
 from qrowd.collect.web.owner.review import address, review_of
 from qrowd.errors import ArgumentError
 
@@ -56,7 +57,7 @@ async def reply(context: OwnerContext, fields: Form) -> Response:
     except ValueError:
         assessor = -1
     if not 0 <= assessor < 2**63 or not (number.isascii() and number.isdigit() and len(number) <= 9):
-        raise ArgumentError("question: there is none of this number")
+        raise ArgumentError(Message("question: there is none of this number"))
     await review_of(context).reply(context.campaign.name, assessor, int(number), fields.get("reply", ""))
     return RedirectResponse(f"{context.base}/questions", 303)
 
@@ -78,14 +79,14 @@ async def assign(context: OwnerContext, fields: Form) -> Response:
             try:
                 days = float(fields.get("days", "") or DAYS)
             except ValueError:
-                raise ArgumentError("days: expected a number") from None
+                raise ArgumentError(Message("%(name)s: expected a number", name="days")) from None
             await review.assign(name, fields.get("name", "").strip(), units, days=days)
         case "release" if all(
             fields.get(key, "").isascii() and fields.get(key, "").isdigit() for key in ("unit", "slot")
         ):
             await review.release(name, int(fields["unit"][:18]), int(fields["slot"][:9]))
         case _:
-            raise ArgumentError("do: choose assign or release")
+            raise choose_one("do", fields.get("do", ""), "assign", "release")
     context.memory.forget(name)
     return RedirectResponse(f"{context.base}/assigned", 303)
 

@@ -44,8 +44,8 @@ document.addEventListener("click", async (event) => {
   from.select();
   try {
     await navigator.clipboard.writeText(from.value.trim());
-    if (told) told.textContent = "Copied.";
+    if (told) told.textContent = document.getElementById("main").dataset.copiedText;
   } catch {
-    if (told) told.textContent = "Selected: press Ctrl+C to copy.";
+    if (told) told.textContent = document.getElementById("main").dataset.selectedText;
   }
 });
