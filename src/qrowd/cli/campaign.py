@@ -91,8 +91,8 @@ def export(
     adjudicated: Annotated[
         Literal["without", "add", "replace"],
         option(
-            help="Final answers of reviewers, of judgments: left out, added as one more assessor of the kind "
-            "adjudicator, or in place of what assessors said of the same documents."
+            help="Final answers of reviewers: left out, added as one more assessor of the kind adjudicator, or in "
+            "place of what assessors said of the same documents or pairs."
         ),
     ] = "without",
     names: options.Names = False,

@@ -22,6 +22,7 @@ from qrowd.collect.campaigns.transaction import LATE
 from qrowd.collect.protocols.events import Event, check_event
 from qrowd.collect.protocols.gold import Gold, gold_task
 from qrowd.collect.protocols.schema import SchemaError, Where, read
+from qrowd.collect.protocols.settings import PreferenceSettings
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.base import to_json
@@ -121,6 +122,7 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes], *, accoun
         {one.label: one.id for one in materials.topics_of(connection, campaign_id)},
         {(one.topic_id, one.number): one for one in materials.units_of(connection, campaign_id)},
         _gold_by_topic(connection, campaign_id),
+        of_pairs=frozenset(arm for arm, one in plan.arms.items() if isinstance(one, PreferenceSettings)),
     )
     waiting: list[LogEntry] = []
     for number, line in numbered:
@@ -182,7 +184,7 @@ class _Numbers:
     """The numbers in this database of the documents, topics and units of an archive.
 
     gold : the gold questions of a topic. assessors, assignments : those of the lines so far; each assignment with its
-    unit. n_shown : documents of an assignment, those of gold questions included.
+    unit. n_shown : documents of an assignment, those of gold questions included. of_pairs : arms with preferences.
     """
 
     campaign_id: int
@@ -193,6 +195,7 @@ class _Numbers:
     assessors: set[int] = field(default_factory=set)
     assignments: dict[int, UnitRow] = field(default_factory=dict)
     n_shown: dict[int, int] = field(default_factory=dict)
+    of_pairs: frozenset[str] = frozenset()
 
     def entry(self, row: _Event) -> LogEntry:
         """The entry of the log for a line.
@@ -242,7 +245,7 @@ class _Numbers:
                 raise SchemaError(("assignment_id",), "this assignment has not begun in any line before")
             unit, n = self.assignments[row.assignment_id], self.n_shown[row.assignment_id]
             of_topic = self.gold.get(unit.topic_id, ())
-            if not row.late and data.get("position", 0) >= n:
+            if not row.late and unit.arm not in self.of_pairs and data.get("position", 0) >= n:
                 raise SchemaError(("data", "position"), f"the unit has {n} documents")
             pairs = [one.documents for one in of_topic if len(one.documents) == 2]
             which = data.get("gold")

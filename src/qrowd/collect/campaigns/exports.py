@@ -50,6 +50,7 @@ OF_UNITS, OF_CODES, ARCHIVE, DESIGN = "units", "codes", "archive", "design"
 LINES = 500  # of an archive, in a piece
 OF_GOLD, PAYMENTS = "gold", "payment"
 TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, OF_CODES, REVISIONS, OF_GOLD, PAYMENTS)
+OF_ANSWERS = (JUDGMENTS, PREFERENCES, DUPLICATES)  # tables that can have final answers of reviewers
 WHOLE = (OF_UNITS, OF_CODES, REVISIONS, OF_GOLD, PAYMENTS)  # tables that always hold everything
 WHOLE_CAMPAIGN = (OF_CODES, REVISIONS, PAYMENTS, ARCHIVE)  # never of one arm
 OWN_FORMAT = (ARCHIVE, DESIGN)  # which have one format, of their own
@@ -148,8 +149,9 @@ def export_rows(
     next` reads it) or archive. format : a name of FORMATS; design and archive have their own.
     everything : also what does not count, and columns that say why; answers to gold questions among it, at the end.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
-    adjudicated : of judgments, the final answers of reviewers: "without" them, "add" them as one more assessor of the
-        kind "adjudicator", or let them "replace" what assessors said of the same documents.
+    adjudicated : of judgments, preferences and duplicates, the final answers of reviewers: "without" them, "add" them
+        as one more assessor of the kind "adjudicator", or let them "replace" what assessors said of the same documents
+        or pairs.
     session_gap : of the units; see `campaign_units`.
 
     Raises
@@ -159,8 +161,9 @@ def export_rows(
     """
     row, protocols = find_arms(connection, campaign)
     _check(what, format)
-    if adjudicated not in CHOICES or (adjudicated != "without" and what != JUDGMENTS):
-        raise ArgumentError(f"adjudicated={adjudicated!r}: choose one of {', '.join(CHOICES)}, of judgments only")
+    if adjudicated not in CHOICES or (adjudicated != "without" and what not in OF_ANSWERS):
+        of = ", ".join(OF_ANSWERS)
+        raise ArgumentError(f"adjudicated={adjudicated!r}: choose one of {', '.join(CHOICES)}, of {of} only")
     has_gold = row.settings.get("gold") is not None
     kinds = kinds_of(protocols.values(), question=row.settings.get("question") is not None, gold=has_gold)
     if what not in kinds:

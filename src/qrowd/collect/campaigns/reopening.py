@@ -1,22 +1,20 @@
 """Answers that a reviewer opens again for their author, who changes them or keeps them.
 
-The unit stays as it is. The author sees the document before anything else, with the reviewer's reason; the former
-answer stays in the log. Only answers to documents can be opened again: one pair bears on which others are asked.
+The unit stays as it is. The author sees the document or the pair before anything else, with the reviewer's reason; the
+former answer stays in the log. Which further pairs come is decided by the first answers, as if none had been changed.
 """
 
 from __future__ import annotations
-
-from typing import Any, cast
 
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor, page_id
 from qrowd.collect.campaigns.exclusion import Changes
 from qrowd.collect.protocols.asking import STALE, storable
-from qrowd.collect.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Refusal
+from qrowd.collect.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Prefer, Refusal
 from qrowd.collect.protocols.journey import Reopened
-from qrowd.collect.protocols.sequence import Sequence
-from qrowd.collect.protocols.views import DocumentView
+from qrowd.collect.protocols.registry import PREFERENCE
+from qrowd.collect.protocols.views import View
 from qrowd.collect.store.schema import COMPLETED, OPEN
 from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import ArgumentError
@@ -38,15 +36,20 @@ def first_reopened(
         return None
     for one in journey_of_assessor(assessor).reopened:
         assignment = cache.assignment(connection, assessor.campaign_id, one.assignment, lock=lock)
-        if assignment is not None and assignment.row.status in (OPEN, COMPLETED):
+        if assignment is None or assignment.row.status not in (OPEN, COMPLETED):
+            continue
+        if one.position in _reopenable(assignment):  # its author may have taken back a preference
             return one, assignment
     return None
 
 
-def reopened_view(assignment: AssignmentState, reopened: Reopened) -> DocumentView:
+def reopened_view(assignment: AssignmentState, reopened: Reopened) -> View:
     """What its author sees."""
-    protocol = cast("Sequence", assignment.protocol)
-    return protocol.reopened_view(assignment.task, assignment.state, reopened.position, reopened.reason)
+    return assignment.protocol.reopened_view(assignment.task, assignment.state, reopened.position, reopened.reason)
+
+
+def _reopenable(assignment: AssignmentState) -> frozenset[int]:
+    return assignment.protocol.reopenable(assignment.task, assignment.state)
 
 
 def reopened_page(reopened: Reopened, version: int) -> str:
@@ -79,13 +82,15 @@ def reconsider(
     if again is None or place not in ("", _place(again[0])):
         raise Refusal("stale", STALE)
     reopened, assignment = again
+    is_pair = assignment.arm.protocol == PREFERENCE
     event: Event | None = None
     match action:
         case GoOn():
             pass
-        case Judge(position) | CannotTell(position) if position == reopened.position:
-            protocol = cast("Sequence", assignment.protocol)
-            event = protocol.revise(assignment.task, assignment.state, action)
+        case Prefer(place_of_it) if is_pair and place_of_it == reopened.position:
+            event = assignment.protocol.revise(assignment.task, assignment.state, action)
+        case Judge(place_of_it) | CannotTell(place_of_it) if not is_pair and place_of_it == reopened.position:
+            event = assignment.protocol.revise(assignment.task, assignment.state, action)
         case _:
             raise Refusal("stale", STALE)
     data = {"position": reopened.position, "changed": event is not None}
@@ -103,10 +108,12 @@ def reopen(
 ) -> None:
     """Open an answer again for its author; once more with another reason replaces the first.
 
+    position : of the document, or the number of the pair.
+
     Raises
     ------
     ArgumentError
-        It is no answer of a person to a document, it counts nowhere any more, or no reason is given.
+        It is no answer of a person to a document or a pair, it counts nowhere any more, or no reason is given.
     """
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON or not storable(reason):
@@ -117,19 +124,14 @@ def reopen(
         )
     if assessor.excluded is not None:
         raise ArgumentError(f"{assessor.name} is excluded; reinstate them first")
-    if not isinstance(assignment.protocol, Sequence):
-        raise ArgumentError("preferences cannot be opened again: other pairs were chosen by them")
     if assignment.row.status not in (OPEN, COMPLETED):
-        raise ArgumentError(f"this unit is {assignment.row.status}, and its answers count nowhere")
-    if position not in {row.position for row in answers_of(assignment)}:
-        raise ArgumentError("there is no such answer; answers to gold questions cannot be opened again")
+        raise ArgumentError(
+            f"this unit is {assignment.row.status}; only answers of open and completed units can be opened again"
+        )
+    if position not in _reopenable(assignment):
+        raise ArgumentError("there is no such answer; answers to gold questions and Bad marks cannot be opened again")
     data = {"position": position, "reason": reason}
     transaction.record_assessor(assessor, Event("reopened", data), assignment.row)
-
-
-def answers_of(assignment: AssignmentState) -> tuple[Any, ...]:
-    """The judgments of an assignment as rows."""
-    return assignment.protocol.rows(assignment.task, assignment.state).judgments
 
 
 def close(transaction: Changes, assessor: AssessorRow, assignment: AssignmentState, position: int) -> None:

@@ -58,7 +58,7 @@ class ReviewRow:
     """A document or a pair in the list. about : what the list for adjudication says of it.
 
     topic, title : label and title of the topic. documents : labels, two of a pair. titles : likewise.
-    final : the final answer as typed, "" without.
+    final : the final answer.
     """
 
     topic: str
@@ -66,7 +66,7 @@ class ReviewRow:
     documents: tuple[str, ...]
     titles: tuple[str, ...]
     summary: Summary
-    final: str
+    final: adjudication.Adjudication | None
     about: dict[str, Any]
 
 
@@ -105,22 +105,25 @@ def summaries(connection: Connection, campaign: str, filters: Filters) -> list[S
 
 def _narrowed(connection: Connection, campaign_id: int, found: list[Summary], filters: Filters) -> list[Summary]:
     """Only what has no final answer; in the order of the list for adjudication, what it does not hold last."""
-    places = _places(connection, campaign_id, found)
+    topics, labels = rows.topic_labels(connection, campaign_id), rows.all_labels(connection, campaign_id)
     if filters.open:
         final = adjudication.adjudications(connection, campaign_id)
-        found = [one for one in found if (*places[one.topic, one.document], filters.arm) not in final]
+
+        def place(one: Summary) -> adjudication.Place:
+            documents = [labels[id] for id in (one.document, one.other) if id]
+            return adjudication.place_of(topics[one.topic][0], documents, filters.arm)
+
+        found = [one for one in found if place(one) not in final]
     if filters.order == "effect":
         listed = adjudication.listed_for_adjudication(connection, campaign_id).rows
         order = {(topic, document): n for n, (topic, document, _) in enumerate(listed)}
-        found.sort(key=lambda one: (order.get(places[one.topic, one.document], len(order)), -one.disagreement))
+        found.sort(
+            key=lambda one: (
+                order.get((topics[one.topic][0], labels[one.document]), len(order)),
+                -one.disagreement,
+            )
+        )
     return found
-
-
-def _places(connection: Connection, campaign_id: int, found: Sequence[Summary]) -> dict[tuple[int, int], Any]:
-    """{(topic, document): their labels}."""
-    topics = rows.topic_labels(connection, campaign_id)
-    labels = rows.all_labels(connection, campaign_id)
-    return {(one.topic, one.document): (topics[one.topic][0], labels[one.document]) for one in found}
 
 
 def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary], arm: str) -> list[ReviewRow]:
@@ -134,9 +137,9 @@ def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary
         label, title = topics[one.topic]
         own = [names[id] for id in (one.document, one.other) if id]
         documents, titles = tuple(name for name, _ in own), tuple(words for _, words in own)
-        answer = final.get((label, documents[0], arm)) if not one.other else None
+        answer = final.get(adjudication.place_of(label, documents, arm))
         about = dict(listed.get((label, documents[0]), {})) if not one.other else {}
-        table.append(ReviewRow(label, title, documents, titles, one, "" if answer is None else answer.text, about))
+        table.append(ReviewRow(label, title, documents, titles, one, answer, about))
     return table
 
 
@@ -147,12 +150,14 @@ class CampaignReview(Decisions):
     """Everything a reviewer can do, over one store; names of campaigns, assessors, topics and documents are labels."""
 
     async def adjudicate(
-        self, campaign: str, topic: str, document: str, text: str, reason: str
+        self, campaign: str, topic: str, document: str, text: str, reason: str, *, other: str = ""
     ) -> adjudication.Adjudication | None:
-        """Give the final answer for a document; see `adjudicate`."""
+        """Give the final answer for a document, or a pair with the other document; see `adjudicate`."""
         at = self.clock()
         return await self.store.write_async(
-            lambda c: adjudication.adjudicate(c, campaign, topic, document, text, reason, at, account=self.account)
+            lambda c: adjudication.adjudicate(
+                c, campaign, topic, document, text, reason, at, other=other, account=self.account
+            )
         )
 
     async def reopen(self, campaign: str, assignment: int, position: int, reason: str) -> None:

@@ -18,7 +18,7 @@ from qrowd.collect.campaigns.drawn import drawn_event
 from qrowd.collect.campaigns.exclusion import exclude_by_gold
 from qrowd.collect.campaigns.messages import take_message
 from qrowd.collect.campaigns.pages import Receipt
-from qrowd.collect.campaigns.reopening import reconsider
+from qrowd.collect.campaigns.reopening import first_reopened, reconsider
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.asking import STALE
 from qrowd.collect.protocols.board import Board
@@ -100,7 +100,9 @@ class Transaction:
         place, version = place_of(shown, self.settings.version)
         if isinstance(action, AskOrganisers | ReadReply):
             return take_message(self, assessor, assignment, campaign_status, action, place), assignment
-        if "-" in place or (not place and assessor.state.get("reopened")):
+        if "-" in place or (
+            not place and first_reopened(self.connection, self.cache, assessor, campaign_status) is not None
+        ):
             return reconsider(self, assessor, assignment, campaign_status, action, place)
         if assignment is None:
             if place:

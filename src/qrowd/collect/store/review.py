@@ -205,13 +205,17 @@ def answers_about(
 def answers_about_pair(
     connection: Connection, campaign_id: int, topic_id: int, pair: tuple[int, int], *, names: bool = False
 ) -> list[Row[Any]]:
-    """Every current preference between two documents for a topic, whether it counts or not, oldest first."""
+    """Every current preference between two documents for a topic, whether it counts or not, oldest first.
+
+    progress : the state of its unit.
+    """
     one, other = pair
     same = or_(
         and_(preference.c.left_id == one, preference.c.right_id == other),
         and_(preference.c.left_id == other, preference.c.right_id == one),
     )
-    query = _answers(preference, campaign_id, topic_id, [*preference.c], names).where(same)
+    columns = [*preference.c, assignment.c.state.label("progress")]
+    query = _answers(preference, campaign_id, topic_id, columns, names).where(same)
     return list(connection.execute(query.order_by(preference.c.time, preference.c.assignment_id)))
 
 

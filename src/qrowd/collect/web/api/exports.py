@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from qrowd.collect.campaigns.accuracy import PAYMENT
+from qrowd.collect.campaigns.adjudication import CHOICES, Adjudicated
 from qrowd.collect.campaigns.coding import CODES
 from qrowd.collect.campaigns.exports import (
     ARCHIVE,
@@ -12,6 +13,7 @@ from qrowd.collect.campaigns.exports import (
     DUPLICATES,
     FORMATS,
     JUDGMENTS,
+    OF_ANSWERS,
     OF_CODES,
     OF_GOLD,
     OF_UNITS,
@@ -56,15 +58,29 @@ NAMES: Schema = {
 }
 
 
+ADJUDICATED: Schema = {
+    "type": "string",
+    "enum": list(CHOICES),
+    "default": CHOICES[0],
+    "description": "Final answers of reviewers: left out, added as one more assessor of the kind adjudicator, or in "
+    "place of what assessors said of the same documents or pairs",
+}
+
+
 def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -> Operation:
     formats = [name for name, one in FORMATS.items() if what in one.of]
     media_types = tuple(dict.fromkeys(FORMATS[one].media_type for one in formats))
     format: Schema = {"type": "string", "enum": formats, "default": "jsonl", "description": "How it is written"}
 
     async def handler(
-        caller: Caller, format: str, everything: bool = False, arm: str = "", names: bool = False
+        caller: Caller,
+        format: str,
+        everything: bool = False,
+        arm: str = "",
+        names: bool = False,
+        adjudicated: Adjudicated = "without",
     ) -> Response:
-        return await _file(caller, what, format, everything, arm, names=names)
+        return await _file(caller, what, format, everything, arm, names=names, adjudicated=adjudicated)
 
     return Operation(
         what,
@@ -74,13 +90,26 @@ def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -
         handler,
         (Answer(f"The columns are {', '.join(columns)}", files=media_types),),
         "Streamed, all of it as it stood at one moment; asked for again, the same bytes unless something was added.",
-        {"format": format, **query, **({} if what in WHOLE_CAMPAIGN else {"arm": ARM}), "names": NAMES},
+        {
+            "format": format,
+            **query,
+            **({} if what in WHOLE_CAMPAIGN else {"arm": ARM}),
+            "names": NAMES,
+            **({"adjudicated": ADJUDICATED} if what in OF_ANSWERS else {}),
+        },
         problems=(409,),
     )
 
 
 async def _file(
-    caller: Caller, what: str, format: str, everything: bool, arm: str = "", *, names: bool = False
+    caller: Caller,
+    what: str,
+    format: str,
+    everything: bool,
+    arm: str = "",
+    *,
+    names: bool = False,
+    adjudicated: Adjudicated = "without",
 ) -> Response:
     arms, name = protocols_of(caller.campaign), caller.campaign.name
     if arm and arm not in arms:
@@ -94,7 +123,9 @@ async def _file(
     if names:
         store, at, account = caller.server.store, caller.server.clock(), caller.account
         await store.write_async(lambda c: note_names(c, name, what, format or what, at, account=account))
-    return await download(caller.server.store, name, what, format, everything=everything, names=names)
+    return await download(
+        caller.server.store, name, what, format, everything=everything, names=names, adjudicated=adjudicated
+    )
 
 
 @operation(
