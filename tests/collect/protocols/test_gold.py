@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from qrowd.collect.protocols.board import Board
 from qrowd.collect.protocols.events import CannotTell, Event, GoOn, GoTo, Judge, MarkBad, Prefer, Refusal, Undo
-from qrowd.collect.protocols.gold import Gold, evidence, gold_task, is_below, is_right
+from qrowd.collect.protocols.gold import Gold, GoldAnswer, entry_test, evidence, gold_task, is_below, is_right
 from qrowd.collect.protocols.protocol import Material, Task
 from qrowd.collect.protocols.registry import PROTOCOLS
 from qrowd.collect.protocols.schema import plain, read
@@ -46,15 +47,17 @@ class Judging:
         self._record(self.protocol.decide(self.task, self.state, action, self.now))
 
 
-def graded(every: int = 3, *, seed: int = 1, feedback: bool = False, **settings) -> Judging:
+def graded(every: int = 3, *, seed: int = 1, feedback: bool = False, first: int = 0, **settings) -> Judging:
     options = GradesSettings(k=20, reason="none", rating=False, **settings)
-    task = grades.task(options, Material(OWN, gold=GRADED), seed, gold_every=every, feedback=feedback)
+    places = {"gold_every": every, "gold_first": first, "feedback": feedback}
+    task = grades.task(options, Material(OWN, gold=GRADED), seed, **places)
     return Judging(grades, task)
 
 
-def paired(every: int = 3, *, seed: int = 1, feedback: bool = False, n: int = 5, **settings) -> Judging:
+def paired(every: int = 3, *, seed: int = 1, feedback: bool = False, n: int = 5, first: int = 0, **settings) -> Judging:
     options = PreferenceSettings(order="random", stop=False, rating=False, **settings)
-    task = preference.task(options, Material(OWN[:n], gold=PAIRS), seed, gold_every=every, feedback=feedback)
+    places = {"gold_every": every, "gold_first": first, "feedback": feedback}
+    task = preference.task(options, Material(OWN[:n], gold=PAIRS), seed, **places)
     return Judging(preference, task)
 
 
@@ -256,40 +259,157 @@ def test_without_feedback_an_answer_may_be_changed_and_the_last_one_counts():
 # ---- the rule
 
 
-@given(st.floats(0.5, 0.95), st.floats(0.0, 1.0), st.lists(st.sampled_from([0.1, 0.25, 0.5]), min_size=1, max_size=9))
-def test_the_evidence_expects_at_most_1_of_whoever_is_not_below_the_threshold(accuracy, more, chances):
-    own = accuracy + more * (1 - accuracy)  # Ville's inequality follows from this at every number of answers
-    expected = 0.0
-    for rights in product((True, False), repeat=len(chances)):
-        probability = np.prod([own if right else 1 - own for right in rights])
+def answers_of(*pairs: tuple[bool, float]) -> list[GoldAnswer]:
+    """Answers with the choices that a scale of four grades, or a pair, has: the first ones are right."""
+    right = {0.25: ("0",), 0.5: ("left",), 0.1: ("7",)}
+    return [GoldAnswer(is_right, chance, right[chance]) for is_right, chance in pairs]
+
+
+QUESTIONS = [(0.25, ("0",)), (0.25, ("3",)), (0.5, ("1", "2")), (0.5, ("left",)), (0.5, ("right",)), (0.5, ("0",))]
+
+
+@given(st.floats(0.5, 0.95), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(QUESTIONS)), min_size=1, max_size=9))
+def test_the_evidence_expects_at_most_1_of_whoever_is_not_below_the_threshold(accuracy, questions):
+    own = [accuracy + more * (1 - accuracy) for more, _ in questions]  # another accuracy for each question
+    expected = 0.0  # Ville's inequality follows from this at every number of answers
+    for rights in product((True, False), repeat=len(questions)):
+        probability = np.prod([p if right else 1 - p for right, p in zip(rights, own, strict=True)])
+        answers = [GoldAnswer(right, *question) for right, (_, question) in zip(rights, questions, strict=True)]
         if probability:
-            expected += probability * exp(evidence(list(zip(rights, chances, strict=True)), accuracy))
+            expected += probability * exp(evidence(answers, accuracy))
     assert expected <= 1 + 1e-9
 
 
 def test_the_evidence_is_the_mixture_that_its_formula_says():
-    answers = [(True, 0.25), (False, 0.5), (False, 0.25), (True, 0.5)]
+    answers = [
+        GoldAnswer(True, 0.25, ("0",)),
+        GoldAnswer(False, 0.5, ("left",)),
+        GoldAnswer(False, 0.25, ("2",)),
+        GoldAnswer(True, 0.5, ("right",)),
+    ]
     f = 0.8 * 0.2 * 0.2 * 0.8
     guessing = 0.25 * 0.5 * 0.75 * 0.5 / f
     others = [a * (1 - a) * (1 - a) * a / f for a in (0.8 * (i + 0.5) / 100 for i in range(100))]
-    assert evidence(answers, 0.8) == pytest.approx(log(0.9 * guessing + 0.1 * sum(others) / 100))
+    good, bad = 0.05 / 0.8, 0.95 / 0.2  # of a right and of a wrong answer where the constant one is wrong
+    grades = [bad, good * bad, good, good * bad]  # always 0, 1, 2, 3
+    sides = [good, bad]  # always left, always right
+    constant = sum(grades) / 4 * sum(sides) / 2
+    assert evidence(answers, 0.8) == pytest.approx(log(0.7 * guessing + 0.2 * constant + 0.1 * sum(others) / 100))
 
 
-def test_honest_people_are_excluded_no_more_often_than_the_risk_and_guessing_is_found():
+def test_who_always_gives_the_same_answer_is_found_although_half_of_the_answers_are_right():
+    rule = {"min_answers": 5, "accuracy": 0.9, "risk": 0.05}
+    sides = ["left", "right"] * 10
+    always_left = [GoldAnswer(side == "left", 0.5, (side,)) for side in sides]
+    assert is_below(always_left[:8], **rule)
+    wide = [GoldAnswer(i % 3 > 0, 0.5, ("1", "2")) if i % 3 else GoldAnswer(False, 0.25, ("0",)) for i in range(12)]
+    assert is_below(wide, **rule), "always 1, which is right in two thirds of the answers"
+    careful = [GoldAnswer(i != 7, 0.5, (side,)) for i, side in enumerate(sides)]
+    assert not any(is_below(careful[:n], **rule) for n in range(21))
+
+
+@pytest.mark.parametrize("first", [0, 20])
+def test_honest_people_are_excluded_no_more_often_than_the_risk_and_guessing_is_found(first: int):
     rng, n_excluded, found = np.random.default_rng(5), 0, 0
+    rule = {"min_answers": 5, "accuracy": 0.8, "risk": 0.1, "first": first}
+
+    def answers(share: float, n: int) -> list[GoldAnswer]:
+        right = rng.random(n) < share
+        return [GoldAnswer(bool(one), 0.25, (str(i % 4),), i < first) for i, one in enumerate(right)]
+
     for _ in range(400):
-        honest = [(bool(right), 0.25) for right in rng.random(60) < 0.8]
-        n_excluded += any(is_below(honest[:n], min_answers=5, accuracy=0.8, risk=0.1) for n in range(5, 61))
-        guess = [(bool(right), 0.25) for right in rng.random(30) < 0.25]
-        found += any(is_below(guess[:n], min_answers=5, accuracy=0.8, risk=0.1) for n in range(5, 31))
+        honest = answers(0.8, 60)
+        n_excluded += any(is_below(honest[:n], **rule) for n in range(5, 61))
+        guess = answers(0.25, 30)
+        found += any(is_below(guess[:n], **rule) for n in range(5, 31))
     assert n_excluded <= 0.1 * 400
     assert found >= 0.98 * 400
 
 
 def test_fewer_answers_than_the_least_exclude_nobody():
-    wrong = [(False, 0.25)] * 6
+    wrong = answers_of(*[(False, 0.25)] * 6)
     assert not is_below(wrong[:4], min_answers=5, accuracy=0.9, risk=0.5)
     assert is_below(wrong[:5], min_answers=5, accuracy=0.9, risk=0.5)
+
+
+# ---- the entry test
+
+
+@given(st.integers(0, 40), st.floats(0.55, 0.98), st.floats(0.01, 0.5))
+def test_the_pass_mark_is_the_highest_one_that_keeps_its_share_of_the_risk(n: int, accuracy: float, risk: float):
+    test = entry_test(n, accuracy, risk)
+
+    def fails(least: int) -> float:
+        return float(binom.cdf(least - 1, n, accuracy)) if least else 0.0
+
+    assert test.risk == pytest.approx(fails(test.least_right), abs=1e-12)
+    assert test.risk <= 0.9 * risk
+    assert test.least_right == n or fails(test.least_right + 1) > 0.9 * risk * (1 - 1e-9)
+    assert 1 - test.passes(0.5) == pytest.approx(float(binom.cdf(test.least_right - 1, n, 0.5)) if n else 0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("accuracy", "risk", "least"), [(0.9, 0.05, 16), (0.85, 0.05, 14), (0.95, 0.05, 17)])
+def test_pass_marks_of_20_questions(accuracy: float, risk: float, least: int):
+    assert entry_test(20, accuracy, risk).least_right == least
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=20))
+def test_the_entry_test_is_failed_as_soon_as_the_pass_mark_cannot_be_reached(rights: list[bool]):
+    test = entry_test(20, 0.9, 0.05)
+    answers = [GoldAnswer(right, 0.5, ("left",), is_entry=True) for right in rights]
+    later = [GoldAnswer(False, 0.5, ("left",), is_entry=False)] * 9
+    assert test.is_failed(answers) == test.is_failed(answers + later) == (rights.count(False) > 4)
+    assert not entry_test(0, 0.9, 0.05).is_failed(later)
+
+
+@pytest.mark.parametrize(("n_own", "first"), [(12, 4), (12, 6), (12, 9), (1, 3)])
+def test_the_first_documents_are_gold_questions_as_long_as_there_are_some(n_own: int, first: int):
+    own = OWN[:n_own]
+    shown = gold_task(GRADED, 3, 5, first=first).mixed(own)
+    assert all(document >= 100 for document in shown[: min(first, len(GRADED))])
+    assert [document for document in shown if document < 100] == list(own)
+    rest = shown[first:]
+    for start in range(0, len(rest) - 2, 3):
+        n_before = sum(document >= 100 for document in shown[: first + start])
+        assert n_before == len(GRADED) or sum(document >= 100 for document in rest[start : start + 3]) == 1
+
+
+def test_the_first_pairs_are_gold_questions_and_the_bound_on_what_comes_holds():
+    judging, bounds, of_gold = paired(3, first=3), [], []
+    while not isinstance(view := judging.view, EndView):
+        bounds.append(view.at_most)
+        of_gold.append(is_gold(view))
+        judging.act(Prefer(view.pair, "left"))
+    assert of_gold[:3] == [True] * 3
+    assert not all(of_gold)
+    assert bounds == sorted(bounds, reverse=True)
+    assert all(bound >= len(bounds) - i for i, bound in enumerate(bounds))
+    rows = preference.rows(judging.task, judging.state).gold
+    assert [row.is_entry for row in rows] == [True] * 3 + [False] * (len(rows) - 3)
+    assert {row.choices for row in rows} <= {"left", "right"}
+    assert all(row.is_right == (row.choices == "left") for row in rows)
+
+
+def test_a_first_pair_that_is_taken_back_is_asked_again_and_the_next_is_of_gold_too():
+    judging = paired(3, first=3)
+    asked = {judging.view.left, judging.view.right}
+    judging.act(Prefer(judging.view.pair, "left"))
+    judging.act(Undo(judging.view.pair))
+    assert {judging.view.left, judging.view.right} == asked
+    for _ in range(3):
+        assert is_gold(judging.view)
+        judging.act(Prefer(judging.view.pair, "left"))
+    rows = preference.rows(judging.task, judging.state).gold
+    assert [row.is_entry for row in rows] == [True] * 3
+
+
+def test_rows_of_grades_say_which_were_right_and_which_belong_to_the_entry_test():
+    judging = graded(3, first=4)
+    for position in range(len(judging.task.documents)):
+        judging.act(Judge(position, "1"))
+    rows = grades.rows(judging.task, judging.state).gold
+    assert [row.is_entry for row in rows] == [True] * 4 + [False] * (len(rows) - 4)
+    assert [row.choices for row in rows] == [str((row.document_id - 100) % 4) for row in rows]
 
 
 def test_the_highest_step_that_was_reached_is_the_bonus():

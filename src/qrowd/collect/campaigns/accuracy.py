@@ -69,7 +69,7 @@ def accuracies(
     if settings is None:
         return {}
     answers = gold_store.gold_answers_by_assessor(connection, campaign_id, arm)
-    return {number: accuracy_of(len(own), sum(right for right, _ in own), settings) for number, own in answers.items()}
+    return {number: accuracy_of(len(own), sum(right for right, *_ in own), settings) for number, own in answers.items()}
 
 
 def payment_rows(connection: Connection, name: str, *, names: bool = False) -> Iterator[tuple[Any, ...]]:

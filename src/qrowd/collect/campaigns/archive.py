@@ -238,7 +238,8 @@ class _Numbers:
                 raise SchemaError(("assignment_id" if unit else "unit",), "is missing")
             self.assignments[row.assignment_id] = unit
             of_documents = [one for one in self.gold.get(unit.topic_id, ()) if len(one.documents) == 1]
-            gold = gold_task(of_documents, int(data.get("gold_every", 0)), int(data.get("seed", 0)))
+            every, seed, first = (int(data.get(key, 0)) for key in ("gold_every", "seed", "gold_first"))
+            gold = gold_task(of_documents, every, seed, first=first)
             self.n_shown[row.assignment_id] = len(gold.mixed(unit.documents))
         elif row.assignment_id is not None:
             if row.assignment_id not in self.assignments:

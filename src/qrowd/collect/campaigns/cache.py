@@ -39,7 +39,7 @@ OF_WHOLE_UNITS = ("assignment_withdrawn", "assignment_restored")
 
 Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow | GoldRow]]  # by table and key
 
-GOLD_EVERY = "gold_every"  # the key of an assignment's state that says which documents are gold questions
+GOLD_EVERY, GOLD_FIRST = "gold_every", "gold_first"  # keys of an assignment's state: which are gold questions
 KEYS = {
     judgment: "position",
     preference: "number",
@@ -94,8 +94,8 @@ class AssignmentState:
 
     def to_row(self) -> AssignmentRow:
         """As the table has it."""
-        every = self.task.gold.every
-        return replace(self.row, state=self.protocol.to_json(self.state) | ({GOLD_EVERY: every} if every else {}))
+        gold = gold_places(self.task.gold.every, self.task.gold.first)
+        return replace(self.row, state=self.protocol.to_json(self.state) | gold)
 
     def pair(self) -> tuple[int, int] | None:
         """The pair on its page, if there is one."""
@@ -110,6 +110,11 @@ class AssignmentState:
             bad_mark: {row.document_id: row for row in rows.bad},
             gold_answer: {row.number: row for row in rows.gold},
         }
+
+
+def gold_places(every: int, first: int) -> dict[str, int]:
+    """What the state of an assignment says of its gold questions; nothing where it has none."""
+    return ({GOLD_EVERY: every} if every else {}) | ({GOLD_FIRST: first} if first else {})
 
 
 def _lease_in(settings: CampaignSettings, version: int | None) -> float:
@@ -266,12 +271,14 @@ class Cache:
         """Where gold questions come in an assignment, and whether there is feedback on them."""
         gold = self.settings(connection, row.campaign_id).gold
         every = row.state.get(GOLD_EVERY, 0)
-        return {} if gold is None or not every else {"gold_every": every, "feedback": gold.feedback}
+        if gold is None or not every:
+            return {}
+        return {"gold_every": every, "gold_first": row.state.get(GOLD_FIRST, 0), "feedback": gold.feedback}
 
     def read(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
         """An assignment with its task and state, from its row."""
         arm = self.settings(connection, row.campaign_id).arms[row.arm]
-        values = {key: value for key, value in row.state.items() if key != GOLD_EVERY}
+        values = {key: value for key, value in row.state.items() if key not in (GOLD_EVERY, GOLD_FIRST)}
         return AssignmentState(row, self.task(connection, row), arm, PROTOCOLS[arm.protocol].from_json(values))
 
     def assignment(
@@ -297,11 +304,12 @@ class Cache:
         at: float,
         *,
         gold_every: int = 0,
+        gold_first: int = 0,
         version: int | None = None,
     ) -> AssignmentState:
         """An assignment of a slot in which nothing has happened yet.
 
-        gold_every, version : as in its event "assigned".
+        gold_every, gold_first, version : as in its event "assigned".
         """
         settings = self.settings(connection, assessor.campaign_id)
         name, material = self._unit(connection, assessor.campaign_id, slot.unit_id)
@@ -321,7 +329,7 @@ class Cache:
             updated=at,
             arm=arm.name,
             drawn_id=0 if settings.question is None else material.documents[0],
-            state={GOLD_EVERY: gold_every} if gold_every else {},
+            state=gold_places(gold_every, gold_first),
         )
         task = self.task(connection, row, assessor)
         return AssignmentState(row, task, arm, protocol.new(task, at))

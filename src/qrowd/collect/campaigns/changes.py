@@ -122,6 +122,11 @@ def changes_between(old: Plan, new: Plan, judged: Judged, version: int) -> Chang
 # ---- what cannot change
 
 
+def _fixed_of_gold(plan: Plan) -> tuple[int, bool] | None:
+    """What cannot change of [gold] once it was used."""
+    return None if plan.gold is None else (plan.gold.first, plan.gold.feedback)
+
+
 def _problems(old: Plan, new: Plan, judged: Judged) -> Iterator[str]:
     yield from _arm_problems(old, new)
     for name in (one.name for one in fields(old.journey)):
@@ -132,8 +137,8 @@ def _problems(old: Plan, new: Plan, judged: Judged) -> Iterator[str]:
         yield f"campaign.checks is {old.checks!r}: units were made with it; {BEFORE_ANSWERS}"
     if old.question != new.question:
         yield f"[question] decides what is judged and cannot change; {BEFORE_ANSWERS}"
-    if judged.gold and (new.gold is None or old.gold is None or new.gold.feedback != old.gold.feedback):
-        yield "[gold] cannot be removed, nor `feedback` in it be changed: assessors have had gold questions"
+    if judged.gold and _fixed_of_gold(new) != _fixed_of_gold(old):
+        yield "[gold] cannot be removed, nor `first` or `feedback` in it be changed: assessors have had gold questions"
     known = {topic.label: topic for topic in new.topics}
     for topic in old.topics:
         if topic.label not in known:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor
 from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.protocols.events import Event
-from qrowd.collect.protocols.gold import evidence, is_below
+from qrowd.collect.protocols.gold import GoldAnswer, entry_test, evidence, is_below
 from qrowd.collect.store import gold as gold_store
 from qrowd.collect.store import state
 from qrowd.collect.store.state import AssessorRow, AssignmentRow
@@ -35,6 +35,18 @@ class Changes(Protocol):
         """Write an event of an assignment."""
 
 
+def gold_of_unit(transaction: Changes, assessor: AssessorRow) -> dict[str, int]:
+    """What the next unit of an assessor has of gold questions, as the event "assigned" says it."""
+    gold = transaction.settings.gold
+    if gold is None or assessor.is_model:
+        return {}
+    places = {"gold_every": gold.every_in(first=journey_of_assessor(assessor).n_units == 0)}
+    if not gold.first:
+        return places
+    n_answered = gold_store.count_entry_answers(transaction.connection, assessor.id)
+    return places | ({"gold_first": gold.first - n_answered} if n_answered < gold.first else {})
+
+
 def exclude_by_gold(
     transaction: Changes, assessor: AssessorRow, assignment: AssignmentState
 ) -> tuple[AssessorRow, AssignmentState]:
@@ -47,20 +59,33 @@ def exclude_by_gold(
     if gold is None or not gold.exclude or assessor.is_model or journey_of_assessor(assessor).reinstated:
         return assessor, assignment
     rows = sorted(assignment.protocol.rows(assignment.task, assignment.state).gold, key=lambda row: row.time)
-    answers = gold_store.gold_answers_before(transaction.connection, assessor.id, assignment.row.id)
-    answers += [(row.is_right, row.chance) for row in rows if row.is_right is not None]
-    if not is_below(answers, min_answers=gold.min_answers, accuracy=gold.accuracy, risk=gold.risk):
-        return assessor, assignment
-    n_right = sum(right for right, _ in answers)
-    counts = {
-        "answers": len(answers),
-        "right": n_right,
-        "evidence": evidence(answers, gold.accuracy),
+    before = gold_store.gold_answers_before(transaction.connection, assessor.id, assignment.row.id)
+    answers = [GoldAnswer(*one) for one in before]
+    answers += [
+        GoldAnswer(row.is_right, row.chance, tuple(row.choices.split()), row.is_entry)
+        for row in rows
+        if row.is_right is not None
+    ]
+    rule: dict[str, Any] = {
         "min_answers": gold.min_answers,
         "accuracy": gold.accuracy,
         "risk": gold.risk,
+        "first": gold.first,
     }
-    reason = f"gold questions: {n_right} of {len(answers)} right"
+    if not is_below(answers, **rule):
+        return assessor, assignment
+    n_right = sum(one.is_right for one in answers)
+    entry = entry_test(gold.first, gold.accuracy, gold.risk)
+    counts = {
+        "answers": len(answers),
+        "right": n_right,
+        "entry_failed": entry.is_failed(answers),
+        "least_right": entry.least_right,
+        "evidence": evidence(answers, gold.accuracy),
+        **rule,
+    }
+    what = "entry test" if all(one.is_entry for one in answers) else "gold questions"
+    reason = f"{what}: {n_right} of {len(answers)} right"
     assessor = transaction.record_assessor(
         assessor, Event("excluded", {"reason": reason, "gold": counts}), actor="server"
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from qrowd import tables
+from qrowd.collect.protocols.gold import entry_test
 from qrowd.collect.protocols.schema import SchemaError, Where
 from qrowd.collect.protocols.settings import (
     GoldSettings,
@@ -188,6 +189,8 @@ def gold_notes(plan: PlanOfGold) -> Iterator[str]:
     how = f"1 in {gold.every}"
     if gold.first_every:
         how = f"1 in {gold.first_every} in the first unit of an assessor, then 1 in {gold.every}"
+    if gold.first:
+        how = f"the first {gold.first} answers of an assessor, then {how}"
     yield f"Gold questions: {n} in {len([t for t in plan.topics if t.gold])} of {len(plan.topics)} topics; {how}."
     if gold.exclude:
         yield (
@@ -198,6 +201,8 @@ def gold_notes(plan: PlanOfGold) -> Iterator[str]:
         yield "Nobody is excluded by gold questions (exclude = false in [gold])."
     if without := [topic.label for topic in plan.topics if not topic.gold]:
         yield f"{len(without)} topics have no gold question, {without[0]!r} first; nobody is checked there."
+    if gold.first:
+        yield from _entry_notes(plan, gold)
     yield from _shortages(plan)
     for settings in plan.arms.values():
         if isinstance(settings, PreferenceSettings) and _keeps(plan, settings):
@@ -205,6 +210,26 @@ def gold_notes(plan: PlanOfGold) -> Iterator[str]:
                 "Where the preferred document stays, a gold pair changes both documents, which assessors may notice; "
                 'order = "utility" with two systems or more hides it.'
             )
+
+
+def _entry_notes(plan: PlanOfGold, gold: GoldSettings) -> Iterator[str]:
+    """What the entry test finds, and where it is too short."""
+    test = entry_test(gold.first, gold.accuracy, gold.risk)
+    if gold.exclude and not test.least_right:
+        yield f"{gold.first} answers are too few for an entry test with this accuracy and risk; raise first in [gold]."
+    elif gold.exclude:
+        n_grades = next((s.maximum + 1 for s in plan.arms.values() if isinstance(s, GradesSettings)), 2)
+        chances = [len(g.accepted) / n_grades if g.accepted else 0.5 for t in plan.topics for g in t.gold]
+        guess = test.passes(sum(chances) / len(chances))
+        yield (
+            f"Entry test: {test.least_right} of {gold.first} right answers. Guessing passes with probability "
+            f"{guess:.1g}, an accuracy of {gold.accuracy:g} fails with probability {test.risk:.1g}."
+        )
+    if short := [topic for topic in plan.topics if 0 < len(topic.gold) < gold.first]:
+        yield (
+            f"{len(short)} topics have fewer gold questions than the entry test, {short[0].label!r} first "
+            f"({len(short[0].gold)}); who begins there has the rest of it in the next unit."
+        )
 
 
 def _shortages(plan: PlanOfGold) -> Iterator[str]:
@@ -215,7 +240,7 @@ def _shortages(plan: PlanOfGold) -> Iterator[str]:
     short = [
         topic
         for topic in plan.topics
-        if topic.gold and sizes and len(topic.gold) < min(max(sizes), len(topic.pool)) // (every - 1)
+        if topic.gold and sizes and len(topic.gold) < plan.gold.first + min(max(sizes), len(topic.pool)) // (every - 1)
     ]
     if short:
         topic = short[0]

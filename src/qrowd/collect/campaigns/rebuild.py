@@ -75,6 +75,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
                     seed,
                     one.time,
                     gold_every=int(one.data.get("gold_every", 0)),
+                    gold_first=int(one.data.get("gold_first", 0)),
                     version=one.version or 1,
                 )
     if only is not None:

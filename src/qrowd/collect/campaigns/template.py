@@ -62,8 +62,20 @@ pool = "pool.txt"               # topic, document; or take it from runs: runs = 
 """
 GOLD = """\
 
-# Documents with known grades: put at least 10 of them for each assessor into the pool, and compare the answers with
-# theirs by: qrowd assessors --campaign {name} --gold gold.csv
+# Documents with known grades: as gold questions below; or put at least 10 of them for each assessor into the pool, and
+# compare the answers with theirs by: qrowd assessors --campaign {name} --gold gold.csv
+"""
+GOLD_QUESTIONS = """\
+
+# Gold questions: {what} whose answer is known, beside the pool. Add gold = "gold.csv" to [files], a table with the
+# columns {columns}, and at least `first` lines for each topic.
+# [gold]
+# first = 20                      # the first answers of each assessor are to gold questions: an entry test
+# every = 8                       # after it one of so many is a gold question
+# exclude = true                  # who fails the entry test, or shows later that they guess
+# accuracy = {accuracy}                 # of careful assessors on gold questions, at least
+"""
+QUESTION = """\
 
 # A question about systems decides what is judged, instead of the pool above, and when to stop:
 # [question]
@@ -79,7 +91,10 @@ def template(name: str = NAME, protocol: Protocol = "grades", *, folder: str = "
     """The text of campaign.toml; with the commands for it, where it will lie in a folder."""
     commands = COMMANDS.format(name=name, folder=folder) if folder else ""
     checks = 'checks = "checks.txt"           # topic, a relevant document, one that is not\n'
-    end = {"grades": GOLD.format(name=name), "magnitude": checks, "preference": ""}[protocol]
+    graded = GOLD_QUESTIONS.format(what="documents", columns="topic, document and grade", accuracy=0.85)
+    of_pairs = GOLD_QUESTIONS.format(what="pairs", columns="topic, better and worse", accuracy=0.95)
+    grades = GOLD.format(name=name) + graded + QUESTION
+    end = {"grades": grades, "magnitude": checks, "preference": of_pairs}[protocol]
     return HEAD.format(name=name, commands=commands) + SETTINGS[protocol] + TAIL + end
 
 

@@ -15,7 +15,7 @@ from qrowd.collect.campaigns.assessor_state import assessor_after, new_assessor
 from qrowd.collect.campaigns.balance import turns_of
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair, journey_of_assessor, place_of
 from qrowd.collect.campaigns.drawn import drawn_event
-from qrowd.collect.campaigns.exclusion import exclude_by_gold
+from qrowd.collect.campaigns.exclusion import exclude_by_gold, gold_of_unit
 from qrowd.collect.campaigns.messages import take_message
 from qrowd.collect.campaigns.pages import Receipt
 from qrowd.collect.campaigns.reopening import first_reopened, reconsider
@@ -329,11 +329,9 @@ class Transaction:
         """Begin an assignment of this slot, with whatever the protocol needs to show the first page."""
         id, seed = self._number(), self._number()
         data = {"slot": slot.number, "topic": slot.topic_id, "seed": seed}
-        gold, every = self.settings.gold, 0
-        if gold is not None and not assessor.is_model:
-            every = gold.every_in(first=journey_of_assessor(assessor).n_units == 0)
-            data["gold_every"] = every
-        assignment = self.cache.new_assignment(self.connection, assessor, id, slot, seed, self.at, gold_every=every)
+        places = gold_of_unit(self, assessor)
+        assignment = self.cache.new_assignment(self.connection, assessor, id, slot, seed, self.at, **places)
+        data |= places
         if assignment.arm.together:
             state.lock_unit(self.connection, slot.unit_id)
         assessor = self.record_assessor(assessor, Event("assigned", data), assignment.row)

@@ -286,7 +286,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "practice_restarted": _NOTHING,
     "practice_passed": _NOTHING,
     "practice_failed": _NOTHING,
-    "assigned": {"slot": Index, "topic": int, "seed": int, "gold_every": (Index, 0)},
+    "assigned": {"slot": Index, "topic": int, "seed": int, "gold_every": (Index, 0), "gold_first": (Index, 0)},
     "unit_ended": {"outcome": _ENDED, "early": bool},
     "unit_left": _NOTHING,
     "paid": _NOTHING,

@@ -43,9 +43,10 @@ class GradesProtocol(Sequence):
         seed: int,
         *,
         gold_every: int = 0,
+        gold_first: int = 0,
         feedback: bool = False,
     ) -> Task:
-        task = super().task(settings, material, seed, gold_every=gold_every, feedback=feedback)
+        task = super().task(settings, material, seed, gold_every=gold_every, gold_first=gold_first, feedback=feedback)
         documents = task.documents
         if settings.order == "utility":
             places = {document: place for place, document in enumerate(material.documents)}

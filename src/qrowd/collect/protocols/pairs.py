@@ -77,6 +77,11 @@ class PreferenceState:
     feedback: bool = False
     revised: tuple[PairAnswer, ...] = ()
 
+    @property
+    def n_gold_answers(self) -> int:
+        """How many gold questions have an answer: the first ones, because only the last answer is taken back."""
+        return sum(one.gold is not None for one in self.answers)
+
 
 # ---- answers that are opened again
 
@@ -151,12 +156,15 @@ def chosen_document(gold: Gold, answer: PairAnswer) -> Literal["better", "worse"
     return "better" if chosen == gold.documents[0] else "worse"
 
 
-def gold_row(number: int, gold: Gold, answer: PairAnswer) -> GoldRow:
+def gold_row(number: int, task: Task, answer: PairAnswer) -> GoldRow:
     """The answer to a gold question. number : of the pair among the answers."""
+    assert answer.gold is not None
+    gold, is_entry = task.gold.questions[answer.gold], answer.gold < task.gold.first
     chosen = chosen_document(gold, answer)
     times = answer.seconds, answer.active, answer.time
     better, worse = gold.documents
-    return GoldRow(number, better, worse, chosen == "better", gold.chance(2), chosen, "", *times)
+    side = "left" if answer.left == better else "right"
+    return GoldRow(number, better, worse, chosen == "better", gold.chance(2), side, is_entry, chosen, "", *times)
 
 
 def feedback_view(task: Task, answer: PairAnswer) -> FeedbackView:

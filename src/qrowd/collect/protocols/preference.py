@@ -187,7 +187,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         preferences, bad, gold = [], [], []
         for number, one in enumerate(answers_as_they_stand(state)):
             if one.gold is not None:
-                gold.append(gold_row(number, task.gold.questions[one.gold], one))
+                gold.append(gold_row(number, task, one))
             elif one.choice in ("left", "right", "duplicates"):
                 times = one.seconds, one.active, one.time
                 preferences.append(PreferenceRow(number, one.left, one.right, one.choice, one.strength, *times))
@@ -256,8 +256,9 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             kept = -1 if last is None else board.places[last]
             pair = board.choose(_order_of(task), kept, enough=lambda known: _settled(task, board, known))
             if not isinstance(pair, str):
-                if task.gold.comes(state.n_pairs, state.n_gold):  # only now, so that it takes as long as any other
-                    return (_offer_gold(task, state, board, state.n_gold, removed),)
+                n_asked = state.n_gold_answers
+                if task.gold.comes(state.n_pairs, n_asked):  # only now, so that it takes as long as any other
+                    return (_offer_gold(task, state, board, n_asked, removed),)
                 left, right = _sides(task, state, (board.documents[pair[0]], board.documents[pair[1]]))
                 return (_offer(task, state, board, left, right, removed),)
             ending = pair
@@ -366,7 +367,7 @@ def _offer(
     before = state.current
     same = (before is not None and before.left == left, before is not None and before.right == right)
     most = _at_most(task.settings, state, board)
-    most += task.gold.at_most(most, state.n_gold) + (gold is not None and gold < state.n_gold)
+    most += task.gold.at_most(most, state.n_gold_answers) + (gold is not None and gold < state.n_gold)
     unseen = task.settings.later_bad == "unseen"
     data = {
         "pair": state.n_pairs,

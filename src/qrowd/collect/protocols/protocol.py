@@ -112,7 +112,8 @@ class GoldRow:
 
     number : the position of its document, or the number of the pair. document_id, other_id : the document, or the
     better and the worse one. is_right : None for "cannot tell". chance : the probability that a guess is right.
-    raw : the grade, or "better", "worse" or "duplicates" for the document of the pair that was chosen.
+    raw : the grade, or "better", "worse" or "duplicates" for the document of the pair that was chosen. choices : those
+    that were right: grades, or the side of the pair. is_entry : whether the question belongs to the entry test.
     """
 
     number: int
@@ -120,6 +121,8 @@ class GoldRow:
     other_id: int | None
     is_right: bool | None
     chance: float
+    choices: str
+    is_entry: bool
     raw: str
     reason: str
     seconds: float
@@ -189,9 +192,6 @@ class Protocol(ABC, Generic[S]):
     def from_json(self, data: Mapping[str, Any]) -> S:
         """The state again."""
 
-    def resume(self, task: Task, state: S, board: Any, at: float, removed: int | None = None) -> tuple[Event, ...]:
-        """What follows by itself once a unit is assigned, or once somebody else removed a document from the board."""
-        return ()
     @abstractmethod
     def revise(self, task: Task, state: S, action: Any) -> Event | None:
         """The event of another answer to what was opened again; None where it is the same answer.
@@ -210,17 +210,28 @@ class Protocol(ABC, Generic[S]):
         """The positions, or numbers of pairs, of answers that can be opened again."""
         return frozenset(row.position for row in self.rows(task, state).judgments)
 
+    def resume(self, task: Task, state: S, board: Any, at: float, removed: int | None = None) -> tuple[Event, ...]:
+        """What follows by itself once a unit is assigned, or once somebody else removed a document from the board."""
+        return ()
 
     def offered(self, state: S) -> tuple[int, int] | None:
         """The documents of the pair that is on the page, where pages show pairs."""
         return None
 
     def task(
-        self, settings: Any, material: Material, seed: int, *, gold_every: int = 0, feedback: bool = False
+        self,
+        settings: Any,
+        material: Material,
+        seed: int,
+        *,
+        gold_every: int = 0,
+        gold_first: int = 0,
+        feedback: bool = False,
     ) -> Task:
         """The unit as one assessor gets it; the same seed gives the same task, for ever.
 
-        gold_every : one of so many documents or pairs is a gold question; 0 for none. feedback : on these.
+        gold_every : one of so many documents or pairs is a gold question; 0 for none. gold_first : so many gold
+        questions come first. feedback : on these.
         """
         import numpy as np
 
@@ -229,5 +240,5 @@ class Protocol(ABC, Generic[S]):
         n_options = len(material.question.options) if material.question is not None else 0
         options = tuple(int(i) for i in rng.permutation(n_options))
         snippets = tuple(int(i) for i in rng.permutation(material.n_snippets))
-        gold = gold_task(material.gold, gold_every, seed, feedback=feedback)
+        gold = gold_task(material.gold, gold_every, seed, feedback=feedback, first=gold_first)
         return Task(material, settings, seed, documents, options, snippets, gold)

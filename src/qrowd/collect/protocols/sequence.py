@@ -363,11 +363,11 @@ class Sequence(Protocol[SequenceState]):
         return Rows(tuple(judgments), gold=tuple(gold))
 
     def _gold_row(self, task: Task, position: int, document: int, place: Place) -> GoldRow:
-        gold = task.gold.questions[task.gold.of_document[document]]
+        number = task.gold.of_document[document]
+        gold = task.gold.questions[number]
         right, chance = is_right(gold, place.value), gold.chance(len(self.grades(task)))
-        return GoldRow(
-            position, document, None, right, chance, place.text, place.reason, place.seconds, place.active, place.time
-        )
+        question = document, None, right, chance, " ".join(map(str, gold.accepted)), number < task.gold.first
+        return GoldRow(position, *question, place.text, place.reason, place.seconds, place.active, place.time)
 
     def to_json(self, state: SequenceState) -> dict[str, Any]:
         data = {name: getattr(state, name) for name in SequenceState.__slots__}

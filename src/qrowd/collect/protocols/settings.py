@@ -256,16 +256,19 @@ class BonusStep:
 class GoldSettings:
     """Gold questions: documents and pairs whose answer is known, mixed among those that are judged.
 
-    every : one of so many documents or pairs is a gold question, as long as the topic has some that were not asked.
+    first : so many gold questions come before all else that an assessor is asked: the entry test. Where a topic has
+        fewer, the rest come first in the assessor's next unit.
+    every : then, one of so many documents or pairs is a gold question, as long as the topic has some not asked yet.
     first_every : the same until the assessor has ended a unit; 0 for as many as later.
     tolerance : grades at most so far from the one that a file names are right, too.
     feedback : whether assessors are told after each gold question if they were right, and why.
     exclude : whether somebody is excluded as soon as min_answers gold questions are answered and the answers show an
         accuracy below `accuracy`; risk : the most probability that somebody whose accuracy is not below it is ever
-        excluded, however many gold questions they answer.
+        excluded, however many gold questions they answer. The entry test has a pass mark by the same two numbers.
     bonus : what is paid for which accuracy, after min_answers gold questions; the highest step that was reached counts.
     """
 
+    first: Annotated[int, Ge(0), Le(200)] = 0
     every: Annotated[int, Ge(2), Le(1000)] = 8
     first_every: Annotated[int, Ge(0), Le(1000)] = 0
     tolerance: Annotated[int, Ge(0), Le(100)] = 0

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, case, select
+from sqlalchemy import Connection, Row, bindparam, case, func, select
 
 from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import MODEL, PERSON, assessor, assignment, document, gold_answer, topic, unit
 
-Answered = tuple[bool, float]  # whether it was right, and the probability that a guess would have been
+Answered = tuple[bool, float, tuple[str, ...], bool]  # is_right, chance, choices and is_entry of the table
 
 GOLD = (
     "topic", "document", "other", "assessor", "answer", "right", "order", "unit", "seconds", "time", "comment",
@@ -21,13 +21,27 @@ GOLD = (
 
 _other = document.alias("other_document")
 _answered = (
-    select(assignment.c.assessor_id, gold_answer.c.is_right, gold_answer.c.chance)
+    select(
+        assignment.c.assessor_id,
+        gold_answer.c.is_right,
+        gold_answer.c.chance,
+        gold_answer.c.choices,
+        gold_answer.c.is_entry,
+    )
     .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
     .where(gold_answer.c.is_right.is_not(None))
     .order_by(gold_answer.c.time, gold_answer.c.assignment_id, gold_answer.c.number)
 )
 _BEFORE = _answered.where(assignment.c.assessor_id == bindparam("assessor"), assignment.c.id != bindparam("but"))
 _OF_CAMPAIGN = _answered.where(gold_answer.c.campaign_id == bindparam("campaign"))
+_N_ENTRY = (
+    select(func.count())
+    .select_from(gold_answer)
+    .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
+    .where(
+        assignment.c.assessor_id == bindparam("assessor"), gold_answer.c.is_entry, gold_answer.c.is_right.is_not(None)
+    )
+)
 _IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id, gold_answer.c.number
 _ROWS = (
     select(
@@ -51,7 +65,12 @@ _ROWS = (
 def gold_answers_before(connection: Connection, assessor_id: int, but: int) -> list[Answered]:
     """What an assessor answered to gold questions, oldest first, except in one assignment."""
     rows = connection.execute(_BEFORE, {"assessor": assessor_id, "but": but})
-    return [(bool(right), chance) for _, right, chance in rows]
+    return [_answer(*cells) for _, *cells in rows]
+
+
+def count_entry_answers(connection: Connection, assessor_id: int) -> int:
+    """Gold questions of the entry test to which an assessor gave an answer that is right or wrong."""
+    return connection.execute(_N_ENTRY, {"assessor": assessor_id}).scalar_one()
 
 
 def gold_answers_by_assessor(
@@ -60,9 +79,13 @@ def gold_answers_by_assessor(
     """{assessor: what they answered to gold questions, oldest first}. arm : only in this one; None for all."""
     answers: defaultdict[int, list[Answered]] = defaultdict(list)
     query = _OF_CAMPAIGN if arm is None else _OF_CAMPAIGN.where(assignment.c.arm == arm)
-    for assessor_id, right, chance in connection.execute(query, {"campaign": campaign_id}):
-        answers[assessor_id].append((bool(right), chance))
+    for number, *cells in connection.execute(query, {"campaign": campaign_id}):
+        answers[number].append(_answer(*cells))
     return dict(answers)
+
+
+def _answer(is_right: bool, chance: float, choices: str, is_entry: bool) -> Answered:
+    return bool(is_right), chance, tuple(choices.split()), bool(is_entry)
 
 
 def gold_rows(connection: Connection, campaign_id: int, *, arm: str | None = None) -> Iterator[tuple[Any, ...]]:

@@ -303,6 +303,8 @@ gold_answer = Table(  # to a gold question; never a judgment
     Column("other_id", Key, _of("document")),
     Column("is_right", Boolean),  # null: cannot tell
     Column("chance", Double, nullable=False),  # the probability that a guess is right
+    Column("choices", Text, nullable=False),  # those that are right: grades, or the side of a pair
+    Column("is_entry", Boolean, nullable=False),  # whether the question belongs to the entry test
     *_columns(Text, "raw", "reason"),
     Column("seconds", Double, nullable=False),
     Column("active", Double),

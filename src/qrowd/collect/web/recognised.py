@@ -102,6 +102,7 @@ REASONS: Final = (
     N_("Arm %(arm)s: Preset %(preset)s: all %(n)s settings are in force."),
     N_("Arm %(arm)s: Preset %(preset)s: %(n)s of %(of)s settings are in force; changed: %(changes)s."),
     N_("gold questions: %(right)s of %(of)s right"),
+    N_("entry test: %(right)s of %(of)s right"),
 )
 
 

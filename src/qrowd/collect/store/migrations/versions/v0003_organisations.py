@@ -106,6 +106,8 @@ CREATE TABLE gold_answer (
 	other_id {key}, 
 	is_right BOOLEAN, 
 	chance {double} NOT NULL, 
+	choices TEXT NOT NULL, 
+	is_entry BOOLEAN NOT NULL, 
 	raw TEXT NOT NULL, 
 	reason TEXT NOT NULL, 
 	seconds {double} NOT NULL, 
