@@ -94,7 +94,7 @@ class Store(ABC):
 
     @abstractmethod
     def erase_deleted(self) -> bool:
-        """Write the tables anew, so that nothing of rows that were removed or changed stays in their files.
+        """Clear the files of the tables, so that nothing of rows that were removed or changed stays in them.
 
         Others wait meanwhile. Whether the write-ahead log holds nothing of them either: False for PostgreSQL, whose log
         is kept for its own rules, and for SQLite where somebody else reads the file at that moment.

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -25,6 +26,7 @@ from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.exc import DBAPIError
 
 from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, Work, to_json
+from qrowd.collect.store.erasing import erase
 from qrowd.collect.store.migrate import bring_up_to_date, check_version
 
 T = TypeVar("T")
@@ -32,7 +34,6 @@ T = TypeVar("T")
 GROUP = 256  # works per commit, at most
 WAIT = 5.0  # seconds for another program that has the file locked
 READERS = 32
-ERASING = 3  # tries to empty the write-ahead log, each of up to WAIT seconds
 LONGEST_LOG = 64 * 2**20  # bytes to which the write-ahead log is cut back
 
 
@@ -116,7 +117,7 @@ class SqliteStore(Store):
         return await future  # type: ignore[no-any-return]
 
     def erase_deleted(self) -> bool:
-        future = self._hand_in(_Job(_erase, None, alone=True)).future
+        future = self._hand_in(_Job(partial(erase, path=self.path), None, alone=True)).future
         assert isinstance(future, Future)
         return bool(future.result())
 
@@ -245,16 +246,6 @@ class SqliteStore(Store):
             with suppress(Exception):
                 self._connection.close()
         self._connection = None
-
-
-def _erase(driver: Any) -> bool:
-    """Write the file anew and empty its log; whether that is done. A reader keeps the log for as long as it reads."""
-    driver.execute("vacuum")
-    for _ in range(ERASING):
-        busy, _, _ = driver.execute("pragma wal_checkpoint(truncate)").fetchone()
-        if not busy:
-            return True
-    return False
 
 
 def _connect(address: str) -> sqlite3.Connection:
