@@ -138,3 +138,47 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
     ann.context.close()
     owner.context.close()
     assert not faults
+
+
+def test_a_preference_goes_to_its_author_and_back_and_a_final_answer_is_given(browser: Browser, made: Estate) -> None:
+    plan = {
+        "campaign": {"name": "pairs", "title": "Bread", "protocol": "preference", "seed": 3},
+        "preference": {"order": "keep-preferred", "stop": False, "duplicates": True, "definitely": True},
+        "journey": {"consent": False},
+        "topics": [{"label": "t", "title": "bread"}],
+        "documents": [{"label": f"d{i}", "title": f"Text {i}", "text": f"Text number {i}."} for i in range(4)],
+    }
+    number = made.store.write(lambda c: create_campaign(c, plan_from_table(plan), made.clock()))
+    token = made.store.write(lambda c: invite(c, number, "ann", 1.0))
+    ann, owner = browser.new_context().new_page(), browser.new_context().new_page()
+    faults = {}
+    begin_session(made, owner)
+    ann.goto(f"{made.address}/join/{token}")
+    ann.get_by_role("button", name="Begin").click()
+    ann.get_by_role("button", name=re.compile("Start|Check again")).click()
+    ann.get_by_role("button", name="Definitely left").click()
+    expect(ann.get_by_text("At most 5 more pairs")).to_be_visible()
+    owner.goto(f"{made.address}/owner/c/pairs/review")
+    owner.get_by_role("rowheader").get_by_role("link").first.click()
+    faults |= looked_at(owner, "pair")
+    owner.get_by_role("textbox", name=re.compile("^Why ann should look")).fill("The other one names rolls.")
+    owner.get_by_role("button", name="Open the answer again").click()
+    expect(owner.get_by_text("The other one names rolls.")).to_be_visible()
+    owner.get_by_role("radio").nth(1).check()
+    owner.get_by_role("button", name="Save the final answer").click()
+    expect(owner.get_by_role("button", name="Take it back")).to_be_visible()
+    faults |= looked_at(owner, "pair-decided")
+    ann.reload()
+    expect(ann.get_by_text("The other one names rolls.")).to_be_visible()
+    expect(ann.get_by_text("You chose: Definitely left.")).to_be_visible()
+    faults |= looked_at(ann, "pair-reopened")
+    ann.keyboard.press("ArrowRight")
+    expect(ann.get_by_text("The other one names rolls.")).to_have_count(0)
+    expect(ann.get_by_text("At most 5 more pairs")).to_be_visible()
+    said = made.store.read(
+        lambda c: c.exec_driver_sql(f"select choice, strength from preference where campaign_id = {number}").all()
+    )
+    assert [tuple(row) for row in said] == [("right", 1)]
+    ann.context.close()
+    owner.context.close()
+    assert not faults
