@@ -18,6 +18,7 @@ from sqlalchemy import select
 from judging import Clock, created, seeded, tables, work
 from qrowd.collect.campaigns.archive import read_archive, write_archive
 from qrowd.collect.campaigns.changes import Judged, changes_between
+from qrowd.collect.campaigns.effort import effort_of
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan import Plan
@@ -233,6 +234,18 @@ def test_notes_tell_the_pass_mark_who_passes_it_and_where_it_is_too_short():
     assert "2 topics have fewer gold questions than the entry test, 't0' first (12)" in " ".join(plan_notes(short))
     few = entry_plan("grades", first=1, exclude=True, accuracy=0.9)
     assert "1 answers are too few for an entry test" in " ".join(plan_notes(few))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "without", "with_test"),
+    [
+        ("grades", (8, 2), (28, 5)),  # documents; minutes of 10 s for each decision and .65 s for each text: 8, 28
+        ("preference", (8, 3), (48, 7)),  # half of 28 pairs; and 20 more with 40 documents
+    ],
+)
+def test_an_invitation_counts_the_entry_test(protocol: str, without: tuple[int, int], with_test: tuple[int, int]):
+    assert effort_of(entry_plan(protocol)) == without
+    assert effort_of(entry_plan(protocol, first=20)) == with_test
 
 
 def test_the_entry_test_cannot_change_once_somebody_has_had_it():

@@ -403,6 +403,18 @@ def test_a_first_pair_that_is_taken_back_is_asked_again_and_the_next_is_of_gold_
     assert [row.is_entry for row in rows] == [True] * 3
 
 
+def test_nobody_gets_through_the_entry_test_by_saying_that_they_cannot_tell():
+    judging = graded(3, first=4)  # of more than 14 places, half of which may have no answer
+    judging.act(CannotTell(0))
+    judging.act(CannotTell(1))
+    for position in (2, 3):
+        assert not judging.view.may_not_tell
+        with pytest.raises(Refusal, match="as often as it may be"):
+            judging.act(CannotTell(position))
+        judging.act(Judge(position, "1"))
+    assert judging.view.may_not_tell
+
+
 def test_rows_of_grades_say_which_were_right_and_which_belong_to_the_entry_test():
     judging = graded(3, first=4)
     for position in range(len(judging.task.documents)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from statistics import median
 
-from qrowd.collect.campaigns.plan import Plan
+from qrowd.collect.campaigns.plan import Plan, TopicPlan
 from qrowd.collect.protocols.settings import PreferenceSettings, Settings
 
 CHARACTERS_PER_SECOND = 20.0  # 240 English words a minute
@@ -18,7 +18,7 @@ def effort_of(plan: Plan) -> tuple[int, int]:
     """Documents of a unit, and minutes that it takes; medians over the topics, of the arm that takes longest.
 
     Reading takes one second for 20 characters, at most two minutes a document; each decision takes ten seconds. Half of
-    the pairs of a unit are judged.
+    the pairs of a unit are judged. The gold questions of an entry test are part of an assessor's first unit.
     """
     seconds = {document.label: _reading(len(document.text), not document.html) for document in plan.documents}
     units = []
@@ -28,8 +28,9 @@ def effort_of(plan: Plan) -> tuple[int, int]:
             n = _unit_size(settings, len(topic.pool))
             reading = median([seconds[label] for label in topic.pool]) if topic.pool else 0.0
             n_judgments = n * (n - 1) / 4 if isinstance(settings, PreferenceSettings) else n
-            sizes.append(n)
-            lengths.append(n * reading + n_judgments * DECIDING)
+            n_entry, of_entry = _entry_size(plan, topic, settings)
+            sizes.append(n + of_entry)
+            lengths.append((n + of_entry) * reading + (n_judgments + n_entry) * DECIDING)
         units.append((median(lengths), round(median(sizes))))
     longest, n_documents = max(units)
     return n_documents, max(1, ceil(longest / 60))
@@ -37,6 +38,16 @@ def effort_of(plan: Plan) -> tuple[int, int]:
 
 def _unit_size(settings: Settings, n: int) -> int:
     return n if isinstance(settings, PreferenceSettings) else min(settings.k, n)
+
+
+def _entry_size(plan: Plan, topic: TopicPlan, settings: Settings) -> tuple[int, int]:
+    """Questions of the entry test in a topic, and their documents."""
+    if plan.gold is None or not plan.gold.first:
+        return 0, 0
+    pairs = isinstance(settings, PreferenceSettings)
+    questions = [one.labels for one in topic.gold if bool(one.worse) == pairs]
+    n = min(plan.gold.first, len(questions))
+    return n, min(len({label for labels in questions for label in labels}), n * (1 + pairs))
 
 
 def _reading(n_characters: int, plain: bool) -> float:

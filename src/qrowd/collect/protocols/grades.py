@@ -89,9 +89,13 @@ class GradesProtocol(Sequence):
 
     def may_not_tell(self, task: Task, state: SequenceState) -> bool:
         settings: GradesSettings = task.settings
-        others = state.places[: state.position] + state.places[state.position + 1 :]
+        n_entry = min(task.gold.first, len(task.gold.questions))
+        places = (
+            state.places[:n_entry] if state.position < n_entry else state.places
+        )  # or a unit's share would cover it
+        others = places[: state.position] + places[state.position + 1 :]
         n_others = sum(place.answer == "cannot_tell" for place in others)
-        return settings.cannot_tell and n_others + 1 <= settings.max_cannot_tell * len(state.places) + 1e-9
+        return settings.cannot_tell and n_others + 1 <= settings.max_cannot_tell * len(places) + 1e-9
 
 
 @lru_cache(maxsize=64)
