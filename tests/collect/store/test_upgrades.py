@@ -30,6 +30,7 @@ def to_first_release(connection: Connection) -> None:
 
 def undo_0003(connection: Connection) -> None:
     tables = ("invited", "sign_up", "member", "identity", "second_factor", "recovery_code", "gold_answer", "gold")
+    tables += ("draft_part", "campaign_draft")
     for name in (*tables, "reservation", "message"):
         connection.execute(text(f"drop table {name}"))
     connection.execute(text("drop index uq_assessor_pseudonym"))

@@ -44,6 +44,13 @@ def filled(path: str, **changes: str) -> str:
     return re.sub(r"\{(\w+)(:\w+)?\}", lambda found: {**PARAMETERS, **changes}[found[1]], path)
 
 
+TAKE_FILES = (  # forms of owners
+    "/owner/new",
+    "/owner/new/guided",
+    "/owner/lists/{campaign}",
+    "/owner/review/{campaign}",
+    "/owner/change/{campaign}",
+)
 FORM = {"do": "go_on", "position": "0", "name": "x", "password": "x"}
 
 

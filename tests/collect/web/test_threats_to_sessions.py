@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from collect.web.attacks import FORM, PASSWORD, count, filled, invited, owner_login, routes, told
+from collect.web.attacks import FORM, PASSWORD, TAKE_FILES, count, filled, invited, owner_login, routes, told
 from collect.web.payloads import PAYLOADS
 from collect.web.siege import Fort, Walker, everything, fort
 from qrowd.collect.campaigns.admin import CampaignAdmin
@@ -48,7 +48,7 @@ def test_every_post_without_a_token_is_refused_whoever_sends_it(shared: Fort) ->
         for who in (Browser(shared.app), ann, owner):
             for token in ({}, {"csrf": ""}, {"csrf": "x" * 43}, {"csrf": "a.b"}):
                 answer = who.post(filled(path), {**FORM, **token})
-                takes_files = path in ("/owner/new", "/owner/lists/{campaign}", "/owner/review/{campaign}")
+                takes_files = path in TAKE_FILES
                 expected = 401 if path.startswith("/api/") else 415 if takes_files and who is owner else 403
                 assert answer.status == expected, (method, path, answer.text[:300])
                 tried += 1

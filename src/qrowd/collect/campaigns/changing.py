@@ -23,6 +23,8 @@ from qrowd.collect.store.schema import assignment, gold, image, slot, topic
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance
 
+CHANGED_MEANWHILE = "Somebody else has changed this campaign meanwhile. Check the folder once more."
+
 
 class NothingChangedError(ArgumentError):
     """The folder and the campaign say the same."""
@@ -40,21 +42,26 @@ def planned_changes(connection: Connection, plan: Plan) -> Changes:
     return changes_between(plan_of(connection, row.id), plan, _judged(connection, row.id), row.version + 1)
 
 
-def change_campaign(connection: Connection, plan: Plan, at: float, *, account: str = COMMAND_LINE) -> Changes:
+def change_campaign(
+    connection: Connection, plan: Plan, at: float, *, account: str = COMMAND_LINE, version: int | None = None
+) -> Changes:
     """Make the campaign of the plan's name what the plan says, in the connection's transaction.
 
     Pages that are on a screen stay good: an answer on one counts, and its event has the version that was shown. Only
     the consent is asked for again where its text changed.
 
-    account : who does it, for the log.
+    account : who does it, for the log. version : of the campaign that this was checked against; None for any.
 
     Raises
     ------
     ArgumentError
-        There is no campaign of this name, what cannot change any more, or nothing is different.
+        There is no campaign of this name, what cannot change any more, nothing is different, or somebody else changed
+        the campaign meanwhile.
     """
     state.lock_campaign(connection, find(connection, plan.name).id)
     row = find(connection, plan.name)
+    if version is not None and row.version != version:
+        raise ArgumentError(CHANGED_MEANWHILE)
     _hold_slots(connection, row.id)
     changes = changes_between(plan_of(connection, row.id), plan, _judged(connection, row.id), row.version + 1)
     if changes.is_empty:

@@ -107,25 +107,41 @@ def plan_from_zip(content: bytes, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
         What is no zip, too large, packed too tightly, encrypted, or holds a name that leads elsewhere; and as for
         `read_folder`.
     """
-    if len(content) > MAX_ZIP:
-        raise FileError("zip", f"{len(content)} bytes are more than {MAX_ZIP}; leave out what no pool needs")
     with TemporaryDirectory(prefix="qrowd-") as name:
         root = Path(name).resolve()
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                _unpack(archive, root, max_unpacked)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-            if isinstance(error, FileError):
-                raise
-            raise FileError("zip", f"cannot be unpacked ({error}); pack the folder again") from None
-        except OSError as error:
-            raise FileError("zip", f"cannot be unpacked ({error.strerror}); rename its members") from None
+        unpack_zip(content, root, max_unpacked=max_unpacked)
         if not (root / TOML).is_file():
             inside = [entry for entry in root.iterdir() if (entry / TOML).is_file()]
             if len(inside) != 1:
                 raise FileError("zip", f"holds no {TOML}; pack the folder that holds it")
             root = inside[0]
-        return _read(Folder(root, max_unpacked), TOML)
+        return plan_from_parts(root, max_unpacked=max_unpacked)
+
+
+def plan_from_parts(root: Path, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
+    """The plan of a folder that somebody sent: as `read_folder`, without data sets of ir_datasets."""
+    return _read(Folder(root.resolve(), max_unpacked), TOML)
+
+
+def unpack_zip(content: bytes, root: Path, *, max_unpacked: int = MAX_UNPACKED) -> None:
+    """Unpack a zip that somebody sent into a folder.
+
+    Raises
+    ------
+    FileError
+        As for `plan_from_zip`.
+    """
+    if len(content) > MAX_ZIP:
+        raise FileError("zip", f"{len(content)} bytes are more than {MAX_ZIP}; leave out what no pool needs")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _unpack(archive, root, max_unpacked)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError("zip", f"cannot be unpacked ({error}); pack the folder again") from None
+    except OSError as error:
+        raise FileError("zip", f"cannot be unpacked ({error.strerror}); rename its members") from None
 
 
 # ---- the folder, from which nobody gets out

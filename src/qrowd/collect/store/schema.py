@@ -5,7 +5,7 @@
     assessor, slot, assignment             current state, worked out again from the events by one command:
     judgment, preference, bad_mark, gold_answer   who takes part, who has which unit, what they said
     reservation, message                          units kept for a person, questions to the organisers
-    draft, account, session, api_key, setting      what the server itself needs; not part of a campaign's data
+    draft, account, session, api_key, setting, campaign_draft      what the server itself needs; no campaign's data
 
 Numbers of assessors and assignments are random, 62 bits, so that a campaign can be read into another database.
 Times are seconds since 1970 (UTC).
@@ -474,9 +474,23 @@ login_attempt = Table(
     Index(None, "time"),
 )
 
-setting = Table(
-    "setting",
+setting = Table("setting", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+
+campaign_draft = Table(  # a campaign that is being prepared in the browser
+    "campaign_draft",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("id", Text, primary_key=True),
+    Column("account_id", BigInteger, nullable=False),  # 0 : of the administrator with the printed link
+    Column("campaign_id", Key, _of("campaign")),  # that it changes; null for a new one
+    Column("saved", Double, nullable=False),
+    *_columns(JSON, "fields", "files"),
+)
+
+draft_part = Table(
+    "draft_part",
+    metadata,
+    Column("draft_id", Text, _of("campaign_draft"), primary_key=True),
+    Column("file", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
 )

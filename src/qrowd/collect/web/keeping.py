@@ -1,4 +1,6 @@
-"""What the server removes by itself: idle sessions, addresses of failed logins, names at the end of their time."""
+"""What the server removes by itself: idle sessions, addresses of failed logins, drafts of campaigns that nobody saved
+for a day, names at the end of their time.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.retention import DAY, apply_retention
 from qrowd.collect.store.accounts import WITHIN, forget_attempts
 from qrowd.collect.store.base import Store, StoreError
+from qrowd.collect.store.campaign_drafts import purge_drafts
 from qrowd.collect.store.sessions import purge
 
 log = logging.getLogger("qrowd.keeping")
@@ -22,6 +25,7 @@ def keep_once(store: Store, at: float, retention_days: float | None, *, names: b
     def work(connection: Connection) -> None:
         purge(connection, at)
         forget_attempts(connection, at)
+        purge_drafts(connection, at)
 
     store.write(work)
     return apply_retention(store, at, default=retention_days) if names else {}

@@ -39,6 +39,11 @@ TABLE = {
     ("GET", "/owner/new"): "creator",
     ("POST", "/owner/new"): "creator",
     ("GET", "/owner/new/example/{protocol}"): "creator",
+    ("GET", "/owner/new/guided"): "creator",
+    ("POST", "/owner/new/guided"): "creator",
+    ("GET", "/owner/new/guided/preview"): "creator",
+    ("GET", "/owner/new/guided/shown"): "creator",
+    ("GET", "/owner/new/guided/folder"): "creator",
     ("POST", "/owner/demo"): "creator",
     ("GET", "/owner/accounts"): "administrator",
     ("POST", "/owner/accounts"): "administrator",
@@ -72,11 +77,21 @@ TABLE = {
     ("POST", "/owner/c/{campaign}/invitations"): "owner",
     ("GET", "/owner/c/{campaign}/platforms"): "owner",
     ("GET", "/owner/c/{campaign}/payment"): "owner",
+    ("GET", "/owner/c/{campaign}/change"): "owner",
+    ("POST", "/owner/c/{campaign}/change"): "owner",
+    ("POST", "/owner/change/{campaign}"): "owner",
     ("GET", "/owner/c/{campaign}/delete"): "owner",
     ("POST", "/owner/c/{campaign}/delete"): "owner",
     ("GET", "/owner/c/{campaign}/members"): "owner",
     ("POST", "/owner/c/{campaign}/members"): "owner",
 }
+UPLOADS = (
+    "/owner/new",
+    "/owner/new/guided",
+    "/owner/lists/{campaign}",
+    "/owner/review/{campaign}",
+    "/owner/change/{campaign}",
+)
 #: Accounts by name: the role on the server, and that in the campaign.
 ACCOUNTS = {
     "somebody": ("member", None),
@@ -145,7 +160,7 @@ def test_roles_every_route_by_every_role(made: Estate, name: str) -> None:
         address = filled(made, path)
         if method == "GET":
             status = browser.get(address).status
-        elif path in ("/owner/new", "/owner/lists/{campaign}", "/owner/review/{campaign}"):
+        elif path in UPLOADS:
             body = f'--x\r\ncontent-disposition: form-data; name="csrf"\r\n\r\n{csrf}\r\n--x--\r\n'.encode()
             status = browser.post(address, body, {"content-type": "multipart/form-data; boundary=x"}).status
         else:

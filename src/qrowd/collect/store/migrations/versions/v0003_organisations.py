@@ -148,6 +148,24 @@ CREATE TABLE message (
 	CONSTRAINT fk_message_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaign (id) ON DELETE CASCADE, 
 	CONSTRAINT fk_message_assignment_id FOREIGN KEY(assignment_id) REFERENCES assignment (id) ON DELETE CASCADE
 );
+CREATE TABLE campaign_draft (
+	id TEXT NOT NULL, 
+	account_id BIGINT NOT NULL, 
+	campaign_id {key}, 
+	saved {double} NOT NULL, 
+	fields JSON NOT NULL, 
+	files JSON NOT NULL, 
+	CONSTRAINT pk_campaign_draft PRIMARY KEY (id), 
+	CONSTRAINT fk_campaign_draft_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaign (id) ON DELETE CASCADE
+);
+CREATE TABLE draft_part (
+	draft_id TEXT NOT NULL, 
+	file TEXT NOT NULL, 
+	number INTEGER NOT NULL, 
+	content {bytes} NOT NULL, 
+	CONSTRAINT pk_draft_part PRIMARY KEY (draft_id, file, number), 
+	CONSTRAINT fk_draft_part_draft_id FOREIGN KEY(draft_id) REFERENCES campaign_draft (id) ON DELETE CASCADE
+);
 CREATE INDEX ix_reservation_campaign_id_name ON reservation (campaign_id, name);
 CREATE INDEX ix_message_campaign_id_time ON message (campaign_id, time);
 CREATE INDEX ix_gold_campaign_id_topic_id ON gold (campaign_id, topic_id);
@@ -166,7 +184,7 @@ def upgrade() -> None:
             "ALTER TABLE account ALTER COLUMN role DROP DEFAULT",
             "ALTER TABLE account ADD COLUMN disabled DOUBLE PRECISION",
             "ALTER TABLE invitation DROP CONSTRAINT uq_invitation_campaign_id_name",
-            *TABLES.format(key="BIGINT", counted="BIGSERIAL", double="DOUBLE PRECISION").split(";"),
+            *TABLES.format(key="BIGINT", counted="BIGSERIAL", double="DOUBLE PRECISION", bytes="BYTEA").split(";"),
         )
     else:
         _run(
@@ -180,7 +198,7 @@ def upgrade() -> None:
             "INSERT INTO invitation SELECT * FROM kept_invitation",
             "DROP TABLE kept_account",
             "DROP TABLE kept_invitation",
-            *TABLES.format(key="INTEGER", counted="INTEGER", double="DOUBLE").split(";"),
+            *TABLES.format(key="INTEGER", counted="INTEGER", double="DOUBLE", bytes="BLOB").split(";"),
         )
     _run(
         "ALTER TABLE event ADD COLUMN account TEXT",
