@@ -270,3 +270,13 @@ def test_a_preview_creates_nothing_beside_itself(tmp_path: Path) -> None:
         number = store.write(lambda connection: create_campaign(connection, plan, 0.0))
         assert number is not None
         assert store.read(lambda connection: len(list(units_of(connection, number)))) == plan_size(plan).units
+
+
+def test_more_pairs_than_a_pool_may_have_are_refused_before_they_are_made() -> None:
+    topics = "\n".join(f"topic {i}" for i in range(9_000))
+    documents = b"docid,text\n" + b"".join(b"d%d,x\n" % i for i in range(9_000))
+    result = check_form(form(topics=topics), [SentFile("documents", "a.csv", documents)])
+    assert set(result.problems) == {"pool"}
+    assert "more than 1000000 pairs" in result.problems["pool"][0]
+    several = [SentFile("documents", name, zipped({f"{name}.txt": b"x"})) for name in ("a.zip", "b.zip")]
+    assert "several zips" in check_form(form(), several).problems["documents"][0]

@@ -11,12 +11,13 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from shutil import move
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from qrowd.collect.campaigns.folder import MAX_BYTES, PAGES, TOML, plan_from_parts, unpack_zip
+from qrowd.collect.campaigns.folder import MAX_UNPACKED, PAGES, TOML, plan_from_parts, unpack_zip
 from qrowd.collect.campaigns.form_fields import (
     FIELDS,
     HEADING,
@@ -230,7 +231,9 @@ def _write_documents(root: Path, sent: list[SentFile]) -> list[str]:
         for one in sent:
             if one.name.lower().endswith(".zip"):
                 unpacked = own / "unpacked"
-                unpacked.mkdir(exist_ok=True)
+                if unpacked.exists():
+                    raise FileError("documents", "there are several zips; pack all documents into one")
+                unpacked.mkdir()
                 try:
                     unpack_zip(one.content, unpacked)
                 except FileError as error:
@@ -305,11 +308,11 @@ def _write_pool(root: Path, values: Mapping[str, str], names: Mapping[str, str],
     if "topics" not in names or not tables:
         return {}  # which the reader says
     if pool == "column":
-        lines = list(_pool_of_column(root, tables))
+        lines = list(islice(_pool_of_column(root, tables), MAX_POOL + 1))
     else:
         topics = [row["label"] for _, row in read_topics(_read(root, names["topics"]), names["topics"])]
-        lines = [f"{topic} {label}\n" for label in dict.fromkeys(_labels(root, tables)) for topic in topics]
-        lines = lines[: MAX_POOL + 1]
+        pairs = (f"{topic} {label}\n" for label in dict.fromkeys(_labels(root, tables)) for topic in topics)
+        lines = list(islice(pairs, MAX_POOL + 1))
     if len(lines) > MAX_POOL:
         raise FileError("pool", f"these are more than {MAX_POOL} pairs of a topic and a document; choose by a list")
     _write(root, "pool.txt", "".join(lines).encode())
@@ -317,7 +320,7 @@ def _write_pool(root: Path, values: Mapping[str, str], names: Mapping[str, str],
 
 
 def _read(root: Path, name: str) -> bytes:
-    return read_bytes(root / name, name=name, most=MAX_BYTES)
+    return read_bytes(root / name, name=name, most=MAX_UNPACKED)
 
 
 def _labels(root: Path, tables: list[str]) -> Iterator[str]:

@@ -95,7 +95,7 @@ FIELDS: dict[str, FormField] = {
         FormField("journey.practice", "flag", "yes", ("magnitude",)),
         FormField("journey.max_units", "whole", "0"),
         FormField("journey.ask_organisers", "flag", ""),
-        *_gold(every="whole", feedback="flag", exclude="flag", accuracy="decimal", min_answers="whole"),
+        *_gold(first="whole", every="whole", feedback="flag", exclude="flag", accuracy="decimal", min_answers="whole"),
         FormField("gold.tolerance", "whole", "0", ("grades",)),
         FormField("gold.bonus", "lines", "", ("grades", "preference")),
         FormField("files.depth", "whole", "10"),

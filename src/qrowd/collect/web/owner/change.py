@@ -27,6 +27,7 @@ from qrowd.collect.store.campaign_drafts import CampaignDraft, remove_draft
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner import drafts
 from qrowd.collect.web.owner.context import OWNER_OF, OwnerContext, form, page, upload_by_field
+from qrowd.collect.web.recognised import line_of
 from qrowd.errors import ArgumentError, QrowdError
 
 SENT = "/owner/change/"
@@ -47,7 +48,7 @@ async def show_change(context: OwnerContext) -> Response:
             lines = change_lines(await context.read(lambda connection: planned_changes(connection, plan)))
             notes = plan_notes(plan)
         except QrowdError as error:
-            context, draft = replace(context, problem=str(error)), None
+            context, draft = replace(context, problem=line_of(error)), None
     stale = draft is not None and _version_of(draft) != context.campaign.version
     shown = {"lines": lines, "notes": notes, "stale": stale, "draft": "" if draft is None else draft.id}
     done = query_of(context.request).get("done", "")

@@ -127,7 +127,8 @@ async def show_form(context: OwnerContext) -> Response:
     for one in draft.files if draft is not None else ():
         files[one.field].append(one)
     gone = draft is None and not typed and "draft" in query
-    return context.render(
+    return await asyncio.to_thread(
+        context.render,
         "guided",
         tab="campaigns",
         gone=gone,
