@@ -38,7 +38,7 @@ LEFT_OUT = (
     '"Generated-By',
 )
 NOT_SHOWN = {  # for operators and programs, in English; or with a Message of another kind
-    *("owner", "oidc.py", "recognised.py", "api", "downloads.py", "metrics.py", "models.py", "model_questions.py"),
+    *("api", "downloads.py", "metrics.py", "models.py", "model_questions.py"),
 }
 
 

@@ -11,6 +11,7 @@ from babel import Locale
 from babel.messages.catalog import Catalog
 
 from qrowd.collect.web import languages, rendering
+from qrowd.collect.web.owner import formatting
 
 LETTERS = dict(zip("abcdefghijklmnopqrstuvwxyz", "ابجدهوزحطيكلمنسعفصقرشتثخذض", strict=True))
 KEPT = re.compile(r"(%\(\w+\)s|<[^>]*>|&\w+;)")  # placeholders and tags
@@ -52,7 +53,7 @@ def arabic() -> bytes:
 def with_arabic(folder: Path) -> Iterator[None]:
     """There are pages in Arabic, too."""
     (folder / "ar.po").write_bytes(arabic())
-    caches = (languages.tags, languages.language, rendering.environment, rendering.script_texts)
+    caches = (languages.tags, languages.language, rendering.environment, rendering.script_texts, formatting.formats_of)
     languages.FOLDERS.append(folder)
     try:
         for cache in caches:

@@ -226,6 +226,10 @@ class Formats:
         """A role of an account."""
         return self._named(words.ROLE, name)
 
+    def account(self, name: str) -> str:
+        """The name of an account, or of what has none."""
+        return self._said(words.ACCOUNT[name]) if name in words.ACCOUNT else name
+
     def level(self, name: str) -> str:
         """A level of measurement."""
         return self._named(words.LEVEL, name)

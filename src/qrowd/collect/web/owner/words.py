@@ -48,6 +48,10 @@ ROLE: Final[dict[str, str]] = {
     "viewer": N_("viewer"),
     "none": N_("none"),
 }
+ACCOUNT: Final[dict[str, str]] = {  # that belong to nobody
+    "Owner, by link": N_("Owner, by link"),
+    "command line": N_("command line"),
+}
 LEVEL: Final[dict[str, str]] = {
     "nominal": N_("nominal"),
     "ordinal": N_("ordinal"),
