@@ -44,6 +44,7 @@ def undo_0003(connection: Connection) -> None:
     connection.execute(text("alter table account drop column role"))
     connection.execute(text("alter table account drop column disabled"))
     connection.execute(text("drop index ix_event_by_owner"))
+    connection.execute(text("drop index ix_event_of_assessor"))
     connection.execute(text("drop index ix_invitation_campaign_id_name"))
     if connection.dialect.name == "postgresql":
         constraint = "constraint uq_invitation_campaign_id_name unique (campaign_id, name)"

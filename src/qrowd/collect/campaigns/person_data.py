@@ -133,7 +133,7 @@ def _messages(connection: Connection, row: AssessorRow) -> list[dict[str, Any]]:
 
 def _log(connection: Connection, row: AssessorRow, *, for_owner: bool) -> list[dict[str, Any]]:
     log = []
-    for one in persons.events_of_assessor(connection, row.campaign_id, row.id):
+    for one in persons.events_of_assessor(connection, row.id):
         if not for_owner and one.kind in HIDDEN:
             continue
         data = {key: value for key, value in one.data.items() if for_owner or key in OWN}

@@ -69,7 +69,7 @@ def find_person(connection: Connection, campaign_id: int, name: str) -> Assessor
 
 def is_deleted(connection: Connection, row: AssessorRow) -> bool:
     """Whether a person's name and texts were removed, or their name by the end of the retention time."""
-    return any(one.kind == DELETED for one in persons.events_of_assessor(connection, row.campaign_id, row.id))
+    return any(one.kind == DELETED for one in persons.events_of_assessor(connection, row.id))
 
 
 def delete_person(
@@ -98,11 +98,10 @@ def delete_person(
     if answers not in get_args(Answers):
         raise ArgumentError(f"answers={answers!r}: choose one of {', '.join(get_args(Answers))}")
     campaign_row = find(connection, campaign)
-    people = state.assessors_of(connection, campaign_row.id)
-    row = next((one for one in people if one.id == assessor_id and not one.is_model), None)
-    if row is None:
+    found = state.find_assessor(connection, assessor_id, lock=True)
+    if found is None or found[0].campaign_id != campaign_row.id or found[0].is_model:
         raise NotFoundError(f"there is no such person in the campaign {campaign}")
-    row = state.find_named(connection, campaign_row.id, row.name, lock=True) or row
+    row = found[0]
     actor = {"owner": "owner", "assessor": "assessor", "retention": "server"}[by]
     own_account = account if by == "owner" else None
     transaction = Transaction(connection, Cache(), campaign_row.id, at, number, actor=actor, account=own_account)
@@ -136,7 +135,7 @@ def deletion_digest(connection: Connection, row: AssessorRow) -> str:
     another database, as long as nobody has changed what is left.
     """
     parts = sha256()
-    for one in persons.events_of_assessor(connection, row.campaign_id, row.id):
+    for one in persons.events_of_assessor(connection, row.id):
         if one.kind == DELETED:
             break
         data = {key: one.data[key] for key in sorted(one.data) if key not in ("document", "left", "right", "topic")}

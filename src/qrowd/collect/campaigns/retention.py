@@ -83,7 +83,7 @@ def _one(campaign: str, person: int, at: float, connection: Connection) -> bool:
     """Take the name of a person, unless another process just has."""
     number = find(connection, campaign).id
     state.lock_campaign(connection, number)
-    if any(one.kind == DELETED for one in persons.events_of_assessor(connection, number, person)):
+    if any(one.kind == DELETED for one in persons.events_of_assessor(connection, person)):
         return False
     delete_person(connection, campaign, person, at, by="retention")
     return True

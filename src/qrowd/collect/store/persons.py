@@ -23,10 +23,13 @@ ANSWERS = ("judged", "revised", "line_judged")
 REMOVED = "(removed)"  # in place of a reason that must not be empty
 
 
-def events_of_assessor(connection: Connection, campaign_id: int, assessor_id: int) -> list[LogEntry]:
+def events_of_assessor(connection: Connection, assessor_id: int) -> list[LogEntry]:
     """What happened to one assessor, oldest first."""
-    query = ALL.where(event.c.campaign_id == campaign_id, event.c.assessor_id == assessor_id).order_by(event.c.id)
-    return [LogEntry._make(row) for row in connection.execute(query)]
+    mine = ALL.where(event.c.assessor_id == assessor_id)
+    own = select(assignment.c.id).where(assignment.c.assessor_id == assessor_id)
+    queries = mine.where(event.c.assignment_id.in_(own)), mine.where(event.c.assignment_id.is_(None))
+    rows = [LogEntry._make(row) for query in queries for row in connection.execute(query)]
+    return sorted(rows, key=lambda one: one.id)
 
 
 def without_texts(entry: LogEntry, data: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
@@ -48,7 +51,7 @@ def pseudonymise_events(connection: Connection, row: AssessorRow, name: str, *, 
     name : in place of theirs. texts : also what they wrote.
     """
     hide, changed, n_texts = Pseudonymiser(), 0, 0
-    for entry in events_of_assessor(connection, row.campaign_id, row.id):
+    for entry in events_of_assessor(connection, row.id):
         data = hide.data(entry.kind, entry.data, name)
         if entry.kind == "arrived":
             data["pseudonym"] = row.label

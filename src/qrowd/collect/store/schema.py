@@ -178,6 +178,8 @@ event = Table(
     Index(None, "unit_id", "id"),
     _partial("ix_event_of_owner", "campaign_id", "kind", where="assessor_id is null"),
     _partial("ix_event_by_owner", "campaign_id", "id", where="actor = 'owner'"),
+    # Few events; those of an assignment are found by the assignment, so that an answer has no further index to write.
+    _partial("ix_event_of_assessor", "assessor_id", "id", where="assignment_id is null and assessor_id is not null"),
     sqlite_autoincrement=True,
 )
 

@@ -208,6 +208,8 @@ def upgrade() -> None:
         "ALTER TABLE document ADD COLUMN layout TEXT",
         "ALTER TABLE document ADD COLUMN pages JSON",
         "CREATE INDEX ix_event_by_owner ON event (campaign_id, id) WHERE actor = 'owner'",
+        "CREATE INDEX ix_event_of_assessor ON event (assessor_id, id) "
+        "WHERE assignment_id is null and assessor_id is not null",
         "ALTER TABLE assessor ADD COLUMN pseudonym TEXT",
         "CREATE UNIQUE INDEX uq_assessor_pseudonym ON assessor (campaign_id, pseudonym)",
     )
