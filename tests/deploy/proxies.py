@@ -9,8 +9,8 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,11 +119,10 @@ def replaced(text: str, *pairs: tuple[str, str]) -> str:
     return text
 
 
-def nginx_configuration(folder: Path, port: int, servers: Sequence[int]) -> Path:
-    """deploy/nginx.conf for this machine, inside the smallest main configuration."""
+def with_tls(folder: Path, port: int, servers: Sequence[int]) -> list[tuple[str, str]]:
+    """What deploy/nginx.conf has to have replaced for this machine."""
     pem, key = certificate(folder)
-    inner = replaced(
-        (DEPLOY / "nginx.conf").read_text(),
+    return [
         ("127.0.0.1:8000", f"127.0.0.1:{servers[0]}"),
         ("127.0.0.1:8001", f"127.0.0.1:{servers[1]}"),
         ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
@@ -131,24 +130,34 @@ def nginx_configuration(folder: Path, port: int, servers: Sequence[int]) -> Path
         ("judge.example.org;", f"{SITE};"),
         ("/etc/ssl/certs/judge.example.org.pem", str(pem)),
         ("/etc/ssl/private/judge.example.org.key", str(key)),
-    )
+    ]
+
+
+def nginx_configuration(
+    folder: Path, changes: Iterable[tuple[str, str]], *, connections: int = 512, log_level: str = "error"
+) -> Path:
+    """deploy/nginx.conf with such changes, inside the smallest main configuration."""
+    inner = replaced((DEPLOY / "nginx.conf").read_text(), *changes)
     temporary = "".join(
         f"{kind}_temp_path {folder / kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     main = folder / "nginx.conf"
     main.write_text(
-        f"pid {folder / 'nginx.pid'};\nerror_log stderr;\ndaemon off;\nworker_processes 1;\nevents {{}}\n"
-        f"http {{\naccess_log off;\n{temporary}{inner}\n}}\n"
+        f"pid {folder / 'nginx.pid'};\nerror_log stderr {log_level};\ndaemon off;\nworker_processes 1;\n"
+        f"events {{ worker_connections {connections}; }}\nhttp {{\naccess_log off;\n{temporary}{inner}\n}}\n"
     )
     folder.chmod(0o755)
     return main
 
 
+def nginx_process(folder: Path, configuration: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """nginx for as long as a block runs."""
+    return process([program("nginx"), "-p", str(folder), "-c", str(configuration)], folder / "proxy.log")
+
+
 @contextmanager
 def nginx(folder: Path, servers: Sequence[int], port: int) -> Iterator[Proxy]:
-    configuration = nginx_configuration(folder, port, servers)
-    command = [program("nginx"), "-p", str(folder), "-c", str(configuration)]
-    with process(command, folder / "proxy.log"):
+    with nginx_process(folder, nginx_configuration(folder, with_tls(folder, port, servers))):
         yield Proxy(port, folder / "certificate.pem")
 
 

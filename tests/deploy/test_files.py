@@ -2,13 +2,14 @@
 
 import re
 import subprocess
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 import yaml
 from typer.main import get_command
 
-from deploy.proxies import DEPLOY, SITE, caddy_environment, nginx_configuration, program
+from deploy.proxies import DEPLOY, SITE, caddy_environment, nginx_configuration, program, with_tls
 from qrowd.cli.main import app
 from webserver import free_port
 
@@ -42,13 +43,14 @@ def test_the_services_of_compose_wait_for_each_other_and_keep_what_must_stay() -
     volumes = {volume.split(":")[0] for one in services.values() for volume in one.get("volumes", ())}
     assert {name for name in volumes if not name.startswith(".")} == set(made["volumes"])
     assert all((DEPLOY / name).exists() for name in volumes if name.startswith("."))
-    network = made["networks"]["default"]["ipam"]["config"][0]["subnet"]
-    assert services["server"]["environment"]["QROWD_TRUSTED_PROXY"] == network
+    assert "ports" not in services["server"], "it believes every private address, so only the proxy may reach it"
+    trusted = [ip_network(one) for one in services["server"]["environment"]["QROWD_TRUSTED_PROXY"].split()]
+    assert all(one.is_private for one in trusted)
     assert services["proxy"]["environment"]["SERVERS"] == "server:8000"
 
 
 def test_nginx_accepts_its_configuration(tmp_path: Path) -> None:
-    configuration = nginx_configuration(tmp_path, free_port(), (8000, 8001))
+    configuration = nginx_configuration(tmp_path, with_tls(tmp_path, free_port(), (8000, 8001)))
     command = [program("nginx"), "-t", "-p", str(tmp_path), "-c", str(configuration)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

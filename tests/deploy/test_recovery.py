@@ -48,7 +48,7 @@ def _counts(database: str) -> tuple[int, int]:
 @pytest.mark.slow
 def test_a_database_is_recovered_as_it_was_at_a_moment_before_an_accident() -> None:
     with postgres_server() as server:
-        backup = _tool(server, "pg_basebackup")
+        backup = tool(server, "pg_basebackup")
         archive, base = server.folder / "archive", server.folder / "base"
         for folder in (archive, base):
             folder.mkdir(mode=0o700)
@@ -89,7 +89,7 @@ def test_a_database_is_recovered_as_it_was_at_a_moment_before_an_accident() -> N
         assert _counts(database)[1] == before[1] + 3
 
 
-def _tool(server: PostgresServer, name: str) -> str:
+def tool(server: PostgresServer, name: str) -> str:
     """The path of a program of this PostgreSQL; without it the test is skipped."""
     for folder in (server.binaries, (server.binaries / "initdb").resolve().parent):
         if (folder / name).exists():
@@ -113,8 +113,8 @@ def test_a_dump_restored_into_an_empty_database_is_the_same(tmp_path: Path) -> N
             store.write(lambda c: made.create(c, [made.plan("grades", topics=3, documents=4, redundancy=2)]))
         asyncio.run(_judge(database, "ann", 6))
         dump = str(server.folder / "qrowd.dump")
-        server._run(_tool(server, "pg_dump"), "--format=custom", f"--file={dump}", database)
-        server._run(_tool(server, "pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={other}", dump)
+        server._run(tool(server, "pg_dump"), "--format=custom", f"--file={dump}", database)
+        server._run(tool(server, "pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={other}", dump)
         with open_store(database) as one, open_store(other) as two:
             assert one.read(checks.tables) == two.read(checks.tables)
             assert two.read(lambda c: c.scalar(text("select count(*) from judgment"))) == 6

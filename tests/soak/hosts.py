@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from deploy.proxies import DEPLOY, process, program, replaced, until
+from deploy.proxies import nginx_configuration, nginx_process, until
 from servers import PostgresServer, postgres_server
 from soak import kills, made
 from soak.client import Assessor, Log, at_random
@@ -32,11 +32,10 @@ HOSTS = ((0, 1), (2, 3))  # processes of each
 ROUNDS = 3  # of the rates, in turn
 
 
-def configuration(folder: Path, port: int, servers: list[tuple[str, int]]) -> Path:
-    """deploy/nginx.conf for plain HTTP at the root of this machine, before these servers."""
+def without_tls(port: int, servers: list[tuple[str, int]]) -> list[tuple[str, str]]:
+    """What deploy/nginx.conf has to have replaced for plain HTTP at the root of this machine, before these servers."""
     upstream = "\n".join(f"    server {host}:{port} max_fails=1 fail_timeout=1s;" for host, port in servers)
-    inner = replaced(
-        (DEPLOY / "nginx.conf").read_text(),
+    return [
         ("    server 127.0.0.1:8000 max_fails=1 fail_timeout=5s;", upstream),
         ("    server 127.0.0.1:8001 max_fails=1 fail_timeout=5s;  # only with PostgreSQL", ""),
         ("listen 443 ssl;", f"listen {HOST}:{port};"),
@@ -46,17 +45,7 @@ def configuration(folder: Path, port: int, servers: list[tuple[str, int]]) -> Pa
         ("    ssl_certificate_key /etc/ssl/private/judge.example.org.key;", ""),
         ("    location / { return 404; }", ""),
         ("location ~ ^/judge(/|$)", "location /"),
-    )
-    temporary = "".join(
-        f"{kind}_temp_path {folder / kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    main = folder / "nginx.conf"
-    main.write_text(
-        f"pid {folder / 'nginx.pid'};\nerror_log stderr crit;\ndaemon off;\nworker_processes 1;\n"
-        f"events {{ worker_connections 4096; }}\nhttp {{\naccess_log off;\n{temporary}{inner}\n}}\n"
-    )
-    folder.chmod(0o755)
-    return main
+    ]
 
 
 @contextmanager
@@ -64,8 +53,9 @@ def behind(url: str, folder: Path, n: int) -> Iterator[tuple[Servers, tuple[str,
     """So many servers over a store behind a proxy; the proxy's address and the number of its process."""
     port = free_port()
     with Servers(url, n, log=folder / "log", base=f"http://{HOST}:{port}") as servers:
-        command = [program("nginx"), "-p", str(folder), "-c", str(configuration(folder, port, servers.addresses))]
-        with process(command, folder / "proxy.log") as proxy:
+        changes = without_tls(port, servers.addresses)
+        configuration = nginx_configuration(folder, changes, connections=4096, log_level="crit")
+        with nginx_process(folder, configuration) as proxy:
             until((folder / "nginx.pid").exists, "nginx")
             yield servers, (HOST, port), proxy.pid
 

@@ -109,12 +109,16 @@ class PostgresStore(Store):
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(self.read, work))
 
     def erase_deleted(self) -> bool:
-        """See `Store`. `vacuum full` writes tables and indexes into new files; only their owner may do it."""
+        """See `Store`. `vacuum full` writes tables and indexes into new files; only their owner may do it.
+
+        The planner's statistics hold frequent values of columns, so they are gathered anew, and their table is cleared.
+        """
         self._check_open()
         try:
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 for table in WITH_PEOPLE:
-                    connection.execute(text(f"vacuum full {table.name}"))
+                    connection.execute(text(f"vacuum (full, analyze) {table.name}"))
+                connection.execute(text("vacuum full pg_catalog.pg_statistic"))
         except DBAPIError as error:
             raise _reason(error) from error
         return False

@@ -1,0 +1,116 @@
+"""A deleted person leaves PostgreSQL by the commands of docs/privacy.md: tables, statistics, log, archive, copies."""
+
+import asyncio
+import re
+import shutil
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from deploy.proxies import until
+from deploy.test_recovery import SETTINGS, tool
+from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.campaigns.privacy import delete_person
+from qrowd.collect.protocols.events import Consent, GoOn, Judge
+from qrowd.collect.protocols.views import ConsentView, DocumentView
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.engine import open_store
+from servers import PostgresServer, postgres_server
+from soak import made
+
+NAME, REASON = "marked-name-Zoltan", "marked-reason"
+MARK = re.compile(rb"marked-(name-Zoltan|reason)")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "privacy.md"
+
+
+async def _judge(store: Store, name: str, n: int, reason: str = "") -> int:
+    """So many answers of somebody; their number."""
+    service = JudgingService(store)
+    who = await service.arrive("grades", "link", name, name=name)
+    given = 0
+    while given < n:
+        page = await service.page(who)
+        if isinstance(page.view, DocumentView):
+            await service.act(who, Judge(page.view.position, "1", f"{reason} {given}"), shown=page.shown)
+            given += 1
+        else:
+            begins = isinstance(page.view, ConsentView)
+            await service.act(who, Consent(True) if begins else GoOn(), shown=page.shown)
+    return who
+
+
+def _files_with_marks(folder: Path) -> list[str]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [str(path.relative_to(folder)) for path in files if MARK.search(path.read_bytes())]
+
+
+def _statements() -> list[str]:
+    """The SQL of the documentation, in order."""
+    block = PAGE.read_text().partition("<!-- empties the log -->\n```text\n")[2].partition("```")[0]
+    return [line.partition("  --")[0].rstrip(" ;") for line in block.splitlines() if line]
+
+
+@pytest.mark.database
+@pytest.mark.slow
+def test_after_a_deletion_nothing_is_left_in_tables_statistics_the_log_the_archive_or_new_copies() -> None:
+    with postgres_server() as server:
+        folders = [server.folder / name for name in ("archive", "old", "new")]
+        archive, old, new = folders
+        for folder in folders:
+            folder.mkdir(mode=0o700)
+            if "user" in server.who:
+                shutil.chown(folder, server.who["user"])
+        server.stop("fast")
+        server.settings |= SETTINGS | {"archive_command": f"test ! -f {archive}/%f && cp %p {archive}/%f"}
+        server.start()
+        with open_store(server.database()) as store:
+            store.write(lambda c: made.create(c, [made.plan("grades", topics=6, documents=5, redundancy=2)]))
+            asyncio.run(_judge(store, "ann", 7))
+            person = asyncio.run(_judge(store, NAME, 9, REASON))
+            _administrator(server, "analyze", database=str(store.url.database))
+            _copy(server, old)
+            store.write(lambda c: delete_person(c, "grades", person, 1.8e9))
+            store.erase_deleted()
+            _administrator(server, "checkpoint")
+            assert _files_with_marks(server.data / "base") == [], "tables, indexes, statistics"
+            left = _files_with_marks(server.data)
+            assert left, "the write-ahead log still has it"
+            assert {name.split("/")[0] for name in left} == {"pg_wal"}
+
+            statements = _statements()
+            segment = _one(server, "select pg_walfile_name(pg_current_wal_lsn())")
+            _administrator(server, *statements[:-1])
+            until(lambda: _one(server, "select last_archived_wal from pg_stat_archiver") >= segment, "the archive")
+            _administrator(server, statements[-1])
+            assert _files_with_marks(server.data) == []
+            _copy(server, new)
+            first = _first_segment(new)
+            server._run(tool(server, "pg_archivecleanup"), str(archive), first)
+            shutil.rmtree(old)
+            assert _files_with_marks(archive) == []
+            assert _files_with_marks(new) == []
+            asyncio.run(_judge(store, "ann", 3))  # and it goes on
+
+
+def _administrator(server: PostgresServer, *statements: str, database: str = "postgres") -> None:
+    with psycopg.connect(server.url(database), autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def _one(server: PostgresServer, query: str) -> str:
+    with psycopg.connect(server.url()) as connection:
+        return str((connection.execute(query.encode()).fetchone() or ("",))[0])
+
+
+def _copy(server: PostgresServer, folder: Path) -> None:
+    options = (f"--pgdata={folder}", "--checkpoint=fast", "--wal-method=none")
+    server._run(tool(server, "pg_basebackup"), f"--dbname={server.url()}", *options)
+
+
+def _first_segment(copy: Path) -> str:
+    """The oldest part of the write-ahead log that a base copy needs, as its `backup_label` says."""
+    found = re.search(r"\(file ([0-9A-F]{24})\)", (copy / "backup_label").read_text())
+    assert found is not None
+    return found[1]
