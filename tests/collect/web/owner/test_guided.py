@@ -309,6 +309,19 @@ def test_a_change_is_shown_then_made_and_the_log_says_who(ducks: Estate) -> None
     assert [one.kind for one in log] == ["changed", "created"]
 
 
+def test_the_folder_of_a_campaign_is_downloaded_edited_and_sent_back(ducks: Estate) -> None:
+    owner, buffer = ducks.owner(), io.BytesIO()
+    answer = owner.get("/owner/c/ducks/change/folder")
+    assert answer.header("content-disposition") == 'attachment; filename="ducks.zip"'
+    page = owner.get(send_folder(owner, answer.body).header("location") or "").text
+    assert "The folder and the campaign say the same." in page
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as before, zipfile.ZipFile(buffer, "w") as after:
+        for name in before.namelist():
+            after.writestr(name, before.read(name).replace(b"redundancy = 1", b"redundancy = 5"))
+    page = owner.get(send_folder(owner, buffer.getvalue()).header("location") or "").text
+    assert lines(page) == ["grades.redundancy: 1 -> 5"]
+
+
 def test_a_change_that_was_checked_against_an_earlier_version_is_not_made(ducks: Estate) -> None:
     owner = ducks.owner()
     first = owner.get(send_folder(owner, folder("Geese", 2)).header("location") or "")

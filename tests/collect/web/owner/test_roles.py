@@ -78,6 +78,7 @@ TABLE = {
     ("GET", "/owner/c/{campaign}/platforms"): "owner",
     ("GET", "/owner/c/{campaign}/payment"): "owner",
     ("GET", "/owner/c/{campaign}/change"): "owner",
+    ("GET", "/owner/c/{campaign}/change/folder"): "owner",
     ("POST", "/owner/c/{campaign}/change"): "owner",
     ("POST", "/owner/change/{campaign}"): "owner",
     ("GET", "/owner/c/{campaign}/delete"): "owner",

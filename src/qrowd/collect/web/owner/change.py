@@ -1,6 +1,7 @@
 """Changing a campaign after its start: a folder is sent, what it would change is shown, and then confirmed.
 
 GET  /owner/c/{campaign}/change    the form; with a draft, what it would change
+GET  /owner/c/{campaign}/change/folder   the campaign as a folder, in a zip
 POST /owner/change/{campaign}      keep the folder as a draft of the account
 POST /owner/c/{campaign}/change    make the change, if the campaign is still as it was when it was checked; or not
 
@@ -19,8 +20,10 @@ from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.change_lines import change_lines
 from qrowd.collect.campaigns.changing import change_campaign, planned_changes
+from qrowd.collect.campaigns.creation import plan_of
 from qrowd.collect.campaigns.folder import plan_from_zip
 from qrowd.collect.campaigns.plan import Plan
+from qrowd.collect.campaigns.plan_folder import plan_zip
 from qrowd.collect.campaigns.plan_notes import plan_notes
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.campaign_drafts import CampaignDraft, remove_draft
@@ -53,6 +56,18 @@ async def show_change(context: OwnerContext) -> Response:
     shown = {"lines": lines, "notes": notes, "stale": stale, "draft": "" if draft is None else draft.id}
     done = query_of(context.request).get("done", "")
     return context.render("change", tab="settings", megabytes=drafts.MAX_DRAFT >> 20, done=done, **shown)
+
+
+async def folder(context: OwnerContext) -> Response:
+    """The campaign as it is now, as a folder in a zip."""
+    number, name = context.campaign.id, context.campaign.name
+    plan = await context.read(lambda connection: plan_of(connection, number))
+    try:
+        content = await asyncio.to_thread(plan_zip, plan)
+    except ArgumentError as error:
+        return await show_change(replace(context, problem=line_of(error)))
+    headers = {"content-disposition": f'attachment; filename="{name}.zip"'}
+    return Response(content, media_type="application/zip", headers=headers)
 
 
 async def send(context: OwnerContext, fields: Form, sent: list[tuple[str, UploadFile]]) -> Response:
@@ -111,6 +126,7 @@ PATH = "/owner/c/{campaign}/change"
 LARGE = {SENT: drafts.MAX_DRAFT + (1 << 20)}  # bytes that a form may have
 ROUTES: list[BaseRoute] = [
     page(PATH, show_change, needs=OWNER_OF),
+    page(f"{PATH}/folder", folder, needs=OWNER_OF),
     upload_by_field(SENT + "{campaign}", send, show_change, needs=OWNER_OF),
     form(PATH, change, show_change, needs=OWNER_OF),
 ]
