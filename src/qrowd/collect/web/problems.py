@@ -87,10 +87,9 @@ def problem_of(error: QrowdError) -> Problem:
     if isinstance(error, Refusal):
         return Problem(409 if error.code in STALE else 422, error.code, error.message, field=error.field)
     if isinstance(error, TooManyAttemptsError):
-        message = Message(
-            "There were too many attempts to log in; try again in %(n)s minutes.", n=round(error.retry_after / 60)
-        )
-        return Problem(429, "attempts", message, retry_after=int(error.retry_after) + 1)
+        n = round(error.retry_after / 60)
+        later = Message("There were too many attempts to log in; try again in %(n)s minutes.", n=n)
+        return Problem(429, "attempts", later, retry_after=int(error.retry_after) + 1)
     if isinstance(error, NotFoundError):
         return not_found()
     reference = request_id()

@@ -103,7 +103,7 @@ async def settings(context: OwnerContext) -> Response:
     row = context.campaign
     current = read_settings(row)
     protocols = {arm.protocol for arm in current.arms.values()}
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         **{
             _capitalised(context.formats.arm(name, arm.protocol)): to_table(arm.settings)
             for name, arm in current.arms.items()
