@@ -133,7 +133,7 @@ def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_inst
     assert '>ask</code></dt><dd dir="auto">How new is it?</dd>' in text
     assert 'Of each document you are asked: "How new is it?"' in text
     assert "Instructions for the practice" in text
-    assert "practice_attempts" in text
+    assert "practice_<wbr>attempts" in text
 
 
 # ---- who may

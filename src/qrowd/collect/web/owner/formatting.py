@@ -270,7 +270,8 @@ class Formats:
         """A setting: ours in words; one of `campaign.toml` by its name there."""
         if isinstance(name, Message):
             return self._said(name)
-        return Markup('<code class="plain" dir="ltr">{}</code>').format(name)
+        parts = Markup("_<wbr>").join(name.split("_"))  # a line may break after each
+        return Markup('<code class="plain" dir="ltr">{}</code>').format(parts)
 
     def deleted(self, name: str, answers: str, texts: str) -> str:
         """That a person was deleted, and what became of answers and texts."""
