@@ -44,6 +44,7 @@ OF_CAMPAIGN = (
     "listed",
     "coded",
     "adjudicated",
+    "gold_withdrawn",
     "reserved",
     "reservation_ended",
     "changed",

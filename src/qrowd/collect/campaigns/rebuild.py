@@ -15,6 +15,7 @@ from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.messages import Messages
 from qrowd.collect.campaigns.reserving import Reservations
 from qrowd.collect.campaigns.versions import restore_versions
+from qrowd.collect.campaigns.withdrawn_gold import restore_withdrawn
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.draws import DRAWN
@@ -38,6 +39,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     if connection.dialect.name == "postgresql":  # or an answer that is given meanwhile would be in the log alone
         connection.execute(text("lock table assessor in exclusive mode"))
     restore_versions(connection, find(connection, name))
+    restore_withdrawn(connection, find(connection, name))
     row = find(connection, name)
     cache = Cache()
     settings = cache.settings(connection, row.id)

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns import adjudication, messages, reopening, reserving
+from qrowd.collect.campaigns import adjudication, messages, reopening, reserving, withdrawn_gold
 from qrowd.collect.campaigns.cache import AssignmentState
 from qrowd.collect.campaigns.decisions import Change, Decisions
 from qrowd.collect.campaigns.lookup import NotFoundError, find
@@ -157,6 +157,17 @@ class CampaignReview(Decisions):
         return await self.store.write_async(
             lambda c: adjudication.adjudicate(
                 c, campaign, topic, document, text, reason, at, other=other, account=self.account
+            )
+        )
+
+    async def withdraw_gold(
+        self, campaign: str, topic: str, documents: Sequence[str], reason: str, *, withdrawn: bool = True
+    ) -> None:
+        """Withdraw a gold question, or let it count again; see `withdraw_gold`."""
+        at = self.clock()
+        await self.store.write_async(
+            lambda c: withdrawn_gold.withdraw_gold(
+                c, campaign, topic, documents, reason, at, withdrawn=withdrawn, account=self.account
             )
         )
 

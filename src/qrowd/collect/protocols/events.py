@@ -262,6 +262,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
         "value": float | None,
         "reason": Reason,
     },
+    "gold_withdrawn": {"item": tuple[str, str] | tuple[str, str, str], "withdrawn": bool, "reason": Reason},
     "reserved": {"slot": Index, "name": str, "until": float},
     "reservation_ended": {"slot": Index},
     # of an assessor

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browsers import COLOURS, WCAG, axe_faults, by_tags
+from collect.campaigns.test_gold import gold_plan
 from collect.web.owner.estate import Estate, served
 from collect.web.owner.test_owner_in_browser import begin_session
 from qrowd.collect.campaigns.creation import create_campaign
@@ -182,5 +183,21 @@ def test_a_preference_goes_to_its_author_and_back_and_a_final_answer_is_given(br
     )
     assert [tuple(row) for row in said] == [("right", 1)]
     ann.context.close()
+    owner.context.close()
+    assert not faults
+
+
+def test_a_gold_question_is_withdrawn_in_review(browser: Browser, made: Estate) -> None:
+    made.store.write(lambda c: create_campaign(c, gold_plan("grades", every=2), made.clock()))
+    owner, faults = browser.new_context().new_page(), {}
+    begin_session(made, owner)
+    owner.goto(f"{made.address}/owner/c/pilot/review/item?topic=t0&document=t0g1")
+    owner.get_by_label("Why the known answer is wrong").fill("Grade 2 is right.")
+    faults |= looked_at(owner, "gold")
+    owner.get_by_role("button", name="Withdraw the gold question").click()
+    expect(owner.get_by_text("Withdrawn: it counts for nobody.")).to_be_visible()
+    faults |= looked_at(owner, "gold-withdrawn")
+    owner.get_by_role("button", name="Let it count again").click()
+    expect(owner.get_by_role("button", name="Withdraw the gold question")).to_be_visible()
     owner.context.close()
     assert not faults

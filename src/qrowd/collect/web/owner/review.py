@@ -2,7 +2,7 @@
 
 GET  /owner/c/{campaign}/review         a list: ?topic=, assessor=, order=, kind=gold, comments=1, open=1, arm=, page=2
 GET  /owner/c/{campaign}/review/item    everybody's answers: ?topic=, document= and, of a pair, other=
-POST /owner/c/{campaign}/review/item    a final answer; an answer opened again, or closed
+POST /owner/c/{campaign}/review/item    a final answer; an answer opened again, or closed; a gold question withdrawn
 POST /owner/review/{campaign}           the order of documents to adjudicate, from runs
 """
 
@@ -43,6 +43,7 @@ from qrowd.collect.campaigns.review import (
     summaries,
 )
 from qrowd.collect.campaigns.state import protocols_of, read_settings
+from qrowd.collect.campaigns.withdrawn_gold import gold_state, no_longer_excluded
 from qrowd.collect.protocols.journey import from_json
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.pairs import place_of_answer
@@ -59,7 +60,7 @@ from qrowd.collect.web.documents import RenderedDocument, render_document
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import BAD, CANNOT_TELL, SAME
 from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, choose_one, form, page, upload
-from qrowd.collect.web.problems import not_found
+from qrowd.collect.web.problems import Problem, not_found
 from qrowd.collect.web.recognised import line_of
 from qrowd.errors import ArgumentError
 from qrowd.influence.disagreements import disagreements
@@ -212,10 +213,15 @@ async def item(context: OwnerContext) -> Response:
         await asyncio.to_thread(render_document, details.topic.title, text) for text in shown
     ]
     settings = read_settings(row).arms[arm].settings
+    known, spared = await context.read(
+        lambda connection: (gold_state(connection, row, topic, labels), no_longer_excluded(connection, row))
+    )
     return context.render(
         "review_item",
         tab="review",
         details=details,
+        known=known,
+        spared=spared,
         drawn=drawn,
         arm=arm,
         protocol=protocols_of(row)[arm],
@@ -315,12 +321,18 @@ async def decide(context: OwnerContext, fields: Form) -> Response:
             await review.adjudicate(of_arm, topic, document, text, fields.get("reason", ""), other=other)
         case "withdraw":
             await review.adjudicate(of_arm, topic, document, "", "", other=other)
+        case "withdraw_gold" | "count_gold" as do:
+            if not context.may(OWNER_OF):
+                raise Problem(403, "role", f"This needs the role {OWNER_OF}, which your account does not have here.")
+            labels = [document, other] if other else [document]
+            reason, withdrawn = fields.get("gold_reason", ""), do == "withdraw_gold"
+            await review.withdraw_gold(name, topic, labels, reason, withdrawn=withdrawn)
         case "reopen":
             await review.reopen(name, *_place(fields), fields.get("why", ""))
         case "close":
             await review.close(name, *_place(fields))
         case other:
-            raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close")
+            raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close", "withdraw_gold", "count_gold")
     context.memory.forget(name)
     return RedirectResponse(address(context, "/item", topic=topic, document=document, other=other, arm=arm), 303)
 
