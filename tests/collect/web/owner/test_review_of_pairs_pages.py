@@ -95,6 +95,9 @@ def test_the_final_answer_for_a_pair_is_given_shown_exported_and_taken_back(pair
     assert "choose one of" in refused.text
     assert pairs.send(do="withdraw", **fields).status == 303
     assert pairs.made.store.read(lambda c: adjudications(c, pairs.number)) == {}
+    log = text_of(html.unescape(re.sub(r"</?b>", "", pairs.olga.get("/owner/c/pairs/log").text)))
+    assert "gave the final answer for" in log
+    assert f"{right} is better" in log
 
 
 def test_a_preference_goes_to_its_author_and_back(pairs: Pairs) -> None:
@@ -176,6 +179,10 @@ def test_an_owner_withdraws_a_gold_question_and_reinstates_who_was_excluded_by_i
         assert olga.post(path, {"csrf": page.field("csrf"), "do": "reinstate"}).status == 303
         assert "would not be excluded now" not in olga.get(link).text
         assert olga.post(f"{review}/item", {**fields, "csrf": page.field("csrf"), "do": "count_gold"}).status == 303
+        log = olga.get("/owner/c/pilot/log").text
+        assert "withdrew the gold question" in log
+        assert "let the gold question" in log
+        assert "<b>Two</b>" not in log
         assert "Withdraw the gold question" in olga.get(link).text
 
 

@@ -323,7 +323,8 @@ async def decide(context: OwnerContext, fields: Form) -> Response:
             await review.adjudicate(of_arm, topic, document, "", "", other=other)
         case "withdraw_gold" | "count_gold" as do:
             if not context.may(OWNER_OF):
-                raise Problem(403, "role", f"This needs the role {OWNER_OF}, which your account does not have here.")
+                message = Message("This needs the role %(role)s, which your account does not have here.", role=OWNER_OF)
+                raise Problem(403, "role", message)
             labels = [document, other] if other else [document]
             reason, withdrawn = fields.get("gold_reason", ""), do == "withdraw_gold"
             await review.withdraw_gold(name, topic, labels, reason, withdrawn=withdrawn)
