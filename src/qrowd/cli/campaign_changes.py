@@ -80,11 +80,13 @@ def delete(
 
     with server_extra():
         from qrowd.collect.campaigns.deletion import check_stopped, delete_campaign, newest_event
-        from qrowd.collect.campaigns.exports import export_rows
+        from qrowd.collect.campaigns.exports import export_rows, note_names
         from qrowd.collect.campaigns.lookup import find
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        store.read(lambda connection: check_stopped(connection, name))
+        if names:
+            store.write(lambda connection: note_names(connection, name, "archive", "archive", time.time()))
         with store.reading() as connection:
-            check_stopped(connection, name)
             file = archive or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
             if os.path.exists(file):
                 raise FileError(file, "exists; name a new file: --archive FILE")

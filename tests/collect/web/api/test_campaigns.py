@@ -114,6 +114,20 @@ def test_an_archive_takes_a_campaign_elsewhere_with_all_that_was_said(served: Wo
         assert other.run(take()) == (archive, said)
 
 
+def test_an_archive_has_names_only_on_request_which_the_log_keeps(served: World) -> None:
+    async def work() -> tuple[bytes, bytes]:
+        async with served.client() as client:
+            await client.create(plan("named", "grades", k=3, redundancy=1))
+            await judge_all(await client.arrive("named", "marked-name"), 1)
+            return await client.export("named", "archive"), await client.export("named", "archive", names="true")
+
+    plain, named = served.run(work())
+    assert (b"marked-name" in plain, b"marked-name" in named) == (False, True)
+    (entry,) = [one for one in map(json.loads, named.splitlines()[1:]) if one["kind"] == "names_exported"]
+    assert entry["data"]["what"] == "archive"
+    assert entry["account"].startswith("key ")
+
+
 @pytest.mark.parametrize("damage", ["cut", "empty", "kinds", "plan", "places", "words", "huge", "text"])
 def test_an_archive_that_does_not_fit_together_is_refused_and_leaves_nothing(served: World, damage: str) -> None:
     async def work() -> None:

@@ -8,13 +8,20 @@ from collect.web.owner.estate import estate
 from collect.web.owner.test_owner_routes import multipart
 from judging import Clock
 from qrowd.collect.store.materials import find_campaign
+from qrowd.collect.store.state import assessors_of
 from webserver import Browser, serving
 
 
-def archive_of(owner, base="/owner/c/small"):
+def archive_of(owner, base="/owner/c/small", **fields):
     """The archive, as the page sends it."""
     csrf = owner.get(f"{base}/delete").field("csrf")
-    return owner.post(f"{base}/delete", {"csrf": csrf, "do": "archive"}), csrf
+    return owner.post(f"{base}/delete", {"csrf": csrf, "do": "archive", **fields}), csrf
+
+
+def arrived(archive):
+    """The names under which assessors came, as an archive has them."""
+    events = [json.loads(line) for line in archive.body.splitlines()[1:]]
+    return {one["data"]["name"] for one in events if one["kind"] == "arrived"}
 
 
 def delete(owner, csrf, name, base="/owner/c/small"):
@@ -32,7 +39,7 @@ def test_a_campaign_is_deleted_once_it_is_stopped_and_its_archive_was_downloaded
         answer = delete(owner, csrf, "small")  # stopping is an event that the archive does not hold
         assert "Download the archive first" in answer.text
         archive, csrf = archive_of(owner)
-        assert archive.header("content-disposition") == 'attachment; filename="small-names.archive"'
+        assert archive.header("content-disposition") == 'attachment; filename="small.archive"'
         assert "Type the name" in delete(owner, csrf, "smal").text
         assert made.store.read(lambda c: find_campaign(c, "small")) is not None
         answer = delete(owner, csrf, "small")
@@ -45,6 +52,22 @@ def test_a_campaign_is_deleted_once_it_is_stopped_and_its_archive_was_downloaded
         again, _ = archive_of(owner)
         events = [[json.loads(line) for line in one.body.splitlines()[1:]] for one in (archive, again)]
         assert events[0] == events[1]
+
+
+def test_the_archive_before_a_deletion_has_names_only_where_they_are_asked_for_and_the_log_says_so(tmp_path):
+    with estate(tmp_path) as made:
+        owner = made.owner()
+        csrf = owner.get("/owner/c/small/delete").field("csrf")
+        owner.post("/owner/c/small/status", {"csrf": csrf, "do": "stop"})
+        people = made.store.read(lambda c: {one.name for one in assessors_of(c, 1) if not one.is_model})
+        plain, _ = archive_of(owner)
+        named, csrf = archive_of(owner, names="1")
+        assert not people & arrived(plain)
+        assert people <= arrived(named)
+        assert named.header("content-disposition") == 'attachment; filename="small-names.archive"'
+        assert b'"names_exported"' not in plain.body
+        assert b'"names_exported"' in named.body, "the archive itself says that it was taken with names"
+        assert delete(owner, csrf, "small").status == 303, "and it holds what happened last"
 
 
 def test_a_file_that_is_no_archive_is_refused_in_a_line(tmp_path):

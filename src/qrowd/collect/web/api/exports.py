@@ -146,13 +146,15 @@ async def design(caller: Caller) -> Response:
     "GET",
     "/campaigns/{campaign}/archive",
     Answer("One JSON object a line: the plan, then every event", files=("application/jsonl",)),
+    query={"names": NAMES},
 )
-async def archive(caller: Caller) -> Response:
+async def archive(caller: Caller, names: bool = False) -> Response:
     """The whole campaign, to keep it or to take it into another database.
 
-    POST /archives reads it. Documents, settings with completion codes, and everybody's answers are in it.
+    POST /archives reads it. Documents, settings with completion codes, and everybody's answers are in it; take it with
+    names where assessors are to go on elsewhere, since otherwise whoever comes again is a new person there.
     """
-    return await _file(caller, ARCHIVE, "", False)
+    return await _file(caller, ARCHIVE, "", False, names=names)
 
 
 OPERATIONS = (

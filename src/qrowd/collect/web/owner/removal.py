@@ -6,11 +6,14 @@ POST /owner/c/{campaign}/delete   the archive, after which the campaign may be d
 
 from __future__ import annotations
 
+import asyncio
+
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.deletion import delete_campaign, newest_event
+from qrowd.collect.campaigns.exports import ARCHIVE, note_names
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.settings import get_setting, put_setting
 from qrowd.collect.web.downloads import download
@@ -32,8 +35,9 @@ async def delete(context: OwnerContext, fields: Form) -> Response:
     write = context.server.store.write_async
     match fields.get("do", ""):
         case "archive":
-            await write(lambda c: put_setting(c, _archived(number), str(newest_event(c, number))))
-            return await download(context.server.store, name, "archive", "jsonl", names=True)
+            names, account, at = fields.get("names") == "1", context.owner.name, context.server.clock()
+            await write(lambda c: _keep(c, name, number, at, account if names else None))
+            return await download(context.server.store, name, ARCHIVE, "jsonl", names=names)
         case "delete":
             if fields.get("name", "") != name:
                 raise ArgumentError(Message("Type the name of the campaign, %(name)s, to delete it.", name=name))
@@ -44,9 +48,17 @@ async def delete(context: OwnerContext, fields: Form) -> Response:
                 delete_campaign(connection, name)
 
             await write(work)
+            await asyncio.to_thread(context.server.store.erase_deleted)
             context.memory.forget(name)
             return RedirectResponse("/owner", 303)
     raise choose_one("do", fields.get("do", ""), "archive", "delete")
+
+
+def _keep(connection: Connection, name: str, number: int, at: float, named_for: str | None) -> None:
+    """Keep in mind up to which event the archive goes. named_for : the account that takes it with names, if any."""
+    if named_for is not None:
+        note_names(connection, name, ARCHIVE, ARCHIVE, at, account=named_for)
+    put_setting(connection, _archived(number), str(newest_event(connection, number)))
 
 
 def _archived(number: int) -> str:
