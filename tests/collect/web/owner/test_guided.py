@@ -12,6 +12,7 @@ import pytest
 
 from collect.campaigns.test_form import CSV, PNG
 from collect.web.owner.estate import PASSWORD, Estate, estate
+from collect.web.payloads import PAYLOADS
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.folder import plan_from_zip
 from qrowd.collect.campaigns.form_fields import first_values
@@ -36,6 +37,7 @@ from qrowd.collect.web.owner import drafts
 from webserver import Answer, Browser
 
 PATH = "/owner/new/guided"
+SHOWN = ("welcome", "consent", "guidelines", "task")  # pages of a preview
 IMAGE = sha256(PNG).hexdigest()[:32]
 FORM = {"protocol": "grades", "campaign.title": "Bees & <b>bread</b>", "campaign.name": "bees", "topics": "bees\nbread",
         "grades.k": "4", "grades.redundancy": "2"}  # fmt: skip
@@ -220,6 +222,24 @@ def test_the_folder_can_be_downloaded_and_is_the_same_campaign(made: Estate) -> 
         assert {"campaign.toml", "topics.tsv", "pages.csv", "pool.txt", "guidelines.md", "bee.png"} == set(
             archive.namelist()
         )
+
+
+def test_what_would_be_markup_stays_text_in_the_form_and_its_preview(made: Estate) -> None:
+    payloads = [one for one in PAYLOADS if "<" in one and one.isprintable()]
+    assert len(payloads) > 30
+    form, many = Form(made), "\n".join(payloads)
+    texts = dict.fromkeys(("campaign__instructions", "campaign__consent", "guidelines"), many)
+    title = " ".join(payloads)[:5000]
+    topics = f"bees\n{many}"
+    page = form.shown(form.send("check", DOCUMENTS, topics=topics, campaign__title=title, **texts))
+    assert not re.findall(r'class="lines">(.*?)<', page)
+    assert "This campaign can be created" in page
+    pages = [form.browser.get(f"{PATH}/preview?draft={form.draft}&page={one}").text for one in SHOWN]
+    for text in (page, *pages):
+        assert "&lt;" in text
+        assert not [one for one in payloads if one in text]
+    wrong = form.shown(form.send("check", topics=many, grades__k=title, pool="list", **{"pool.list": many}))
+    assert not [one for one in payloads if one in wrong]
 
 
 def test_a_draft_is_of_one_account_and_for_a_day(made: Estate) -> None:
