@@ -8,7 +8,7 @@ the lines with those that are raised.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, reduce
 from typing import Final
 
 from qrowd.collect.protocols.messages import N_, Message
@@ -70,6 +70,10 @@ REFUSALS: Final = (
     N_("the campaign %(campaign)s has no document %(document)s of a topic %(topic)s"),
     N_("reason: say why in at most %(longest)s characters; it is exported as the comment"),
     N_("document %(document)s: a pair is of two documents"),
+    N_("answer: choose one of %(choices)s"),
+    N_("%(campaign)s: it collects %(kind)s; final answers for %(other)s are not possible"),
+    N_("the campaign %(campaign)s has no such gold question of a topic %(topic)s"),
+    N_("reason: say why, in at most %(longest)s characters"),
     # coding
     N_("%(field)s: use at most %(longest)s characters, and none that cannot be stored"),
     N_("codes: %(n)s are more than %(most)s; leave some out"),
@@ -105,6 +109,62 @@ REASONS: Final = (
     N_("entry test: %(right)s of %(of)s right"),
 )
 
+# What an owner should know of a campaign before it is created, and what a change of it would change.
+NOTES: Final = (
+    N_("There are no instructions; write some, because a campaign with arms has none of ours."),
+    N_("1 document is shown as plain text, because more than %(depth)s elements of the HTML are nested."),
+    N_("%(n)s documents are shown as plain text, because more than %(depth)s elements of the HTML are nested."),
+    N_("The quality checks are incomplete: %(missing)s."),
+    N_("there is no practice (practice = false)"),
+    N_("no topic has a question"),
+    N_("%(n)s of %(of)s topics have no question, %(topic)s first"),
+    N_("there are no check documents (checks = false)"),
+    N_("no time is required on a document (min_seconds = 0)"),
+    N_(
+        "At least %(n)s assessors are needed: nobody gets two units of a topic, and topic %(topic)s has %(units)s "
+        "units of at most %(k)s documents for %(redundancy)s assessors each. With k = %(size)s in [grades], %(enough)s "
+        "are enough."
+    ),
+    N_(
+        "%(n)s of %(of)s topics have fewer than two systems to compare: there the preferred document stays, and "
+        "judging goes on until all pairs are known."
+    ),
+    N_("A topic has no more assessors than a pair (%(n)s): what they disagree about may stay open; raise redundancy."),
+    N_("Gold questions: %(n)s in %(topics)s of %(of)s topics; %(how)s."),
+    N_("1 in %(every)s"),
+    N_("1 in %(first)s in the first unit of an assessor, then 1 in %(every)s"),
+    N_("the first %(n)s answers of an assessor, then %(how)s"),
+    N_(
+        "Assessors are excluded whose answers to at least %(n)s gold questions show an accuracy below %(accuracy)s "
+        "(risk %(risk)s)."
+    ),
+    N_("Nobody is excluded by gold questions (exclude = false in [gold])."),
+    N_("%(n)s topics have no gold question, %(topic)s first; nobody is checked there."),
+    N_(
+        "%(n)s topics have fewer gold questions than places for them, %(topic)s first (%(gold)s); when they run out, a "
+        "unit goes on without."
+    ),
+    N_(
+        "One grade is right in more than 70 %% of the gold questions of topic %(topic)s: whoever always gives it "
+        "passes; add some of other grades."
+    ),
+    N_("1 new topic: %(labels)s"),
+    N_("%(n)s new topics: %(labels)s"),
+    N_("1 new document: %(labels)s"),
+    N_("%(n)s new documents: %(labels)s"),
+    N_("1 corrected topic: %(labels)s"),
+    N_("%(n)s corrected topics: %(labels)s"),
+    N_("1 corrected document: %(labels)s"),
+    N_("%(n)s corrected documents: %(labels)s"),
+    N_("1 topic with other gold questions: %(labels)s"),
+    N_("%(n)s topics with other gold questions: %(labels)s"),
+    N_("1 new unit"),
+    N_("%(n)s new units"),
+    N_("topic %(topic)s: 1 assessor had a unit of it and get no further one"),
+    N_("topic %(topic)s: %(n)s assessors had a unit of it and get no further one"),
+)
+NESTED: Final = frozenset({"missing", "how"})  # placeholders whose values are lines themselves
+
 
 def recognised(line: str) -> str:
     """The line as a `Message`, if it is one of these; else as it is.
@@ -116,8 +176,16 @@ def recognised(line: str) -> str:
         return line
     for template, names, literals in _templates():
         if (values := _between(line, literals)) is not None:
-            return Message(template, **dict(zip(names, values, strict=True)))
+            return Message(template, **{name: _value(name, one) for name, one in zip(names, values, strict=True)})
     return line
+
+
+def _value(name: str, value: str) -> str:
+    """A value; lines in it, parted by semicolons, are recognised, too."""
+    if name not in NESTED:
+        return value
+    first, *others = (recognised(part) for part in value.split("; "))
+    return reduce(lambda before, one: Message("%(before)s; %(line)s", before=before, line=one), others, first)
 
 
 def line_of(error: Exception) -> str:
@@ -129,7 +197,7 @@ def line_of(error: Exception) -> str:
 @cache
 def _templates() -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
     """(template, names of placeholders, texts around them), those with the most own text first."""
-    parts = ((template, PLACEHOLDER.split(template)) for template in (*REFUSALS, *REASONS))
+    parts = ((template, PLACEHOLDER.split(template.replace("%%", "%"))) for template in (*REFUSALS, *REASONS, *NOTES))
     found = [(template, tuple(split[1::2]), tuple(split[::2])) for template, split in parts]
     return tuple(sorted(found, key=lambda one: -sum(map(len, one[2]))))
 

@@ -4,6 +4,7 @@ import ast
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,10 @@ from collect.web.owner.estate import HOSTILE, Estate, estate, small_plan
 from collect.web.owner.test_roles import TABLE, filled
 from collect.web.pseudo import with_arabic
 from qrowd.collect import campaigns, store
+from qrowd.collect.campaigns.change_lines import change_lines
+from qrowd.collect.campaigns.changes import Changes, NewUnit
 from qrowd.collect.campaigns.demo import demo_plans
+from qrowd.collect.campaigns.plan_notes import plan_notes
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.web import owner as pages
 from qrowd.collect.web import recognised
@@ -50,15 +54,9 @@ NAMES = {
     ),
     *("grades", "magnitude", "preference", "alpha", "min", "NAME", "ID"),
 }
-SUPPRESSED = (
-    "/oidc",
-    "/export/",
-    "/data",
-    "/example/",
-    "/logout",
-    "/login",
-    "/guided/",
-)  # no pages, or not for who is signed in
+SUPPRESSED = (  # no pages, or not for who is signed in
+    *("/oidc", "/export/", "/data", "/example/", "/logout", "/login", "/guided/", "/folder"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -309,6 +307,29 @@ def test_words_for_states_and_columns_are_translated(names: str) -> None:
     for word in set(getattr(words, names).values()) - {"Prolific", "Mechanical Turk"}:
         said_in_german = german.language.text(word)
         assert said_in_german != word or word.capitalize() in same, word
+
+
+def test_what_a_campaign_lacks_is_said_in_the_language_as_the_check_says_it() -> None:
+    plans = [small_plan(), *demo_plans()]
+    plans += [replace(plan, journey=replace(plan.journey, practice=False)) for plan in plans]
+    notes = {note for plan in plans for note in plan_notes(plan)}
+    assert len(notes) >= 3
+    assert [note for note in notes if not isinstance(recognised.recognised(note), Message)] == []
+    note = "The quality checks are incomplete: no topic has a question; there are no check documents (checks = false)."
+    assert formats_of("de").line(note) == (
+        "Die Qualitätsprüfungen sind unvollständig: kein Thema hat eine Frage; es gibt keine Kontrolldokumente "
+        "(checks = false)."
+    )
+
+
+def test_what_a_change_would_change_is_said_in_the_language() -> None:
+    plan, units = small_plan(), (NewUnit("t1", "", ("d1",), 0), NewUnit("t1", "", ("d2",), 0))
+    reworded, lease = (("instructions", "Read.", "Read it."),), (60.0, 60.0)
+    changes = Changes(plan, 2, ("t8", "t9"), ("d1",), units, {}, reworded, ("t1",), ("d2",), ("t1",), lease, {"t1": 3})
+    lines = change_lines(changes)
+    unknown = [line for line in lines if not isinstance(recognised.recognised(line), Message)]
+    assert unknown == ["instructions: Read. -> Read it."]  # which is the owner's text
+    assert [formats_of("de").line(line) for line in lines][1:3] == ["2 neue Themen: t8, t9", "1 neues Dokument: d1"]
 
 
 # ---- nothing is put together or left unmarked

@@ -299,8 +299,9 @@ class Formats:
     def line(self, text: str) -> str:
         """A line of the library in the language; one that is not known there is marked as English."""
         message = recognised(text)
-        if isinstance(message, Message):
-            return self._said(message)
+        said = self._said(message)
+        if isinstance(message, Message) or said != text:
+            return said
         return text if self.language.tag == ENGLISH or not text else Markup('<span lang="en">{}</span>').format(text)
 
     def sentence(self, text: str) -> str:
