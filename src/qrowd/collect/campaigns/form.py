@@ -51,7 +51,7 @@ SEVERAL = ("documents", "runs", "pictures")
 FILES = (*ONE, *SEVERAL)
 ANYWHERE = ""  # the field of a problem that belongs to none
 MOST = 30  # problems of settings
-MAX_POOL = 1_000_000  # lines of a pool that the form writes
+MAX_POOL = 100_000  # lines of a pool that the form writes
 MISSING = {
     "campaign.title": N_("is empty; say what assessors take part in"),
     "topics": N_("are missing; write a title on each line, or choose a file"),

@@ -33,7 +33,7 @@ from qrowd.collect.store.events import of_owners
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import campaign_draft, draft_part
 from qrowd.collect.web.keeping import keep_once
-from qrowd.collect.web.owner import drafts
+from qrowd.collect.web.owner import drafts, guided
 from webserver import Answer, Browser
 
 PATH = "/owner/new/guided"
@@ -240,6 +240,19 @@ def test_what_would_be_markup_stays_text_in_the_form_and_its_preview(made: Estat
         assert not [one for one in payloads if one in text]
     wrong = form.shown(form.send("check", topics=many, grades__k=title, pool="list", **{"pool.list": many}))
     assert not [one for one in payloads if one in wrong]
+
+
+def test_megabytes_are_checked_in_a_process_of_their_own_with_the_same_outcome(
+    made: Estate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = Form(made)
+    pages = [form.shown(form.send("check", DOCUMENTS))]
+    monkeypatch.setattr(guided, "LONG", 10)
+    pages.append(form.shown(form.send("check", DOCUMENTS)))
+    assert "This campaign can be created" in pages[0]
+    numbers, apart = (re.findall(r"<dd>.*?</dd>", page) for page in pages)
+    assert numbers == apart
+    assert form.browser.get(f"{PATH}/preview?draft={form.draft}").status == 200
 
 
 def test_a_draft_is_of_one_account_and_for_a_day(made: Estate) -> None:

@@ -14,7 +14,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from typing import Any
 from urllib.parse import urlencode
 
@@ -45,6 +47,8 @@ from qrowd.collect.web.rendering import render, render_guidelines, render_page, 
 from qrowd.collect.web.security import with_frames
 
 PATH = "/owner/new/guided"
+LONG = 1 << 20  # bytes of files from which on they are checked in a process of their own
+LONG_GUIDELINES = 10_000  # characters, likewise
 REMEMBERED = 8  # drafts that were checked lately, in this process
 TAKEN = N_("is taken by another campaign; choose another")
 WELCOME, GUIDELINES = "welcome", "guidelines"  # pages of the preview beside those of judging
@@ -76,11 +80,18 @@ async def checked(context: OwnerContext, draft: CampaignDraft) -> Checked:
     known: Bounded[tuple[str, float], Checked] = state.checked_drafts
     if (found := known.get(key)) is None:
         values, files = {**first_values(), **draft.fields}, await sent_files(context, draft)
-        known[key] = found = await asyncio.to_thread(_check, values, files)
+        apart = sum(len(one.content) for one in files) > LONG or len(values["guidelines"]) > LONG_GUIDELINES
+        known[key] = found = await asyncio.to_thread(_check_apart if apart else _check, values, files)
     if found.name and await _is_taken(context, found.name):
         names = (*found.problems.get("campaign.name", ()), TAKEN)
         return replace(found, problems={**found.problems, "campaign.name": names})
     return found
+
+
+def _check_apart(values: Mapping[str, str], files: list[SentFile]) -> Checked:
+    """The same in a process of its own: checking megabytes in a thread would make others wait for the interpreter."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_check, values, files).result()
 
 
 def _check(values: Mapping[str, str], files: list[SentFile]) -> Checked:
