@@ -18,8 +18,8 @@ from qrowd.collect.campaigns.state import WITHDRAWN_GOLD, read_settings, withdra
 from qrowd.collect.protocols.asking import storable
 from qrowd.collect.protocols.events import MAX_REASON, Event
 from qrowd.collect.protocols.gold import GoldAnswer, is_below
+from qrowd.collect.store import coding, materials, state
 from qrowd.collect.store import gold as gold_store
-from qrowd.collect.store import materials, state
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.gold import GoldPlace
 from qrowd.collect.store.materials import CampaignRow
@@ -132,9 +132,11 @@ def no_longer_excluded(connection: Connection, row: CampaignRow) -> list[Assesso
 
 def _place(connection: Connection, campaign_id: int, topic: str, documents: Sequence[str]) -> GoldPlace | None:
     """The numbers of a gold question by its labels; None where there is none."""
-    topics = {one.label: one.id for one in materials.topics_of(connection, campaign_id)}
-    labels = materials.ids_by_label(connection, "document", campaign_id)
-    numbers = [labels.get(label, -1) for label in documents]
-    place = topics.get(topic, -1), numbers[0], numbers[1] if len(numbers) > 1 else 0
-    known = {(one.topic_id, one.document_id, one.other_id or 0) for one in materials.gold_of(connection, campaign_id)}
-    return place if place in known else None
+    of_topic = coding.topic_of(connection, campaign_id, topic)
+    rows = [coding.document_of(connection, campaign_id, label) for label in documents]
+    numbers = [one.id for one in rows if one is not None]
+    if of_topic is None or len(numbers) < len(rows):
+        return None
+    known = ((one.document_id, one.other_id or 0) for one in materials.gold_of_topic(connection, of_topic.id))
+    pair = numbers[0], numbers[1] if len(numbers) > 1 else 0
+    return (of_topic.id, *pair) if pair in known else None
