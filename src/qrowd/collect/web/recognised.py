@@ -140,6 +140,15 @@ NOTES: Final = (
     ),
     N_("Nobody is excluded by gold questions (exclude = false in [gold])."),
     N_("%(n)s topics have no gold question, %(topic)s first; nobody is checked there."),
+    N_("%(n)s answers are too few for an entry test with this accuracy and risk; raise first in [gold]."),
+    N_(
+        "Entry test: %(least)s of %(n)s right answers. Guessing passes with probability %(guess)s, an accuracy of "
+        "%(accuracy)s fails with probability %(risk)s."
+    ),
+    N_(
+        "%(n)s topics have fewer gold questions than the entry test, %(topic)s first (%(gold)s); who begins there has "
+        "the rest of it in the next unit."
+    ),
     N_(
         "%(n)s topics have fewer gold questions than places for them, %(topic)s first (%(gold)s); when they run out, a "
         "unit goes on without."
