@@ -23,8 +23,8 @@ from qrowd.collect.store.keys import find_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.store.schema import assessor, campaign, metadata, slot
 from qrowd.collect.web.owner import ROUTES, formatting, owner_link
-from qrowd.collect.web.owner.formatting import english
 from qrowd.collect.web.owner.assessors import COLUMNS
+from qrowd.collect.web.owner.formatting import english
 from qrowd.collect.web.payment import payment_code
 from qrowd.judge import FunctionModel, Request
 from webserver import BASE, SECRET, Browser
