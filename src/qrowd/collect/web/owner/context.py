@@ -214,7 +214,7 @@ def upload(path: str, handler: UploadHandler, on: PageHandler, *, needs: Role | 
 def upload_by_field(
     path: str, handler: FilesHandler, on: PageHandler, *, needs: Role | None = None, max_fields: int = 100
 ) -> Route:
-    """The same for a form whose files are told apart by their fields: the handler gets (field, file)."""
+    """The same for a form with several fields of files: the handler gets (field, file)."""
     return _upload_route(path, handler.__name__, handler, on, needs, max_fields)
 
 
