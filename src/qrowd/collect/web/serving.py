@@ -72,6 +72,7 @@ class Serving:
             key_hosts=(*ServerSettings.key_hosts, *self.key_hosts),
             judgments_per_minute=self.per_minute,
             metrics_token=self.metrics_token,
+            is_secret_outside=bool(self.secret),
         )
 
     def check(self) -> None:

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pyotp
 import pytest
+from sqlalchemy import select
 
 from collect.web.owner.estate import PASSWORD, Estate, estate
 from qrowd.collect.store.accounts import accounts, find_account
-from qrowd.collect.store.second_factor import STEP, has_second_factor
-from webserver import BASE, Answer, Browser
+from qrowd.collect.store.schema import second_factor
+from qrowd.collect.store.second_factor import STEP, has_second_factor, use_code
+from qrowd.collect.web.security import ServerSettings
+from webserver import BASE, SECRET, Answer, Browser
 
 NEW = "a new password"
 
@@ -183,6 +186,39 @@ def test_after_the_password_a_code_is_asked_for_and_taken_once(made: Estate) -> 
     made.clock.now += STEP
     assert other.post("/owner/login/code", {"csrf": csrf, "code": totp.at(int(made.clock()) - STEP)}).status == 422
     assert other.post("/owner/login/code", {"csrf": csrf, "code": totp.at(int(made.clock()))}).status == 303
+
+
+def test_the_secret_is_encrypted_where_the_key_is_not_in_the_database(made: Estate) -> None:
+    def stored() -> str:
+        return made.store.read(lambda c: c.scalar(select(second_factor.c.secret)))
+
+    def signs_in(key: bytes | None) -> bool:
+        number, code = made.store.read(lambda c: find_account(c, "olga").id), totp.at(int(made.clock()))
+        made.clock.now += STEP
+        return made.store.write(lambda c: use_code(c, number, code, made.clock() - STEP, key))
+
+    _, totp, codes = enrol(made)
+    assert stored() == totp.secret, "without a key it is as it is"
+    key = ServerSettings(BASE, SECRET, is_secret_outside=True).sealing_key
+    assert key is not None
+    assert ServerSettings(BASE, SECRET).sealing_key is None
+    assert signs_in(key)
+    assert stored().startswith("sealed:"), "encrypted when it is used the first time with a key"
+    assert totp.secret not in stored()
+    assert signs_in(key)
+    assert not signs_in(None)
+    assert not signs_in(bytes(32))
+    number = made.store.read(lambda c: find_account(c, "olga").id)
+    assert made.store.write(lambda c: use_code(c, number, codes[0], made.clock()))
+
+
+def test_a_server_with_its_secret_from_the_environment_encrypts_second_factors(tmp_path: Path) -> None:
+    with estate(tmp_path, is_secret_outside=True) as made:
+        _, totp, _ = enrol(made)
+        assert made.store.read(lambda c: c.scalar(select(second_factor.c.secret))).startswith("sealed:")
+        browser, csrf = code_form(made)
+        code = totp.at(int(made.clock()))
+        assert browser.post("/owner/login/code", {"csrf": csrf, "code": code}).status == 303
 
 
 def test_the_code_that_confirmed_the_enrolment_is_used_up(made: Estate) -> None:

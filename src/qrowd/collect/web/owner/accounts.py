@@ -268,7 +268,7 @@ async def _confirm(context: OwnerContext, fields: Form) -> Response:
         return await _enrol(replace(context, problem=problem), secret)
 
     def work(connection: Connection) -> list[str]:
-        add_second_factor(connection, number, secret, step, at)
+        add_second_factor(connection, number, secret, step, at, context.server.settings.sealing_key)
         return new_recovery_codes(connection, number)
 
     return await account(context, codes=await context.server.store.write_async(work))

@@ -140,6 +140,7 @@ async def enter_code(request: Request) -> Response:
     account = await server.store.read_async(lambda connection: read_account(connection, number))
     if account is None:
         raise invalid_token()
+    key = server.settings.sealing_key
     problem = Problem(422, "code", "This is not the code that the app shows now, or it was used already.")
     try:
         attempt = await count_attempt(server, request, account.name)
@@ -147,7 +148,7 @@ async def enter_code(request: Request) -> Response:
         def work(connection: Connection) -> bool:
             """The password is still the one that was given, and the code is good."""
             same_password = hashed(password_hash_of(connection, number) or "") == stamp["p"]
-            return same_password and use_code(connection, number, code, at)
+            return same_password and use_code(connection, number, code, at, key)
 
         if await server.store.write_async(work):
             await attempt.forgive()
