@@ -1,5 +1,7 @@
-"""What the server removes by itself: idle sessions, addresses of failed logins, drafts of campaigns that nobody saved
-for a day, names at the end of their time.
+"""What the server removes by itself.
+
+Idle sessions, addresses of failed logins, drafts of campaigns that nobody saved for a day, names at the end of their
+time.
 """
 
 from __future__ import annotations
