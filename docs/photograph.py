@@ -1,7 +1,8 @@
 """Photograph pages for the docs: assessors' light, on a phone, and dark where the docs show it; owners' in languages.
 
-`python docs/photograph.py` writes docs/images/judging and docs/images/owners anew; it needs chromium on PATH and the packages of the tests.
-`python docs/photograph.py magnitude pair` only these pages of assessors; `python docs/photograph.py owners` the others.
+`python docs/photograph.py` writes docs/images/judging and docs/images/owners anew; it needs chromium on PATH and the
+packages of the tests. `python docs/photograph.py magnitude pair` only these pages of assessors;
+`python docs/photograph.py owners` only those of owners.
 """
 
 from __future__ import annotations
