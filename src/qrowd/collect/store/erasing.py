@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 TRIES = 3  # to empty the write-ahead log; each waits for readers
+NEEDED = ("PATH", "PYTHONPATH", "SYSTEMROOT", "LD_LIBRARY_PATH")  # of the environment, which also holds secrets
 
 
 def erase(driver: Any, path: Path) -> bool:
@@ -39,8 +40,7 @@ def _scrub(driver: Any, path: Path) -> bool:
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:  # somebody wrote since it was emptied
             return False
-        # Only what starts Python: nothing of the server's environment, which holds secrets.
-        environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
+        environment = {name: os.environ[name] for name in NEEDED if name in os.environ}
         command = [sys.executable, "-P", "-m", "qrowd.collect.store.scrubbing", str(path)]
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.run(command, env=environment, check=False, **streams).returncode == 0
