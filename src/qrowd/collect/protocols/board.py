@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from qrowd.collect.protocols.events import Event
 from qrowd.preferences.scheduling import Order, State
 
@@ -190,7 +192,9 @@ class Board:
             return begun[0]
         unavailable, state = self.unavailable(), self.provisional
         if state is self.state or not enough(state):
-            pair = order.next(state.beside(unavailable, kept))
+            # Where answers contradict each other, what a begun pair would say may open a pair that is known.
+            known = [] if state is self.state else np.argwhere(state.open & ~self.state.open).tolist()
+            pair = order.next(state.beside([*unavailable, *((first, second) for first, second in known)], kept))
             if pair is not None:
                 return pair
         return "waiting" if unavailable and order.next(self.state.beside((), kept)) is not None else "finished"
