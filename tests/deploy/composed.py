@@ -96,9 +96,7 @@ def stored_keys() -> Counter[str]:
     """{key of a form: events of it}, as the database has them."""
     rows = "psycopg.connect(os.environ['QROWD_DATABASE']).execute('select idem_key from event')"
     program = f"import os, psycopg; print(*(key for key, in {rows} if key))"
-    return Counter(
-        key.partition(":")[2] for key in inside("python", "-c", program).split()
-    )
+    return Counter(key.partition(":")[2] for key in inside("python", "-c", program).split())
 
 
 def judge(folder: Path, campaign: str, name: str, keys: list[str], kills: dict[int, str]) -> None:

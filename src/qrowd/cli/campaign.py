@@ -328,7 +328,7 @@ def backup(
 ) -> None:
     """Copy a SQLite database, also while a server uses it."""
     with server_extra():
-        from qrowd.collect.store.sqlite import backup as copy
+        from qrowd.collect.store.backup import backup as copy
     with open_campaigns(database) as store:
         copy(store, path)
     typer.echo(f"{path} is a copy of {database}")

@@ -23,9 +23,9 @@ from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.protocols.events import GoOn, Judge, Rate
 from qrowd.collect.protocols.views import DocumentView, RatingView
 from qrowd.collect.store import events
+from qrowd.collect.store.backup import backup
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.sqlite import backup
 from qrowd.collect.store.state import assessors_of
 from qrowd.errors import ArgumentError, NoOverlapError, RowError, ScaleError
 from qrowd.magnitude import normalise

@@ -24,9 +24,9 @@ from qrowd.collect.campaigns.retention import apply_retention, due
 from qrowd.collect.protocols.events import Judge, Rate
 from qrowd.collect.protocols.views import DocumentView, RatingView
 from qrowd.collect.store import events, persons, sessions, state
+from qrowd.collect.store.backup import backup
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.invitations import find_invitation, invite
-from qrowd.collect.store.sqlite import backup
 from qrowd.errors import ArgumentError
 
 #: What only the person to be deleted has; each is long enough to be found by chance nowhere.

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, insert
 
 from qrowd import read_judgments, read_preferences
 from qrowd.collect.store import events, export, schema, writers
+from qrowd.collect.store.backup import backup
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.sqlite import backup
 from qrowd.errors import ArgumentError
 from soak.store import AT, assessor_row, assignment_row, campaign, judged, judgment_row, memory
 

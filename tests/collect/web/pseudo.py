@@ -53,7 +53,16 @@ def arabic() -> bytes:
 def with_arabic(folder: Path) -> Iterator[None]:
     """There are pages in Arabic, too."""
     (folder / "ar.po").write_bytes(arabic())
-    caches = (languages.tags, languages.language, rendering.environment, rendering.script_texts, formatting.formats_of)
+    caches = (
+        languages.tags,
+        languages.language,
+        languages.choose,
+        rendering._around_document,
+        rendering._around_text,
+        rendering.environment,
+        rendering.script_texts,
+        formatting.formats_of,
+    )
     languages.FOLDERS.append(folder)
     try:
         for cache in caches:

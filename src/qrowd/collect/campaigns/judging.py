@@ -339,9 +339,9 @@ class JudgingService:
             draft = None if row is None else Draft(*row)
         named = assessor.provider not in KEYS
         page = self._page_of_view(
-            connection, cache, settings, assessor.name, view, assignment, named=named, draft=draft
-        )
-        page = replace(page, pseudonym=assessor.pseudonym or "")
+            connection, cache, settings, assessor.name, view, assignment, named=named, draft=draft,
+            pseudonym=assessor.pseudonym or "",
+        )  # fmt: skip
         page = messages_of_page(connection, settings, assessor, assignment, page)
         if settings.question is None or not isinstance(view, DocumentView):
             return page
@@ -427,6 +427,7 @@ class JudgingService:
         named: bool,
         draft: Draft | None = None,
         preview: bool = False,
+        pseudonym: str = "",
     ) -> Page:
         """The page of a view, with the words of whatever it speaks of."""
         topic, documents, shown = None, {}, {}
@@ -455,6 +456,7 @@ class JudgingService:
             draft=draft,
             named=named,
             preview=preview,
+            pseudonym=pseudonym,
             language=settings.language,
             guidelines=settings.guidelines,
             pictures=tuple(settings.pictures.items()),

@@ -450,7 +450,9 @@ class Transaction:
                 state.save_assessor(self.connection, assessor)
         for earlier, now in self._assignments.values():
             if now.row.version:  # otherwise it is as it was added
-                state.save_assignment(self.connection, now.to_row())
+                row = now.to_row()
+                state.save_assignment(self.connection, row)
+                self.cache.remember(row, now.state)
             for table, rows, keys in differences(earlier, now):
                 state.remove_answers(self.connection, table, keys)
                 state.save_answers(self.connection, table, rows)

@@ -7,8 +7,8 @@ ACM TOIS 35(3), sections 3.2.2 to 3.2.5.
 from __future__ import annotations
 
 from qrowd.collect.protocols.numbers import parse_magnitude
-from qrowd.collect.protocols.protocol import Task
-from qrowd.collect.protocols.sequence import CheckResult, Sequence, SequenceState
+from qrowd.collect.protocols.protocol import CheckResult, Task
+from qrowd.collect.protocols.sequence import Sequence, SequenceState
 from qrowd.collect.protocols.settings import MagnitudeSettings
 
 

@@ -140,6 +140,22 @@ class Rows:
     gold: tuple[GoldRow, ...] = ()
 
 
+@dataclass(frozen=True)
+class CheckResult:
+    """The results of the checks of a whole unit.
+
+    ordered : H has the higher magnitude (check c). unhurried : every document took its time (check d).
+    Either is True where it was not asked.
+    """
+
+    ordered: bool
+    unhurried: bool
+
+    @property
+    def passed(self) -> bool:
+        return self.ordered and self.unhurried
+
+
 S = TypeVar("S")
 
 
@@ -183,6 +199,10 @@ class Protocol(ABC, Generic[S]):
     @abstractmethod
     def rows(self, task: Task, state: S) -> Rows:
         """What has been said, as far as it stands now."""
+
+    def rows_that_changed(self, task: Task, before: S, now: S) -> tuple[Rows, Rows]:
+        """Rows of both states; those that are the same in both may be missing from both."""
+        return self.rows(task, before), self.rows(task, now)
 
     @abstractmethod
     def to_json(self, state: S) -> dict[str, Any]:

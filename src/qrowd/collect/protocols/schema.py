@@ -22,6 +22,7 @@ Schema = dict[str, Any]
 Where = tuple[str | int, ...]
 HALVES = re.compile("[\ud800-\udfff]")
 LISTED = 20  # problems that are listed at once
+_text = json.JSONEncoder(default=str).encode
 COMPONENT = "#/components/schemas/{model}"
 
 
@@ -65,7 +66,7 @@ def read(kind: type[T], table: Any) -> T:
 
     reader: Any = kind
     try:
-        value: T = adapter(reader).validate_json(json.dumps(table, default=str), strict=True, extra="forbid")
+        value: T = adapter(reader).validate_json(_text(table), strict=True, extra="forbid")
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         if problem["type"] == "json_invalid" and (where := _half_character(table, ())) is not None:

@@ -9,7 +9,7 @@ position without an answer, then to those that were put off; it may be sent back
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
@@ -38,7 +38,7 @@ from qrowd.collect.protocols.events import (
 )
 from qrowd.collect.protocols.gold import is_right
 from qrowd.collect.protocols.messages import N_, Message
-from qrowd.collect.protocols.protocol import GoldRow, JudgmentRow, Protocol, Rows, Status, Task
+from qrowd.collect.protocols.protocol import CheckResult, GoldRow, JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.views import (
     Answer,
     DocumentView,
@@ -113,22 +113,6 @@ class SequenceState:
 
 _fields = attrgetter(*Place.__slots__)
 _answer_fields = attrgetter("value", "text", "reason", "seconds", "active", "visits", "revisions", "time")
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """The results of the checks of a whole unit.
-
-    ordered : H has the higher magnitude (check c). unhurried : every document took its time (check d).
-    Either is True where it was not asked.
-    """
-
-    ordered: bool
-    unhurried: bool
-
-    @property
-    def passed(self) -> bool:
-        return self.ordered and self.unhurried
 
 
 class Sequence(Protocol[SequenceState]):
@@ -354,8 +338,17 @@ class Sequence(Protocol[SequenceState]):
         return "open"
 
     def rows(self, task: Task, state: SequenceState) -> Rows:
+        return self._rows_at(task, state, range(len(state.places)))
+
+    def rows_that_changed(self, task: Task, before: SequenceState, now: SequenceState) -> tuple[Rows, Rows]:
+        places = zip(before.places, now.places, strict=True)
+        changed = [i for i, (old, new) in enumerate(places) if old is not new]
+        return self._rows_at(task, before, changed), self._rows_at(task, now, changed)
+
+    def _rows_at(self, task: Task, state: SequenceState, positions: Iterable[int]) -> Rows:
         judgments, gold = [], []
-        for position, (document, place) in enumerate(zip(task.documents, state.places, strict=True)):
+        for position in positions:
+            document, place = task.documents[position], state.places[position]
             if place.answer and document in task.gold.of_document:
                 gold.append(self._gold_row(task, position, document, place))
             elif place.answer:

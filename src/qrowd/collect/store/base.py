@@ -15,7 +15,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from functools import cache, partial
+from functools import cache
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
@@ -27,8 +27,15 @@ from qrowd.errors import QrowdError
 T = TypeVar("T")
 Work = Callable[[Connection], T]
 
+
+def _as_dict(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
 # The same text for the same value in both databases; what is no JSON (nan) is refused.
-to_json = partial(json.dumps, separators=(",", ":"), allow_nan=False)
+to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_as_dict).encode
 
 
 class StoreError(QrowdError):

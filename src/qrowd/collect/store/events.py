@@ -67,6 +67,8 @@ def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
             return [stored[0]]
         row = events[0]._replace(data=to_json(events[0].data))[:-1]  # type: ignore[arg-type]
         return [connection.exec_driver_sql(_ONE_IN_POSTGRESQL, row).scalar_one()]
+    if connection.dialect.name == "sqlite":
+        return [append(connection, [one])[0] for one in events]
     if not events:
         return []
     return list(connection.scalars(_MANY, [dict(zip(_COLUMNS, one, strict=False)) for one in events]))

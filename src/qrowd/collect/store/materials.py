@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from qrowd.collect.store.schema import campaign, document, gold, image, slot, topic, unit
 from qrowd.collect.store.settings import get_setting, put_setting
+from qrowd.collect.store.sqlite import Direct
 
 MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
 ROWS_AT_ONCE = 10_000
@@ -20,14 +21,17 @@ DELETED = "last_deleted_campaign"
 
 # The columns of their tables, by name.
 CampaignRow: TypeAlias = Row[Any]
-TopicRow: TypeAlias = Row[Any]
-DocumentRow: TypeAlias = Row[Any]
-UnitRow: TypeAlias = Row[Any]
+TopicRow: TypeAlias = Any
+DocumentRow: TypeAlias = Any
+UnitRow: TypeAlias = Any
 
 _CAMPAIGN_BY_ID = select(campaign).where(campaign.c.id == bindparam("which"))
 _CAMPAIGN_BY_NAME = select(campaign).where(campaign.c.name == bindparam("which"))
 _STAMP = select(campaign.c.stamp).where(campaign.c.id == bindparam("which"))
 _DOCUMENTS_BY_ID = select(document).where(document.c.id.in_(bindparam("ids", expanding=True)))
+_DOCUMENT_BY_ID, _TOPIC_BY_ID, _UNIT_BY_ID = (
+    Direct(select(table).where(table.c.id == bindparam("which"))) for table in (document, topic, unit)
+)
 
 
 def campaigns(connection: Connection) -> Sequence[CampaignRow]:
@@ -110,7 +114,7 @@ def change_document(connection: Connection, campaign_id: int, label: str, values
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:
     """By number."""
-    return connection.execute(select(topic).where(topic.c.id == id)).first()
+    return _TOPIC_BY_ID.row(connection, {"which": id})
 
 
 def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
@@ -120,7 +124,10 @@ def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
 
 def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[DocumentRow]:
     """By their numbers."""
-    return connection.execute(_DOCUMENTS_BY_ID, {"ids": list(ids)}).all()
+    if connection.dialect.name != "sqlite":
+        return connection.execute(_DOCUMENTS_BY_ID, {"ids": list(ids)}).all()
+    found = (_DOCUMENT_BY_ID.row(connection, {"which": id}) for id in dict.fromkeys(ids))
+    return [row for row in found if row is not None]
 
 
 def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:
@@ -139,7 +146,7 @@ def find_image(connection: Connection, campaign: int, digest: str) -> tuple[str,
 
 def find_unit(connection: Connection, id: int) -> UnitRow | None:
     """By number."""
-    return connection.execute(select(unit).where(unit.c.id == id)).first()
+    return _UNIT_BY_ID.row(connection, {"which": id})
 
 
 def gold_of_topic(connection: Connection, topic_id: int) -> Sequence[Row[Any]]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, insert, select
 
 from qrowd.collect.store.schema import assessor, assignment, reservation, slot, topic, unit
+from qrowd.collect.store.sqlite import Direct
 
 
 class Reservation(NamedTuple):
@@ -49,7 +50,7 @@ def kept_for_others(unit_id: ColumnElement[Any], number: ColumnElement[Any]) -> 
 
 _topics_before = select(assignment.c.topic_id).where(assignment.c.assessor_id == bindparam("assessor"))
 _this_slot = (slot.c.unit_id == reservation.c.unit_id) & (slot.c.number == reservation.c.number)
-_OWN = (
+_OWN = Direct(
     select(slot.c.unit_id, slot.c.number, slot.c.topic_id)
     .join(reservation, _this_slot)
     .where(
@@ -61,8 +62,8 @@ _OWN = (
     )
     .order_by(slot.c.lottery)
     .limit(1)
+    .with_for_update(of=slot)
 )
-_OWN_LOCKED = _OWN.with_for_update(of=slot)
 _FREE = (
     select(slot.c.number)
     .outerjoin(reservation, _this_slot)
@@ -81,9 +82,8 @@ def own_slot(
     connection: Connection, campaign_id: int, assessor_id: int, name: str, at: float
 ) -> tuple[int, int, int] | None:
     """(unit, slot, topic) of a free slot that is kept for this assessor."""
-    statement = _OWN if connection.dialect.name == "sqlite" else _OWN_LOCKED
     values = {"campaign": campaign_id, "assessor": assessor_id, "name": name, "at": at}
-    row = connection.execute(statement, values).first()
+    row = _OWN.first(connection, values)
     return None if row is None else (row[0], row[1], row[2])
 
 

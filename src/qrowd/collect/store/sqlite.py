@@ -7,10 +7,12 @@ all that wait, runs each in a savepoint of its own, commits once, and only then 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sqlite3
 import sys
 import threading
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
@@ -21,7 +23,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, BinaryIO, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, RootTransaction, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, RootTransaction, create_engine, event
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.exc import DBAPIError
 
@@ -335,8 +337,49 @@ def _engine(path: Path, *, read_only: bool) -> Engine:
 
 # ---- statements of the hot path
 
-_DIALECT = sqlite_dialect(paramstyle="qmark", json_serializer=to_json)
+
+class StoredJson(Mapping[str, Any]):
+    """A JSON object as a table has it. Its text is read when somebody asks for a value."""
+
+    __slots__ = ("_values", "text")
+
+    def __init__(self, text: str, values: Mapping[str, Any] | None = None) -> None:
+        self.text, self._values = text, values
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> StoredJson:
+        """Of values, which do not change any more."""
+        return cls(to_json(values), values)
+
+    def _read(self) -> Mapping[str, Any]:
+        if self._values is None:
+            self._values = json.loads(self.text)
+        return self._values
+
+    def __getitem__(self, key: str) -> Any:
+        return self._read()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __repr__(self) -> str:
+        return f"StoredJson({self.text!r})"
+
+
+def _text(value: Any) -> str:
+    return value.text if isinstance(value, StoredJson) else to_json(value)
+
+
+_DIALECT = sqlite_dialect(paramstyle="qmark", json_serializer=_text)
 Convert = Callable[[Any], Any]
+
+
+def namedtuple_of(names: Sequence[str]) -> Any:
+    """A type of rows with these columns."""
+    return namedtuple("Row", names, rename=True)
 
 
 class Direct:
@@ -347,7 +390,8 @@ class Direct:
     Lists of values have no place in it.
     """
 
-    def __init__(self, statement: Any) -> None:
+    def __init__(self, statement: Any, *, later: str = "") -> None:
+        """`later` : a column of JSON objects that are read as `StoredJson`."""
         self.statement = statement
         compiled: Any = statement.compile(dialect=_DIALECT)
         self._sql = str(compiled)
@@ -358,9 +402,12 @@ class Direct:
             if name in compiled._bind_processors
         ]  # fmt: skip
         self._fixed = {name: bind.value for name, bind in compiled.binds.items() if bind.value is not None}
+        self._row: Any = namedtuple_of([column.keyname for column in compiled._result_columns])
         self._results: list[tuple[int, Convert]] = []
         for i, column in enumerate(compiled._result_columns):
             convert = column.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
+            if later and column.keyname == later:
+                convert = StoredJson
             if convert is not None:
                 self._results.append((i, convert))
 
@@ -401,6 +448,11 @@ class Direct:
             fields[i] = convert(fields[i])
         return fields
 
+    def row(self, connection: Connection, values: Mapping[str, Any]) -> Any:
+        """The first row with its columns by name, None where there is none."""
+        row = self.first(connection, values)
+        return row if row is None or connection.dialect.name != "sqlite" else self._row._make(row)
+
 
 # ---- one writer per file
 
@@ -440,42 +492,3 @@ else:
 
     def _lock(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-# ---- a copy while it is in use
-
-
-def backup(store: Store, path: str | Path) -> None:
-    """Copy a SQLite store into a new file, with everything acknowledged before; writing goes on meanwhile.
-
-    The file appears whole or not at all.
-
-    Raises
-    ------
-    StoreError
-        There is such a file already; the store is in PostgreSQL, which has pg_dump for this.
-    """
-    target = Path(path).absolute()
-    if store.dialect != "sqlite":
-        raise StoreError(f"{store.url!r}: copy a PostgreSQL store with pg_dump")
-    if target.exists():
-        raise StoreError(f"{target}: is there already; name a new file")
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with store.reading() as connection, closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
-            connection.execute(text("select 1 from alembic_version")).all()  # from here on nothing new is seen
-            source = connection.connection.driver_connection
-            assert isinstance(source, sqlite3.Connection)
-            source.backup(copy)
-            copy.execute("pragma journal_mode = delete")
-        with open(unfinished, "rb+") as file:
-            os.fsync(file.fileno())
-        os.link(unfinished, target)  # unlike a rename, never over another file
-    except FileExistsError:
-        raise StoreError(f"{target}: is there already; name a new file") from None
-    except (OSError, sqlite3.Error) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise StoreFullError(f"{target}: {reason}; no copy was made") from error
-    finally:
-        unfinished.unlink(missing_ok=True)

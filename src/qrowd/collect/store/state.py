@@ -175,7 +175,7 @@ class AssignmentRow:
     arm: str = ""
     status: str = "open"
     version: int = 0
-    state: dict[str, Any] = field(default_factory=dict)
+    state: Mapping[str, Any] = field(default_factory=dict)
     drawn_id: int = 0
 
     @property
@@ -195,8 +195,8 @@ class Slot(NamedTuple):
 _ASSIGNMENT = tuple(AssignmentRow.__dataclass_fields__)
 ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
 _ASSIGNMENT_BY_ID = ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
-_ASSIGNMENT_BY_ID_LOCKED = Direct(_ASSIGNMENT_BY_ID.with_for_update())
-_ASSIGNMENT_BY_ID_UNLOCKED = Direct(_ASSIGNMENT_BY_ID)
+_ASSIGNMENT_BY_ID_LOCKED = Direct(_ASSIGNMENT_BY_ID.with_for_update(), later="state")
+_ASSIGNMENT_BY_ID_UNLOCKED = Direct(_ASSIGNMENT_BY_ID, later="state")
 _ASSIGNMENTS_OF = ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
 _LOCK_UNIT = select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update()
 
@@ -220,10 +220,13 @@ def _from_pivot(free: Select[Any]) -> tuple[Select[Any], Select[Any]]:
     return free.where(slot.c.lottery >= bindparam("pivot")), free.where(slot.c.lottery < bindparam("pivot"))
 
 
-_FROM_PIVOT = {name: _from_pivot(free) for name, free in (("", _FREE), ("arm", _FREE_OF_ARM), ("row", _FREE_OF_ROW))}
+_ADD_ASSIGNMENT = Direct(insert(assignment).values({name: bindparam(name) for name in _ASSIGNMENT}))
+
+
+_KINDS = (("", _FREE), ("arm", _FREE_OF_ARM), ("row", _FREE_OF_ROW))
+_FROM_PIVOT = {name: [Direct(one) for one in _from_pivot(free)] for name, free in _KINDS}
 _FROM_PIVOT_LOCKED = {
-    name: [statement.with_for_update(of=slot, skip_locked=True) for statement in statements]
-    for name, statements in _FROM_PIVOT.items()
+    name: [Direct(one.with_for_update(of=slot, skip_locked=True)) for one in _from_pivot(free)] for name, free in _KINDS
 }
 _open_of_others = (
     assignment.c.campaign_id == bindparam("campaign"),
@@ -259,7 +262,9 @@ _PLACES = (
 _LOCK_CAMPAIGN = select(campaign.c.id).where(campaign.c.id == bindparam("campaign")).with_for_update(key_share=True)
 _NEXT_LAPSE = select(func.min(assignment.c.lease_until)).where(*_open_of_others)
 _this_slot = slot.c.unit_id == bindparam("unit"), slot.c.number == bindparam("place")
-_HOLD = update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
+_HOLD = Direct(
+    update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
+)
 _RELEASE = update(slot).where(*_this_slot, slot.c.assignment_id == bindparam("holder")).values(assignment_id=None)
 _CHANGING_ASSIGNMENT = ("status", "counts", "lease_until", "version", "state", "updated")
 _SAVE_ASSIGNMENT = Direct(
@@ -327,7 +332,7 @@ def free_slot(
         if latin_row is not None:
             kind, names = ("row", names | {"latin_row": latin_row})
     for statement in (_FROM_PIVOT_LOCKED if lock else _FROM_PIVOT)[kind]:
-        if (row := connection.execute(statement, names).first()) is not None:
+        if (row := statement.first(connection, names)) is not None:
             return Slot(*row)
     return None
 
@@ -366,8 +371,8 @@ def add_assignments(connection: Connection, rows: Sequence[AssignmentRow]) -> No
     """New ones, and their slots are held."""
     if not rows:
         return
-    connection.execute(insert(assignment), [_values(row, _ASSIGNMENT) for row in rows])
     for row in rows:
+        _ADD_ASSIGNMENT.run(connection, _values(row, _ASSIGNMENT))
         if row.holds_slot:
             hold_slot(connection, row)
 
@@ -380,7 +385,7 @@ def save_assignment(connection: Connection, row: AssignmentRow) -> None:
 def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
     """Take its slot, if that is free."""
     names = {"unit": row.unit_id, "place": row.slot, "holder": row.id}
-    return connection.execute(_HOLD, names).rowcount == 1
+    return _HOLD.run(connection, names) == 1
 
 
 def release_slot(connection: Connection, row: AssignmentRow) -> None:

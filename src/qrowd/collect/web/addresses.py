@@ -16,6 +16,8 @@ Sign = Callable[[str, str], str]  # a token from its purpose and a digest
 
 def with_addresses(page: Page, sign: Sign) -> Page:
     """The page with an address in place of each digest."""
+    if not (page.pictures or page.guidelines or any(one.image or one.pages for one in page.documents.values())):
+        return page
     return replace(
         page,
         documents={number: _document(document, sign) for number, document in page.documents.items()},

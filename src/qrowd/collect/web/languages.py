@@ -173,6 +173,7 @@ def accepted(header: str) -> list[str]:
     return [tag for tag, weight in sorted(weights.items(), key=lambda one: -one[1]) if weight > 0]
 
 
+@lru_cache(maxsize=4096)
 def choose(chosen: str, campaign: str, header: str) -> str:
     """The language of a page: what the person chose, else the campaign's, else the browser's, else English.
 

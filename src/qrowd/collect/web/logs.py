@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from secrets import token_hex
 from typing import Literal
 
@@ -34,6 +35,7 @@ SHOWN = frozenset(
     {"campaign", "number", "assessor", "what", "format", "protocol"}
 )  # parameters of paths that are shown
 PLAIN = re.compile(r"[a-z._-]{1,20}")  # what a token is not
+QUOTED = re.compile(r'[\s"=]')  # what a value in text is quoted for
 QUIET = frozenset({"/health", "/ready", "/metrics"})  # asked every few seconds
 _PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 CURRENT: ContextVar[str] = ContextVar("request_id", default="")
@@ -95,7 +97,7 @@ class Lines(logging.Formatter):
         self.form = form
 
     def format(self, record: logging.LogRecord) -> str:
-        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        moment = f"{_second(int(record.created))}.{int(1000 * (record.created % 1)):03d}Z"
         fields: dict[str, object] = {"id": number} if (number := CURRENT.get()) else {}
         fields |= getattr(record, "fields", {})
         trace = self.formatException(record.exc_info) if record.exc_info else ""
@@ -107,18 +109,29 @@ class Lines(logging.Formatter):
         return f"{line}\n{trace}" if trace else line
 
 
+@lru_cache(maxsize=4)
+def _second(seconds: int) -> str:
+    """The start of the time of a line."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
+
+
 def _one_line(text: str) -> str:
     """The text without what would begin a line, or steer a terminal."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _value(value: object) -> str:
     text = _one_line(str(value))
-    return json.dumps(text, ensure_ascii=False) if re.search(r'[\s"=]', text) or not text else text
+    return json.dumps(text, ensure_ascii=False) if QUOTED.search(text) or not text else text
 
 
 def set_up_logs(form: LogFormat = "text", level: LogLevel = "info") -> None:
     """Write the log of this process to its standard error, of the server from this level on."""
+    # What our lines do not hold need not be found out for each of them.
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines(form))
     root = logging.getLogger()

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from secrets import token_hex
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,8 +22,9 @@ from markupsafe import Markup, escape
 
 from qrowd.collect.campaigns import sanitise
 from qrowd.collect.campaigns.guidelines import rendered
-from qrowd.collect.campaigns.pages import Page
+from qrowd.collect.campaigns.pages import Page, PageMessage, TopicText
 from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.messages import Instructions, Message
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView
 from qrowd.collect.web import texts
 from qrowd.collect.web.documents import RENDERED, SPACES, RenderedDocument, render_document
@@ -31,11 +33,8 @@ from qrowd.collect.web.languages import ENGLISH, Language, language
 
 WRAPPED = re.compile(r"(?<=[^\n]{60})(?<![ \t])[ \t]*+\n(?![ \t]*+(?:[-*•–]|\d++[.)])[ \t])")
 BEFORE_JUDGING = ("consent", "lines", "noneleft")  # pages that show the guidelines
+PLACES = 1024  # pages around a document that are remembered
 SHORT, LONG = 2_000, 100_000  # characters that are drawn in a few milliseconds: of new documents, and of a page
-HIDDEN = Markup(
-    '<input type="hidden" name="csrf" value="{}"><input type="hidden" name="shown" value="{}">'
-    '<input type="hidden" name="key" value="{}">'
-)
 
 
 # ---- the tools
@@ -153,6 +152,16 @@ def render_main(
     tag : of the language.
     """
     view, words = page.view, language(tag)
+    typed = {**_inputs(page), **(typed or {})}
+    if isinstance(view, DocumentView):
+        said = Said(notice, problem, page.messages, tuple(typed.items()))
+        document = _document(page, view.document)
+        draw = _around_document if said == NOTHING_SAID else _around_document.__wrapped__
+        around = draw(_place(page, view), said, document.has_text, base, tag)
+        article = _article(
+            view.revising, view.reopened, page.place[0] if page.place else view.position + 1, document, tag
+        )
+        return _filled(around, {"hidden": _hidden(csrf, page), "shown": escape(page.shown), "article": article})
     name = type(view).__name__.removesuffix("View").lower()
     values: dict[str, Any] = {
         "page": page,
@@ -162,20 +171,15 @@ def render_main(
         "announcement": words.text(texts.announcement(view)),
         "act": f"{base}/act",
         "base": base,
-        "hidden": HIDDEN.format(csrf, page.shown, page.key),
+        "hidden": _hidden(csrf, page),
         "disabled": Markup(" disabled") if page.preview else Markup(""),
         "notice": notice,
         "problem": problem,
-        "typed": {**_inputs(page), **(typed or {})},
+        "messages": page.messages,
+        "typed": typed,
         "texts": texts,
     }
-    if isinstance(view, DocumentView):
-        values["document"] = _document(page, view.document)
-        values["words"] = values["document"].has_text
-        values["grades"] = _keyed(_in_language(view.grades, words))
-        values["others"] = _others(view)
-        values["help"] = _help(values["grades"], values["words"], tag)
-    elif isinstance(view, PairView):
+    if isinstance(view, PairView):
         values["left"] = _document(page, view.left)
         values["right"] = _document(page, view.right)
         values["words"] = values["left"].has_text or values["right"].has_text
@@ -184,6 +188,115 @@ def render_main(
         values["guidelines"] = _guidelines(page, words) if name in BEFORE_JUDGING else ""
         values["until"] = _until(getattr(view, "until", None), words)
     return render(name, tag=tag, **values)
+
+
+# ---- the page of a document
+
+
+class Place(NamedTuple):
+    """Where the page of a document is, and what it says beside the document: the same for everybody at that place.
+
+    view : with no number of a document. The rest is as in `Page`; built_in : whether the instructions are ours.
+    """
+
+    view: DocumentView
+    title: str
+    topic: TopicText | None
+    place: tuple[int, int] | None
+    ask: str
+    full_topic: bool
+    instructions: str
+    built_in: bool
+    guidelines_at: str
+    may_ask: bool
+    preview: bool
+    shown: Markup
+
+
+class Said(NamedTuple):
+    """What a page says of what was sent or typed; arguments of `render_main`, and questions to the organisers."""
+
+    notice: str
+    problem: Refusal | None
+    messages: tuple[PageMessage, ...]
+    typed: tuple[tuple[str, str], ...]
+
+
+NOTHING_SAID = Said("", None, (), tuple(dict.fromkeys(TYPED, "").items()))
+GAP = token_hex(16)  # around the name of what is filled in later; nobody can write it into a text
+
+
+def _gap(name: str) -> Markup:
+    return Markup(f"{GAP}{name}{GAP}")
+
+
+def _place(page: Page, view: DocumentView) -> Place:
+    built_in = isinstance(page.instructions, Message | Instructions)
+    return Place(
+        replace(view, document=0), page.title, page.topic, page.place, page.ask, page.full_topic, page.instructions,
+        built_in, page.guidelines_at, page.may_ask, page.preview, _gap("shown"),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=PLACES)
+def _around_document(place: Place, said: Said, words: bool, base: str, tag: str) -> tuple[str, ...]:
+    """The page of a document without what differs from one assessor or document to the next: texts, and between them
+    the names of gaps.
+
+    words : whether the document is shown as text.
+    """
+    view, own = place.view, language(tag)
+    grades = _keyed(_in_language(view.grades, own))
+    main = render(
+        "document",
+        tag=tag,
+        page=place,
+        view=view,
+        name="document",
+        title=_title(place, own),
+        announcement=own.text(texts.announcement(view)),
+        act=f"{base}/act",
+        base=base,
+        hidden=_gap("hidden"),
+        article=_gap("article"),
+        disabled=Markup(" disabled") if place.preview else Markup(""),
+        notice=said.notice,
+        problem=said.problem,
+        messages=said.messages,
+        typed=dict(said.typed),
+        words=words,
+        grades=grades,
+        others=_others(view),
+        help=_help(grades, words, tag),
+    )
+    return tuple(main.split(GAP))
+
+
+def _article(revising: bool, reopened: str, number: int, document: RenderedDocument, tag: str) -> str:
+    """A document with its title. number : that stands for one without."""
+    if not document.has_text or document.url:
+        return render("article", tag=tag, revising=revising, reopened=reopened, number=number, document=document)
+    title, html = escape(document.title), environment(tag).filters["tables"](document.html)
+    kind = RenderedDocument(_gap("title") if title else "", document.lang, _gap("html"), pre=document.pre)
+    around = _around_text(revising, reopened, 0 if title else number, kind, tag)
+    return _filled(around, {"title": title, "html": html})
+
+
+@lru_cache(maxsize=256)
+def _around_text(revising: bool, reopened: str, number: int, document: RenderedDocument, tag: str) -> tuple[str, ...]:
+    article = render("article", tag=tag, revising=revising, reopened=reopened, number=number, document=document)
+    return tuple(article.split(GAP))
+
+
+def _hidden(csrf: str, page: Page) -> Markup:
+    """What every form of a page repeats."""
+    values = (("csrf", csrf), ("shown", page.shown), ("key", page.key))
+    return Markup("".join([f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in values]))
+
+
+def _filled(around: tuple[str, ...], values: Mapping[str, str]) -> str:
+    """The page with its gaps filled."""
+    return "".join(values[part] if i % 2 else part for i, part in enumerate(around))
 
 
 def render_welcome(
@@ -247,7 +360,7 @@ def _guidelines(page: Page, words: Language) -> Markup:
     return Markup(rendered(page.guidelines, page.pictures, words.text(texts.TABLE))) if page.guidelines else Markup("")
 
 
-def _title(page: Page, words: Language) -> str:
+def _title(page: Page | Place, words: Language) -> str:
     return f"{words.text(texts.heading(page.view))} · {page.title}"
 
 
