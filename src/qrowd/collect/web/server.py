@@ -10,8 +10,10 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -114,6 +116,7 @@ class Server:
     origins: frozenset[str] = field(init=False)
     judging: Limiter = field(init=False)
     drafting: Limiter = field(init=False)
+    _drawing: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "draws pages"))
     _assessors: Bounded[int, tuple[str, str, str, str]] = field(default_factory=lambda: Bounded(REMEMBERED))
     _sessions: Bounded[str, tuple[Session, float]] = field(default_factory=lambda: Bounded(REMEMBERED))
 
@@ -175,12 +178,18 @@ class Server:
         """The page, or its `<main>`; other requests go on while a long one is drawn. options : of `render_main`."""
         render = self.rendering.render_page if whole else self.rendering.render_main
         if takes_long(page):
-            return str(await asyncio.to_thread(render, page, **options))
+            return await self._drawn_beside(partial(render, page, **options))
         return str(render(page, **options))
 
     async def draw_guidelines(self, page: Page, **options: Any) -> str:
         """The page of the guidelines; other requests go on meanwhile. options : of `render_guidelines`."""
-        return str(await asyncio.to_thread(self.rendering.render_guidelines, page, **options))
+        return await self._drawn_beside(partial(self.rendering.render_guidelines, page, **options))
+
+    async def _drawn_beside(self, draw: Callable[[], Any]) -> str:
+        """Draw in a thread, one page at a time: of several threads each would wait for the others, and so would
+        everybody's answers.
+        """
+        return str(await asyncio.get_running_loop().run_in_executor(self._drawing, draw))
 
     # ---- what documents show beside their text
 

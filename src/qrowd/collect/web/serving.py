@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from qrowd.collect.web.metrics import Metrics
 
 VARIABLE = "QROWD_SERVING"  # the settings for further processes
+SWITCH = 0.001  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
 FACTORY = "qrowd.collect.web.serving:app_from_environment"
 
 
@@ -169,6 +171,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
 def app_from_environment() -> Starlette:
     """For processes that uvicorn starts."""
     serving = read(Serving, json.loads(os.environ[VARIABLE]))
+    sys.setswitchinterval(SWITCH)
     set_up_logs(serving.log_format, serving.log_level)
     return make_server(serving, serving.open())
 
@@ -194,6 +197,7 @@ def serve(serving: Serving, store: Store) -> None:
         "proxy_headers": False,  # the application reads them itself, and only from proxies it trusts
     }
     set_up_logs(serving.log_format, serving.log_level)
+    sys.setswitchinterval(SWITCH)
     if serving.workers == 1:
         uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()
         return
