@@ -233,12 +233,15 @@ class Assessor:
 
     async def persistent(self, ask: Callable[[], object]) -> Answer:
         """An answer that says yes or no; asked for again after anything else."""
-        until = time.monotonic() + PATIENCE
+        until, tries = time.monotonic() + PATIENCE, list[str]()
         while True:
             self.connection.cookie = self.cookie
+            began = time.monotonic()
             try:
                 answer: Answer = await ask()  # type: ignore[misc]
-            except (OSError, EOFError):
+                tries.append(f"{answer.status} {answer.text[:80]!r}")
+            except (OSError, EOFError) as error:
+                tries.append(repr(error))
                 self.log.broken += 1
                 self._turn = (self._turn + 1) % len(self._connections)
                 await asyncio.sleep(AGAIN)
@@ -252,7 +255,8 @@ class Assessor:
                     self.log.waited += 1
                     await asyncio.sleep(float(answer.headers["retry-after"]))
             if time.monotonic() > until:
-                raise TimeoutError(f"no answer for {PATIENCE:.0f} seconds")
+                last = f"the last after {time.monotonic() - began:.0f} s"
+                raise TimeoutError(f"no answer for {PATIENCE:.0f} seconds in {len(tries)} tries, {last}: {tries[-4:]}")
 
     async def look(self) -> Screen:
         """The page as it is now."""

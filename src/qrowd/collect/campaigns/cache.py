@@ -35,6 +35,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 Stamped = tuple[int, int]  # the stamp of a campaign, and a number in it
 
+MANY = 50  # events after which a board is made at once, and not grown
 OF_WHOLE_UNITS = ("assignment_withdrawn", "assignment_restored")
 
 Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow | GoldRow]]  # by table and key
@@ -383,10 +384,14 @@ class Cache:
         for one in new:  # of several, the last counts
             if one.kind in OF_WHOLE_UNITS:
                 (away.add if one.kind == "assignment_withdrawn" else away.discard)(one.assignment_id)
-        for one in new:
-            last = one.id
-            if one.assignment_id is not None and one.assignment_id not in away:
-                board = board.after(one.assignment_id, Event(one.kind, one.data), one.time)
+        counting = [one for one in new if one.assignment_id is not None and one.assignment_id not in away]
+        entries = [(one.assignment_id or 0, Event(one.kind, one.data), one.time) for one in counting]
+        last = new[-1].id if new else last
+        if len(entries) > MANY:
+            board = board.after_all(entries)
+        else:
+            for assignment_id, event, at in entries:
+                board = board.after(assignment_id, event, at)
         board = board.for_assignment(row.id)  # with what it computes, so that the next caller need not
         self._boards[self.stamp, row.unit_id] = last, board
         return board

@@ -10,36 +10,25 @@ import asyncio
 import json
 import os
 import sqlite3
+import sys
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
-from sqlalchemy import (
-    JSON,
-    URL,
-    Connection,
-    CursorResult,
-    Engine,
-    NullPool,
-    QueuePool,
-    RootTransaction,
-    create_engine,
-    event,
-)
+from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, RootTransaction, create_engine, event
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.exc import DBAPIError
 
 from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, Work, to_json
 from qrowd.collect.store.erasing import erase
-from qrowd.collect.store.holding import hold
 from qrowd.collect.store.migrate import bring_up_to_date, check_version
 
 T = TypeVar("T")
@@ -96,7 +85,7 @@ class SqliteStore(Store):
                 with self.reading() as connection:
                     check_version(connection, str(self.path))
             else:
-                self._lock = hold(self.path)
+                self._lock = _hold(self.path)
             self._open_for_writing()
         except BaseException as error:
             self._readers.dispose()
@@ -394,18 +383,16 @@ def namedtuple_of(names: Sequence[str]) -> Any:
 
 
 class Direct:
-    """A statement that every answer runs, without most of SQLAlchemy's work for each of them.
+    """A statement that every answer runs, without SQLAlchemy's work for each of them where the store is in SQLite.
 
-    It is compiled once for each database; then its values go straight to SQLite, and rows come back as tuples, with
-    JSON and truth values read as SQLAlchemy reads them. To PostgreSQL SQLAlchemy hands the text, so that lost
-    connections are noticed as everywhere. Lists of values have no place in it.
+    It is compiled once; then its values go straight to SQLite, and rows come back as tuples, with JSON and truth values
+    read as SQLAlchemy reads them. In PostgreSQL SQLAlchemy runs it, so that lost connections are noticed as everywhere.
+    Lists of values have no place in it.
     """
 
-    def __init__(self, statement: Any, *, later: str = "", postgresql: Any = None) -> None:
-        """`later` : a column of JSON objects that SQLite's are read as `StoredJson`. `postgresql` : another statement
-        for it.
-        """
-        self._of_postgresql = statement if postgresql is None else postgresql
+    def __init__(self, statement: Any, *, later: str = "") -> None:
+        """`later` : a column of JSON objects that are read as `StoredJson`."""
+        self.statement = statement
         compiled: Any = statement.compile(dialect=_DIALECT)
         self._sql = str(compiled)
         self._names: tuple[str, ...] = tuple(compiled.positiontup)
@@ -441,33 +428,16 @@ class Direct:
             ) from error
         return cursor
 
-    @cached_property
-    def _in_postgresql(self) -> tuple[str, dict[str, Any], tuple[str, ...]]:
-        """The text for PostgreSQL, its fixed values, and the names of values that are JSON."""
-        from sqlalchemy.dialects.postgresql import psycopg
-
-        dialect: Any = psycopg.dialect
-        compiled: Any = self._of_postgresql.compile(dialect=dialect())
-        fixed = {name: bind.value for name, bind in compiled.binds.items() if bind.value is not None}
-        return str(compiled), fixed, tuple(name for name, bind in compiled.binds.items() if isinstance(bind.type, JSON))
-
-    def _result(self, connection: Connection, values: Mapping[str, Any]) -> CursorResult[Any]:
-        sql, fixed, texts = self._in_postgresql
-        values = {**fixed, **values}
-        for name in texts:
-            values[name] = _text(values[name])
-        return connection.exec_driver_sql(sql, values)
-
     def run(self, connection: Connection, values: Mapping[str, Any]) -> int:
         """Run it; how many rows it changed."""
         if connection.dialect.name != "sqlite":
-            return self._result(connection, values).rowcount
+            return connection.execute(self.statement, values).rowcount
         return self._cursor(connection, values).rowcount
 
     def first(self, connection: Connection, values: Mapping[str, Any]) -> Sequence[Any] | None:
         """The first row, None where there is none."""
         if connection.dialect.name != "sqlite":
-            return self._result(connection, values).first()
+            return connection.execute(self.statement, values).first()
         cursor = self._cursor(connection, values)
         row = cursor.fetchone()
         cursor.close()
@@ -482,3 +452,43 @@ class Direct:
         """The first row with its columns by name, None where there is none."""
         row = self.first(connection, values)
         return row if row is None or connection.dialect.name != "sqlite" else self._row._make(row)
+
+
+# ---- one writer per file
+
+
+def _hold(path: Path) -> BinaryIO:
+    """Hold the lock of a database until the file returned is closed; the system lets go of it when its holder dies.
+
+    It is on a file of its own, since closing a second descriptor of the database would drop SQLite's own locks on it.
+
+    Raises
+    ------
+    StoreError
+        Somebody else holds it.
+    """
+    file = open(path.with_name(path.name + ".lock"), "a+b")  # noqa: SIM115 - it stays open
+    try:
+        _lock(file)
+    except OSError:
+        file.close()
+        raise StoreError(
+            f"{path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, then start "
+            "it again; assessors' answers are kept on their pages meanwhile"
+        ) from None
+    os.set_inheritable(file.fileno(), False)
+    return file
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -415,7 +415,7 @@ _REMOVE = {
     table: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
     for table in ANSWERS
 }
-_SAVE = {table: Direct(upsert_into(table, "sqlite"), postgresql=upsert_into(table, "postgresql")) for table in ANSWERS}
+_SAVE = {table: Direct(upsert_into(table, "sqlite")) for table in ANSWERS}
 _left, _right = document.alias("left_document"), document.alias("right_document")
 _ANSWERS_OF = {
     judgment: select(judgment, document.c.label)
@@ -434,6 +434,9 @@ _ANSWERS_OF = {
 
 def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Add these rows, or change those that have their key."""
+    if connection.dialect.name != "sqlite":
+        upsert(connection, table, rows)
+        return
     for row in rows:
         _SAVE[table].run(connection, row)
 
