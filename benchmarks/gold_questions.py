@@ -42,7 +42,7 @@ def person(
 ) -> Outcome:
     """Answer until the rule excludes or the answers are given. kind : honest, random, fast or same."""
     accuracy, constant = rng.uniform(*range_), int(rng.integers(N_GRADES))
-    rule = {name: getattr(settings, name) for name in ("min_answers", "accuracy", "risk", "first")}
+    rule = settings.rule
     answers: list[GoldAnswer] = []
     n = 0
     for first in (True, False):

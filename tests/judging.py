@@ -1,5 +1,6 @@
 """Assessors who judge at random through a `JudgingService`, and what the tables hold afterwards."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -201,3 +202,29 @@ def tables(connection: Connection) -> dict[str, list[str]]:
 def count(connection: Connection, statement: Any) -> int:
     """The first column of the first row."""
     return int(connection.execute(statement).scalar_one())
+
+
+def judged_by_three(store: Store, clock: Clock, **plan: Any) -> tuple[JudgingService, list[int]]:
+    """A campaign of `small_plan` with three people who have judged everything; the service and their numbers."""
+    created(store, small_plan(**plan))
+    service = seeded(store, clock)
+
+    async def come() -> list[int]:
+        people = [await service.arrive("pilot", "link", name) for name in ("ann", "bob", "cleo")]
+        for i, one in enumerate(people):
+            await work(service, one, Random(i))
+        return people
+
+    return service, asyncio.run(come())
+
+
+def judged_by_a_model(store: Store, plan: Plan, steps: int) -> None:
+    """A campaign of this plan in which a language model takes so many steps."""
+    created(store, plan)
+    service = seeded(store, Clock(step=3.0))
+
+    async def one() -> None:
+        who = await service.arrive("pilot", "model", "m", name="m", identified="key")
+        await work(service, who, Random(1), steps=steps)
+
+    asyncio.run(one())

@@ -9,12 +9,8 @@ import psycopg
 import pytest
 
 from deploy.proxies import until
-from deploy.test_recovery import SETTINGS, tool
-from qrowd.collect.campaigns.judging import JudgingService
+from deploy.test_recovery import archiving, judge, tool
 from qrowd.collect.campaigns.privacy import delete_person
-from qrowd.collect.protocols.events import Consent, GoOn, Judge
-from qrowd.collect.protocols.views import ConsentView, DocumentView
-from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
 from servers import PostgresServer, postgres_server
 from soak import made
@@ -22,22 +18,6 @@ from soak import made
 NAME, REASON = "marked-name-Zoltan", "marked-reason"
 MARK = re.compile(rb"marked-(name-Zoltan|reason)")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "privacy.md"
-
-
-async def _judge(store: Store, name: str, n: int, reason: str = "") -> int:
-    """So many answers of somebody; their number."""
-    service = JudgingService(store)
-    who = await service.arrive("grades", "link", name, name=name)
-    given = 0
-    while given < n:
-        page = await service.page(who)
-        if isinstance(page.view, DocumentView):
-            await service.act(who, Judge(page.view.position, "1", f"{reason} {given}"), shown=page.shown)
-            given += 1
-        else:
-            begins = isinstance(page.view, ConsentView)
-            await service.act(who, Consent(True) if begins else GoOn(), shown=page.shown)
-    return who
 
 
 def _files_with_marks(folder: Path) -> list[str]:
@@ -55,19 +35,11 @@ def _statements() -> list[str]:
 @pytest.mark.slow
 def test_after_a_deletion_nothing_is_left_in_tables_statistics_the_log_the_archive_or_new_copies() -> None:
     with postgres_server() as server:
-        folders = [server.folder / name for name in ("archive", "old", "new")]
-        archive, old, new = folders
-        for folder in folders:
-            folder.mkdir(mode=0o700)
-            if "user" in server.who:
-                shutil.chown(folder, server.who["user"])
-        server.stop("fast")
-        server.settings |= SETTINGS | {"archive_command": f"test ! -f {archive}/%f && cp %p {archive}/%f"}
-        server.start()
+        archive, old, new = archiving(server, "archive", "old", "new")
         with open_store(server.database()) as store:
             store.write(lambda c: made.create(c, [made.plan("grades", topics=6, documents=5, redundancy=2)]))
-            asyncio.run(_judge(store, "ann", 7))
-            person = asyncio.run(_judge(store, NAME, 9, REASON))
+            asyncio.run(judge(store, "ann", 7))
+            person = asyncio.run(judge(store, NAME, 9, REASON))
             _administrator(server, "analyze", database=str(store.url.database))
             _copy(server, old)
             store.write(lambda c: delete_person(c, "grades", person, 1.8e9))
@@ -90,7 +62,7 @@ def test_after_a_deletion_nothing_is_left_in_tables_statistics_the_log_the_archi
             shutil.rmtree(old)
             assert _files_with_marks(archive) == []
             assert _files_with_marks(new) == []
-            asyncio.run(_judge(store, "ann", 3))  # and it goes on
+            asyncio.run(judge(store, "ann", 3))  # and it goes on
 
 
 def _administrator(server: PostgresServer, *statements: str, database: str = "postgres") -> None:

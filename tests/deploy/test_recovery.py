@@ -12,28 +12,47 @@ from sqlalchemy import func, select, text
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import Consent, GoOn, Judge
 from qrowd.collect.protocols.views import ConsentView, DocumentView
+from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.schema import event, judgment
 from servers import PostgresServer, postgres_server
 from soak import checks, made
 
-SETTINGS = {"wal_level": "replica", "archive_mode": "on"}
+
+async def judge(store: Store, name: str, n: int, reason: str = "") -> int:
+    """So many answers of somebody, whose number this is; with a reason, each has it."""
+    service = JudgingService(store)
+    who = await service.arrive("grades", "link", name, name=name)
+    given = 0
+    while given < n:
+        page = await service.page(who)
+        if isinstance(page.view, DocumentView):
+            why = f"{reason} {given}" if reason else ""
+            await service.act(who, Judge(page.view.position, "1", why), shown=page.shown)
+            given += 1
+        else:
+            begins = isinstance(page.view, ConsentView)
+            await service.act(who, Consent(True) if begins else GoOn(), shown=page.shown)
+    return who
 
 
-async def _judge(database: str, name: str, n: int) -> None:
-    """So many answers of somebody."""
+def _judge(database: str, name: str, n: int) -> None:
     with open_store(database) as store:
-        service = JudgingService(store)
-        who = await service.arrive("grades", "link", name, name=name)
-        given = 0
-        while given < n:
-            page = await service.page(who)
-            if isinstance(page.view, DocumentView):
-                await service.act(who, Judge(page.view.position, "1", ""), shown=page.shown)
-                given += 1
-            else:
-                begins = isinstance(page.view, ConsentView)
-                await service.act(who, Consent(True) if begins else GoOn(), shown=page.shown)
+        asyncio.run(judge(store, name, n))
+
+
+def archiving(server: PostgresServer, *names: str) -> list[Path]:
+    """Folders of these names beside the data; the server keeps its write-ahead log in the first of them."""
+    folders = [server.folder / name for name in names]
+    for folder in folders:
+        folder.mkdir(mode=0o700)
+        if "user" in server.who:
+            shutil.chown(folder, server.who["user"])
+    server.stop("fast")
+    command = f"test ! -f {folders[0]}/%f && cp %p {folders[0]}/%f"
+    server.settings |= {"wal_level": "replica", "archive_mode": "on", "archive_command": command}
+    server.start()
+    return folders
 
 
 def _counts(database: str) -> tuple[int, int]:
@@ -49,21 +68,14 @@ def _counts(database: str) -> tuple[int, int]:
 def test_a_database_is_recovered_as_it_was_at_a_moment_before_an_accident() -> None:
     with postgres_server() as server:
         backup = tool(server, "pg_basebackup")
-        archive, base = server.folder / "archive", server.folder / "base"
-        for folder in (archive, base):
-            folder.mkdir(mode=0o700)
-            if "user" in server.who:
-                shutil.chown(folder, server.who["user"])
-        server.stop("fast")
-        server.settings |= SETTINGS | {"archive_command": f"test ! -f {archive}/%f && cp %p {archive}/%f"}
-        server.start()
+        archive, base = archiving(server, "archive", "base")
         database = server.database()
         with open_store(database) as store:
             store.write(lambda c: made.create(c, [made.plan("grades", topics=6, documents=5, redundancy=2)]))
-        asyncio.run(_judge(database, "ann", 7))
+        _judge(database, "ann", 7)
 
         server._run(backup, f"--dbname={server.url()}", f"--pgdata={base}", "--checkpoint=fast", "--wal-method=none")
-        asyncio.run(_judge(database, "ben", 9))  # after the backup: only in the log
+        _judge(database, "ben", 9)  # after the backup: only in the log
         before = _counts(database)
         with psycopg.connect(database, autocommit=True) as connection:
             (moment,) = connection.execute("select clock_timestamp()::text").fetchone() or ("",)
@@ -85,7 +97,7 @@ def test_a_database_is_recovered_as_it_was_at_a_moment_before_an_accident() -> N
         server.start()
         _until_it_writes(server)
         assert _counts(database) == before
-        asyncio.run(_judge(database, "cleo", 3))  # and it goes on
+        _judge(database, "cleo", 3)  # and it goes on
         assert _counts(database)[1] == before[1] + 3
 
 
@@ -111,7 +123,7 @@ def test_a_dump_restored_into_an_empty_database_is_the_same(tmp_path: Path) -> N
         database, other = server.database(), server.database()
         with open_store(database) as store:
             store.write(lambda c: made.create(c, [made.plan("grades", topics=3, documents=4, redundancy=2)]))
-        asyncio.run(_judge(database, "ann", 6))
+        _judge(database, "ann", 6)
         dump = str(server.folder / "qrowd.dump")
         server._run(tool(server, "pg_dump"), "--format=custom", f"--file={dump}", database)
         server._run(tool(server, "pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={other}", dump)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from judging import Clock, created, seeded, tables, work
+from judging import Clock, created, judged_by_a_model, seeded, tables
 from qrowd.collect.campaigns.archive import read_archive, write_archive
 from qrowd.collect.campaigns.changes import Judged, changes_between
 from qrowd.collect.campaigns.effort import effort_of
@@ -208,14 +208,7 @@ def test_an_exclusion_says_that_the_entry_test_was_failed_and_all_follows_from_t
 
 
 def test_language_models_have_no_entry_test(store: Store):
-    created(store, entry_plan("grades", first=10))
-    service = seeded(store, Clock(step=3.0))
-
-    async def one() -> None:
-        who = await service.arrive("pilot", "model", "m", name="m", identified="key")
-        await work(service, who, Random(1), steps=12)
-
-    asyncio.run(one())
+    judged_by_a_model(store, entry_plan("grades", first=10), 12)
     assert not any("gold_first" in one for one in first_assigned(store))
     assert store.read(lambda c: c.execute(select(gold_answer)).all()) == []
 

@@ -1,7 +1,6 @@
 """A folder says what a campaign is made of, in the formats people have; nothing outside it is ever read."""
 
 import gzip
-import io
 import os
 import re
 import stat
@@ -15,6 +14,7 @@ from qrowd.collect.campaigns.folder import MAX_RATIO, plan_from_zip, read_folder
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.protocol import Question
 from qrowd.errors import FileError
+from zips import zipped
 
 HEAD = '[campaign]\nname = "pilot"\nseed = 3\n'
 MAGNITUDE = HEAD + "[magnitude]\nk = 3\nredundancy = 2\n"
@@ -47,12 +47,9 @@ def plan_in(tmp_path, changes):
 
 
 def packed(files, *, prefix=""):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            if text is not None:
-                archive.writestr(prefix + name if isinstance(name, str) else name, text)
-    return content.getvalue()
+    return zipped(
+        {prefix + name if isinstance(name, str) else name: text for name, text in files.items() if text is not None}
+    )
 
 
 def test_a_folder_with_the_usual_names_says_everything(tmp_path):

@@ -23,6 +23,7 @@ from qrowd.collect.protocols.settings import SETTINGS, GradesSettings, JourneySe
 from qrowd.collect.protocols.views import DocumentView, PairView
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.materials import units_of
+from zips import zipped
 
 CSV = b"docid,title,text\n" + b"".join(b"d%d,Page %d,Bees number %d.\n" % (i, i, i) for i in range(1, 9))
 DOCUMENTS = SentFile("documents", "pages.csv", CSV)
@@ -36,14 +37,6 @@ def form(**changes: str) -> dict[str, str]:
     """A form with two topics; `__` stands for the point in a name."""
     values = {"campaign.title": "Bees & bread", "campaign.seed": "7", "topics": "keeping bees\nflat bread"}
     return {**first_values(), **values, **{name.replace("__", "."): value for name, value in changes.items()}}
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def test_an_untouched_form_has_the_defaults_of_the_settings() -> None:

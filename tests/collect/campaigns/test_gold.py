@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import event as sql_event
 from sqlalchemy import select
 
-from judging import Clock, created, seeded, tables, work
+from judging import Clock, created, judged_by_a_model, seeded, tables, work
 from qrowd.collect.campaigns import collected
 from qrowd.collect.campaigns.accuracy import accuracy_of
 from qrowd.collect.campaigns.admin import CampaignAdmin
@@ -340,15 +340,7 @@ def test_without_the_rule_nobody_is_excluded(store: Store):
 
 
 def test_language_models_get_no_gold_questions(store: Store):
-    created(store, gold_plan("grades", every=2))
-    service = seeded(store, Clock(step=3.0))
-
-    async def one() -> int:
-        who = await service.arrive("pilot", "model", "m", name="m", identified="key")
-        await work(service, who, Random(1), steps=30)
-        return who
-
-    asyncio.run(one())
+    judged_by_a_model(store, gold_plan("grades", every=2), 30)
     assert store.read(lambda c: c.execute(select(gold_answer)).all()) == []
     assert store.read(lambda c: c.execute(select(judgment)).all())
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judging import Clock, created, seeded, small_plan, tables, work
+from judging import Clock, created, judged_by_three, seeded, small_plan, tables, work
 from qrowd.collect.campaigns.adjudication import adjudications, adjudicator_name
 from qrowd.collect.campaigns.archive import read_archive, write_archive
 from qrowd.collect.campaigns.collected import judgments
@@ -29,17 +29,7 @@ GRADES = {"protocol": "grades", "k": 4, "redundancy": 3, "topics": 2}
 
 
 def campaign(store: Store, clock: Clock, **further: Any) -> tuple[Any, list[int]]:
-    """A campaign with three people who have judged everything; the service and their numbers."""
-    created(store, small_plan(**{**GRADES, **further}))
-    service = seeded(store, clock)
-
-    async def come() -> list[int]:
-        people = [await service.arrive("pilot", "link", name) for name in ("ann", "bob", "cleo")]
-        for i, one in enumerate(people):
-            await work(service, one, Random(i))
-        return people
-
-    return service, asyncio.run(come())
+    return judged_by_three(store, clock, **{**GRADES, **further})
 
 
 def reviewer(store: Store, clock: Clock) -> CampaignReview:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qrowd
-from judging import Clock, created, seeded, small_plan, tables, three_arms, work
+from judging import Clock, created, judged_by_three, seeded, small_plan, tables, three_arms, work
 from qrowd.collect.campaigns.adjudication import PAIR_ANSWERS, adjudications
 from qrowd.collect.campaigns.archive import read_archive, write_archive
 from qrowd.collect.campaigns.collected import preferences
@@ -36,17 +36,7 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 def campaign(store: Store, clock: Clock, **further: Any) -> tuple[Any, list[int]]:
-    """A campaign with three people who have judged everything; the service and their numbers."""
-    created(store, small_plan(**{**PAIRS, **further}))
-    service = seeded(store, clock)
-
-    async def come() -> list[int]:
-        people = [await service.arrive("pilot", "link", name) for name in ("ann", "bob", "cleo")]
-        for i, one in enumerate(people):
-            await work(service, one, Random(i))
-        return people
-
-    return service, run(come())
+    return judged_by_three(store, clock, **{**PAIRS, **further})
 
 
 def reviewer(store: Store, clock: Clock) -> CampaignReview:

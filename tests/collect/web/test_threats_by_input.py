@@ -28,6 +28,7 @@ from qrowd.collect.store.schema import event, judgment
 from qrowd.collect.web.crowd.signed_links import Keys
 from qrowd.errors import ArgumentError
 from webserver import BASE, Answer, Browser, listening
+from zips import zipped
 
 # ---- paths, archives, formulas
 
@@ -52,14 +53,6 @@ MEMBERS = [
     "../out", "a/../../out", "/out", "//out", "..\\out", "a\\..\\..\\out", "C:out", "C:\\out", "\\\\host\\out",
     "campaign.toml/../../out", "./../out", "..", "a/..",
 ]  # fmt: skip
-
-
-def zipped(**members: bytes) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return made.getvalue()
 
 
 def upload(place: Fort, owner: Browser, content: bytes, name: str = "x.zip", **fields: str) -> Answer:
@@ -95,7 +88,7 @@ def test_a_zip_is_taken_and_one_that_leads_out_or_blows_up_is_refused_in_words(
 ) -> None:
     owner = place.owner()
     for name in MEMBERS:
-        answer = upload(place, owner, zipped(**{**GOOD, name: b"x"}))
+        answer = upload(place, owner, zipped({**GOOD, name: b"x"}))
         assert (answer.status, "Traceback" in answer.text) == (422, False), name
     link = zipfile.ZipInfo("documents.jsonl")
     link.external_attr = 0o120777 << 16
@@ -104,7 +97,7 @@ def test_a_zip_is_taken_and_one_that_leads_out_or_blows_up_is_refused_in_words(
         archive.writestr(link, "/etc/passwd")
         archive.writestr("campaign.toml", GOOD["campaign.toml"])
     assert upload(place, owner, made.getvalue()).status == 422
-    bomb = zipped(**{**GOOD, "documents.jsonl": b"\x00" * (40 << 20)})
+    bomb = zipped({**GOOD, "documents.jsonl": b"\x00" * (40 << 20)})
     assert len(bomb) < 100_000
     unpacked = count_unpacked(monkeypatch)
     assert upload(place, owner, bomb).status == 422
@@ -116,7 +109,7 @@ def test_a_zip_is_taken_and_one_that_leads_out_or_blows_up_is_refused_in_words(
     )
     assert outside.status == 422
     assert "root:" not in outside.text
-    assert upload(place, owner, zipped(**GOOD)).status == 303
+    assert upload(place, owner, zipped(GOOD)).status == 303
     assert place.store.read(lambda c: find_campaign(c, "fine")) is not None
     assert not list(tmp_path.parent.glob("out*"))
 

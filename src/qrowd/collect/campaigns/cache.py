@@ -35,7 +35,6 @@ K = TypeVar("K")
 V = TypeVar("V")
 Stamped = tuple[int, int]  # the stamp of a campaign, and a number in it
 
-MANY = 50  # events after which a board is made at once, and not grown
 OF_WHOLE_UNITS = ("assignment_withdrawn", "assignment_restored")
 
 Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow | GoldRow]]  # by table and key
@@ -99,7 +98,7 @@ class AssignmentState:
     def to_row(self) -> AssignmentRow:
         """As the table has it."""
         gold = gold_places(self.task.gold.every, self.task.gold.first)
-        return replace(self.row, state=StoredJson.of(self.protocol.to_json(self.state) | gold))
+        return replace(self.row, state=StoredJson(None, self.protocol.to_json(self.state) | gold))
 
     def pair(self) -> tuple[int, int] | None:
         """The pair on its page, if there is one."""
@@ -228,7 +227,7 @@ class Cache:
         self._documents: Bounded[Stamped, DocumentText] = Bounded(8192)
         self._boards: Bounded[Stamped, tuple[int, Board]] = Bounded(1024)
         self._drawn: Bounded[Stamped, Drawn] = Bounded(64)
-        self._states: Bounded[int, tuple[str, Any]] = Bounded(4096)  # text in the table, state
+        self._states: Bounded[int, tuple[StoredJson, Any]] = Bounded(4096)  # as the table has it, and as it is
         self.new_sizes: dict[int, NewSizes] = {}  # by campaign, of the last look
         self.stamp, self.has_read = 0, False
 
@@ -288,9 +287,8 @@ class Cache:
     def read(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
         """An assignment with its task and state, from its row."""
         arm = self.settings(connection, row.campaign_id).arms[row.arm]
-        text = row.state.text if isinstance(row.state, StoredJson) else None
         known = self._states.get(row.id)
-        if known is not None and known[0] == text:
+        if known is not None and isinstance(row.state, StoredJson) and known[0].text == row.state.text:
             state = known[1]
         else:
             values = {key: value for key, value in row.state.items() if key not in (GOLD_EVERY, GOLD_FIRST)}
@@ -300,7 +298,7 @@ class Cache:
     def remember(self, row: AssignmentRow, state: Any) -> None:
         """What the state of an assignment is, for as long as the table holds this row's text of it."""
         if isinstance(row.state, StoredJson):
-            self._states[row.id] = row.state.text, state
+            self._states[row.id] = row.state, state
 
     def assignment(
         self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False
@@ -384,14 +382,10 @@ class Cache:
         for one in new:  # of several, the last counts
             if one.kind in OF_WHOLE_UNITS:
                 (away.add if one.kind == "assignment_withdrawn" else away.discard)(one.assignment_id)
-        counting = [one for one in new if one.assignment_id is not None and one.assignment_id not in away]
-        entries = [(one.assignment_id or 0, Event(one.kind, one.data), one.time) for one in counting]
-        last = new[-1].id if new else last
-        if len(entries) > MANY:
-            board = board.after_all(entries)
-        else:
-            for assignment_id, event, at in entries:
-                board = board.after(assignment_id, event, at)
+        for one in new:
+            last = one.id
+            if one.assignment_id is not None and one.assignment_id not in away:
+                board = board.after(one.assignment_id, Event(one.kind, one.data), one.time)
         board = board.for_assignment(row.id)  # with what it computes, so that the next caller need not
         self._boards[self.stamp, row.unit_id] = last, board
         return board

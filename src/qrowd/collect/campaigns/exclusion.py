@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from sqlalchemy import Connection
 
@@ -67,13 +67,7 @@ def exclude_by_gold(
         for row in rows
         if row.is_right is not None and (topic, row.document_id, row.other_id or 0) not in withdrawn
     ]
-    rule: dict[str, Any] = {
-        "min_answers": gold.min_answers,
-        "accuracy": gold.accuracy,
-        "risk": gold.risk,
-        "first": gold.first,
-    }
-    if not is_below(answers, **rule):
+    if not is_below(answers, **gold.rule):
         return assessor, assignment
     n_right = sum(one.is_right for one in answers)
     entry = entry_test(gold.first, gold.accuracy, gold.risk)
@@ -83,7 +77,7 @@ def exclude_by_gold(
         "entry_failed": entry.is_failed(answers),
         "least_right": entry.least_right,
         "evidence": evidence(answers, gold.accuracy),
-        **rule,
+        **gold.rule,
     }
     what = "entry test" if all(one.is_entry for one in answers) else "gold questions"
     reason = f"{what}: {n_right} of {len(answers)} right"

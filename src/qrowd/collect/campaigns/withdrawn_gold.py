@@ -112,9 +112,7 @@ def no_longer_excluded(connection: Connection, row: CampaignRow) -> list[Assesso
     gold, withdrawn = read_settings(row).gold, withdrawn_gold(row.settings)
     if gold is None or not withdrawn:
         return []
-    rule: dict[str, Any] = {
-        "min_answers": gold.min_answers, "accuracy": gold.accuracy, "risk": gold.risk, "first": gold.first
-    }  # fmt: skip
+    rule = gold.rule
     of_all, counted = (
         gold_store.gold_answers_by_assessor(connection, row.id, without=without)
         for without in (frozenset[GoldPlace](), withdrawn)

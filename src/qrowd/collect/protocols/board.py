@@ -23,9 +23,6 @@ Entry = tuple[int, Event, float]  # assignment, what happened, when
 LEAVING = ("withdrawn", "stopped", "finished", "all_bad", "waiting", "completed", "lease_expired", "given_back")
 
 
-OF_PAIRS = ("offered", "preferred", "marked_bad", "undone")
-
-
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One judgment that stands: `first` was preferred to `second`, the two are even, or `first` is Bad (second -1)."""
@@ -72,27 +69,10 @@ class Board:
         cls, documents: tuple[int, ...], log: Iterable[Entry] = (), *, pair_redundancy: int = 1, infer: bool = True
     ) -> Board:
         """From what happened, oldest first."""
-        return cls(documents, pair_redundancy, infer=infer).after_all(log)
-
-    def after_all(self, log: Iterable[Entry]) -> Board:
-        """The board once all this happened, as by `after` one by one, in a time that is linear in the events."""
-        facts, offered = list(self.facts), dict(self.offered)
+        board = cls(documents, pair_redundancy, infer=infer)
         for assignment, event, at in log:
-            of_gold = event.data.get("gold") is not None
-            if not (of_gold or event.kind in OF_PAIRS or event.kind in LEAVING):
-                continue
-            offered.pop(assignment, None)
-            if of_gold:
-                continue
-            if event.kind == "offered":
-                offered[assignment] = Offer((self.places[event.data["left"]], self.places[event.data["right"]]), at)
-            elif event.kind in ("preferred", "marked_bad"):
-                facts.append(self._fact(assignment, event))
-            elif event.kind == "undone":
-                own = next((i for i in reversed(range(len(facts))) if facts[i].assignment == assignment), None)
-                if own is not None:
-                    del facts[own]
-        return replace(self, facts=tuple(facts), offered=offered)
+            board = board.after(assignment, event, at)
+        return board
 
     def after(self, assignment: int, event: Event, at: float) -> Board:
         """The board once this happened, too. An event that says nothing of pairs changes nothing."""

@@ -294,6 +294,11 @@ class GoldSettings:
         """One of how many is a gold question, in an assessor's first unit or in a later one."""
         return self.first_every or self.every if first else self.every
 
+    @property
+    def rule(self) -> dict[str, Any]:
+        """By what somebody is excluded: arguments of `gold.is_below`."""
+        return {name: getattr(self, name) for name in ("min_answers", "accuracy", "risk", "first")}
+
     def bonus_of(self, n_answers: int, accuracy: float | None) -> float:
         """What is paid for an accuracy over so many gold questions."""
         if accuracy is None or n_answers < self.min_answers:

@@ -339,17 +339,19 @@ def _engine(path: Path, *, read_only: bool) -> Engine:
 
 
 class StoredJson(Mapping[str, Any]):
-    """A JSON object as a table has it. Its text is read when somebody asks for a value."""
+    """A JSON object of a table as text and as values; each is made from the other one when somebody asks for it."""
 
-    __slots__ = ("_values", "text")
+    __slots__ = ("_text", "_values")
 
-    def __init__(self, text: str, values: Mapping[str, Any] | None = None) -> None:
-        self.text, self._values = text, values
+    def __init__(self, text: str | None, values: Mapping[str, Any] | None = None) -> None:
+        self._text, self._values = text, values
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> StoredJson:
-        """Of values, which do not change any more."""
-        return cls(to_json(values), values)
+    @property
+    def text(self) -> str:
+        """As JSON."""
+        if self._text is None:
+            self._text = to_json(self._values)
+        return self._text
 
     def _read(self) -> Mapping[str, Any]:
         if self._values is None:

@@ -35,6 +35,7 @@ from qrowd.collect.store.schema import campaign_draft, draft_part
 from qrowd.collect.web.keeping import keep_once
 from qrowd.collect.web.owner import drafts, guided
 from webserver import Answer, Browser
+from zips import zipped
 
 PATH = "/owner/new/guided"
 SHOWN = ("welcome", "consent", "guidelines", "task")  # pages of a preview
@@ -304,12 +305,9 @@ def test_parts_of_a_file_make_the_file(made: Estate) -> None:
 
 
 def folder(title: str, n: int, name: str = "ducks") -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("campaign.toml", TOML.format(title=title, n=n).replace("ducks", name))
-        archive.writestr("topics.tsv", "t1\tducks\n")
-        archive.writestr("documents.jsonl", '{"id": "d1", "text": "One."}\n{"id": "d2", "text": "Two."}\n')
-    return buffer.getvalue()
+    toml = TOML.format(title=title, n=n).replace("ducks", name)
+    documents = '{"id": "d1", "text": "One."}\n{"id": "d2", "text": "Two."}\n'
+    return zipped({"campaign.toml": toml, "topics.tsv": "t1\tducks\n", "documents.jsonl": documents})
 
 
 @pytest.fixture
@@ -343,15 +341,14 @@ def test_a_change_is_shown_then_made_and_the_log_says_who(ducks: Estate) -> None
 
 
 def test_the_folder_of_a_campaign_is_downloaded_edited_and_sent_back(ducks: Estate) -> None:
-    owner, buffer = ducks.owner(), io.BytesIO()
+    owner = ducks.owner()
     answer = owner.get("/owner/c/ducks/change/folder")
     assert answer.header("content-disposition") == 'attachment; filename="ducks.zip"'
     page = owner.get(send_folder(owner, answer.body).header("location") or "").text
     assert "The folder and the campaign say the same." in page
-    with zipfile.ZipFile(io.BytesIO(answer.body)) as before, zipfile.ZipFile(buffer, "w") as after:
-        for name in before.namelist():
-            after.writestr(name, before.read(name).replace(b"redundancy = 1", b"redundancy = 5"))
-    page = owner.get(send_folder(owner, buffer.getvalue()).header("location") or "").text
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as before:
+        edited = {name: before.read(name).replace(b"redundancy = 1", b"redundancy = 5") for name in before.namelist()}
+    page = owner.get(send_folder(owner, zipped(edited)).header("location") or "").text
     assert lines(page) == ["grades.redundancy: 1 -> 5"]
 
 
@@ -373,8 +370,9 @@ def test_a_change_that_was_checked_against_an_earlier_version_is_not_made(ducks:
 
 def test_what_cannot_change_and_folders_of_other_campaigns_are_refused(ducks: Estate) -> None:
     owner = ducks.owner()
+    whole = folder("Ducks", 1)
     for content, words in (
-        (folder("Ducks", 1).replace(b"ducks", b"geese"), "cannot be unpacked"),
+        (whole[:60] + bytes([whole[60] ^ 255]) + whole[61:], "cannot be unpacked"),  # a byte of the first file
         (folder("Ducks", 1, name="geese"), "The folder is of a campaign geese, not of ducks."),
         (b"no zip", "cannot be unpacked"),
     ):

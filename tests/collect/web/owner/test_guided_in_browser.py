@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, expect
 
 from collect.web.owner.estate import Estate, served
 from collect.web.owner.test_owner_in_browser import begin_session
-from collect.web.owner.test_owner_routes import zipped
 from collect.web.owner.test_review_in_browser import looked_at
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.folder import plan_from_zip
+from zips import zipped
 
 SHOTS = Path(os.environ["QROWD_SHOTS"]) if "QROWD_SHOTS" in os.environ else None  # a folder to look at afterwards
 TOPICS = "keeping bees in a city\nbread that stays flat"

@@ -7,10 +7,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import COLOURS, WCAG, axe_faults, by_tags
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, served
-from collect.web.owner.test_owner_routes import FOLDER, zipped
+from collect.web.owner.test_owner_routes import FOLDER
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.store.materials import set_campaign_status
 from qrowd.collect.web.owner import owner_link
+from zips import zipped
 
 LOOKS = (("light", 1280, by_tags(*WCAG, "best-practice")), ("dark", 1280, COLOURS), ("light", 320, COLOURS))
 

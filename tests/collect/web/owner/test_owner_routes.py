@@ -28,6 +28,7 @@ from qrowd.collect.web.owner.formatting import english
 from qrowd.collect.web.payment import payment_code
 from qrowd.judge import FunctionModel, Request
 from webserver import BASE, SECRET, Browser
+from zips import zipped
 
 UPLOADS = {
     "/owner/new",
@@ -96,14 +97,6 @@ def multipart(fields: dict[str, str], files: list[tuple[str, bytes]]) -> tuple[b
         head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         parts.append(head.encode() + b"Content-Type: application/octet-stream\r\n\r\n" + content + b"\r\n")
     return b"".join(parts) + f"--{edge}--\r\n".encode(), {"content-type": f"multipart/form-data; boundary={edge}"}
-
-
-def zipped(members: dict[str, str]) -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, text in members.items():
-            archive.writestr(name, text)
-    return content.getvalue()
 
 
 FOLDER = {
