@@ -22,8 +22,11 @@ NEVER = {
         group by u.id having count(*) > (select count(*) from slot where slot.unit_id = u.id)""",
     "a slot whose holder does not hold it": """
         select s.unit_id, s.number, s.assignment_id from slot s left join assignment a on a.id = s.assignment_id
-        where s.assignment_id is not null
+        where s.assignment_id >= 0
         and (a.id is null or a.status not in ('open', 'completed') or a.unit_id <> s.unit_id or a.slot <> s.number)""",
+    "a closed slot of a unit that nobody completed": """
+        select s.unit_id, s.number, s.assignment_id from slot s left join assignment a on a.id = -s.assignment_id
+        where s.assignment_id < 0 and (a.id is null or a.status <> 'completed' or a.unit_id <> s.unit_id)""",
     "an assignment that holds a slot which says otherwise": """
         select a.id from assignment a join slot s on s.unit_id = a.unit_id and s.number = a.slot
         where a.status in ('open', 'completed') and (s.assignment_id is null or s.assignment_id <> a.id)""",

@@ -45,6 +45,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     settings = cache.settings(connection, row.id)
     assessors: dict[int, AssessorRow] = {}
     assignments: dict[int, AssignmentState] = {}
+    closed: dict[int, list[int]] = {}
     messages, reservations = Messages(), Reservations()
     status, n, n_people, of_slots = "running", 0, 0, []
     log = events.of_campaign(connection, row.id) if only is None else events_of_assessor(connection, only)
@@ -63,6 +64,10 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
             assessors[who] = new_assessor(settings, row.id, who, event, one.time, n_before=n_people)
             n_people += not assessors[who].is_model
         elif which is not None and one.kind not in ABOUT_ASSIGNMENTS:
+            if one.kind == "slots_closed":
+                closed[which] = one.data["slots"]
+            elif one.kind == "assignment_withdrawn":
+                closed.pop(which, None)
             assignments[which] = assignments[which].after(settings, event, one.time, one.version or 1)
         else:
             assessors[who] = assessor_after(settings, assessors[who], event, one.time, which)
@@ -90,6 +95,8 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
         rebuilt_slots(connection, row.id, of_slots, settings.n_slots)
     state.add_assessors(connection, *assessors.values())
     state.add_assignments(connection, [assignment.to_row() for assignment in assignments.values()])
+    for which, numbers in closed.items():
+        state.close_slots(connection, assignments[which].row, numbers)
     answers: defaultdict[Table, list[dict[str, Any]]] = defaultdict(list)
     for assignment in assignments.values():
         for table, rows, _ in differences(None, assignment):

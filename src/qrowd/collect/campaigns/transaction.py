@@ -215,6 +215,7 @@ class Transaction:
                     board = self._withdraw(board, assignment, int(event.data["document"]))
         if assignment.row.status != "open":
             assessor = self._ended(assessor, assignment)
+            assignment = self._close_slots(assignment, board)
         return (assessor, assignment) if self.settings.gold is None else exclude_by_gold(self, assessor, assignment)
 
     def _ended(self, assessor: AssessorRow, assignment: AssignmentState) -> AssessorRow:
@@ -226,6 +227,17 @@ class Transaction:
         if not assignment.row.holds_slot:
             state.release_slot(self.connection, assignment.row)
         return assessor
+
+    def _close_slots(self, assignment: AssignmentState, board: Board | None) -> AssignmentState:
+        """Nobody else gets a unit that is judged together once nothing is left to judge in it."""
+        if assignment.row.status != "completed" or board is None:
+            return assignment
+        is_over = assignment.protocol.leaves_nothing(assignment.task, board)
+        numbers = state.free_slots(self.connection, assignment.row.unit_id) if is_over else []
+        if not numbers:
+            return assignment
+        state.close_slots(self.connection, assignment.row, numbers)
+        return self.record_assignment(assignment, Event("slots_closed", {"slots": numbers}))
 
     # ------------------------------------------------------------------ units
 
@@ -343,7 +355,9 @@ class Transaction:
         self._assignments[id] = None, assignment
         for event in assignment.protocol.resume(assignment.task, assignment.state, board, self.at):
             assignment = self.record_assignment(assignment, event)
+            board = None if board is None else board.after(id, event, self.at)
         if assignment.row.status != "open":
+            assignment = self._close_slots(assignment, board)
             state.save_assignment(self.connection, assignment.to_row())  # or nobody could have another
         return assessor, assignment
 

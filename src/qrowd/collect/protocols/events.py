@@ -315,6 +315,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "message_answered": {"number": Index, "text": Reason},
     "message_read": {"number": Index},
     # of an assignment
+    "slots_closed": {"slots": tuple[int, ...]},  # free ones of its unit, in which nothing is left to judge
     "revised": {"position": Index, "text": str, "value": float | None, "reason": str, "active": float | None},
     "replied": {"shown": Index, "option": Index, "correct": bool},
     "judged": {"position": Index, "text": str, "value": float, "reason": str, "active": float | None},

@@ -114,6 +114,10 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         event = Event("withdrawn", {"pair": state.current.pair, "document": bad[0]})
         return (event, *self._next(task, state, at, now.after(now.me, event, at), removed=True))
 
+    def leaves_nothing(self, task: Task, board: Board) -> bool:
+        new = board.for_assignment(0)  # no assignment has this number
+        return _over(task, new) is not None or self._chosen(task, new) == "finished"
+
     def offered(self, state: PreferenceState) -> tuple[int, int] | None:
         return None if state.phase != "pairs" or state.current is None else (state.current.left, state.current.right)
 
@@ -253,8 +257,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         ending: str | None = _over(task, board)
         if ending is None:
             last = _last_preferred(state.answers)
-            kept = -1 if last is None else board.places[last]
-            pair = board.choose(_order_of(task), kept, enough=lambda known: _settled(task, board, known))
+            pair = self._chosen(task, board, -1 if last is None else board.places[last])
             if not isinstance(pair, str):
                 n_asked = state.n_gold_answers
                 if task.gold.comes(state.n_pairs, n_asked):  # only now, so that it takes as long as any other
@@ -264,6 +267,9 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             ending = pair
         asks = task.settings.rating and state.answers
         return (Event(ending),) if asks else (Event(ending), Event("completed"))
+
+    def _chosen(self, task: Task, board: Board, kept: int = -1) -> Pair | Literal["waiting", "finished"]:
+        return board.choose(_order_of(task), kept, enough=lambda known: _settled(task, board, known))
 
     def _undo(self, task: Task, state: PreferenceState, at: float, board: Board) -> tuple[Event, ...]:
         """The last judgment or mark of this assessor is taken back, and its pair is asked again if it is open."""

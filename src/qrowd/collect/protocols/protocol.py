@@ -234,6 +234,10 @@ class Protocol(ABC, Generic[S]):
         """What follows by itself once a unit is assigned, or once somebody else removed a document from the board."""
         return ()
 
+    def leaves_nothing(self, task: Task, board: Any) -> bool:
+        """Whether nobody who came to a unit would have anything to judge, also if all who have it open left it."""
+        return False
+
     def offered(self, state: S) -> tuple[int, int] | None:
         """The documents of the pair that is on the page, where pages show pairs."""
         return None

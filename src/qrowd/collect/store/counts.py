@@ -61,9 +61,10 @@ _COUNTED = and_(assignment.c.counts, assessor.c.excluded.is_(None))
 
 
 def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, str], int]:
-    """{(topic, arm): how many assignments it asks for}."""
+    """{(topic, arm): how many assignments it asks for}; of units in which nothing is left to judge, no further ones."""
     columns = slot.c.topic_id, slot.c.arm
-    query = select(*columns, func.count()).where(slot.c.campaign_id == campaign_id).group_by(*columns)
+    wanted = slot.c.campaign_id == campaign_id, func.coalesce(slot.c.assignment_id, 0) >= 0
+    query = select(*columns, func.count()).where(*wanted).group_by(*columns)
     return {(topic_id, arm): int(n) for topic_id, arm, n in connection.execute(query)}
 
 

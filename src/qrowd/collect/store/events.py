@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, func, insert, select, text
+from sqlalchemy import Connection, bindparam, func, insert, select, text
 
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.schema import event
@@ -49,7 +49,7 @@ _MANY = insert(event).returning(event.c.id, sort_by_parameter_order=True)
 ALL = select(*(event.c[name] for name in LogEntry._fields))
 _BY_OWNER = text("actor = 'owner'")  # as the index has it
 _BY_KEY = Direct(ALL.where(event.c.idem_key == bindparam("key")))
-_OF_UNIT = ALL.where(event.c.unit_id == bindparam("of"), event.c.id > bindparam("after"))
+_OF_UNIT = ALL.where(event.c.unit_id == bindparam("of"), event.c.id > bindparam("after")).order_by(event.c.id)
 
 
 def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
@@ -80,19 +80,23 @@ def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     return None if row is None else LogEntry._make(row)
 
 
-def of_assignment(connection: Connection, assignment_id: int) -> Iterator[LogEntry]:
+def of_assignment(connection: Connection, assignment_id: int) -> list[LogEntry]:
     """What happened to one assignment, oldest first."""
-    return _streamed(connection, ALL.where(event.c.assignment_id == assignment_id))
+    query = ALL.where(event.c.assignment_id == assignment_id).order_by(event.c.id)
+    return [LogEntry._make(row) for row in connection.execute(query)]
 
 
-def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> Iterator[LogEntry]:
+def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> list[LogEntry]:
     """What happened in all assignments of one unit, oldest first. after : only events with a higher number."""
-    return _streamed(connection, _OF_UNIT, {"of": unit_id, "after": after})
+    return [LogEntry._make(row) for row in connection.execute(_OF_UNIT, {"of": unit_id, "after": after})]
 
 
 def of_campaign(connection: Connection, campaign_id: int) -> Iterator[LogEntry]:
     """Everything that happened in a campaign, oldest first."""
-    return _streamed(connection, ALL.where(event.c.campaign_id == campaign_id))
+    rows = connection.execute(
+        ALL.where(event.c.campaign_id == campaign_id).order_by(event.c.id), execution_options={"yield_per": CHUNK}
+    )
+    return map(LogEntry._make, rows)
 
 
 def of_owners(connection: Connection, campaign_id: int, n: int, skipped: int = 0) -> list[LogEntry]:
@@ -105,10 +109,3 @@ def count_of_owners(connection: Connection, campaign_id: int) -> int:
     """How many events owners caused in a campaign."""
     query = select(func.count()).select_from(event).where(event.c.campaign_id == campaign_id, _BY_OWNER)
     return int(connection.execute(query).scalar_one())
-
-
-def _streamed(
-    connection: Connection, query: Select[Any], values: Mapping[str, int] | None = None
-) -> Iterator[LogEntry]:
-    rows = connection.execute(query.order_by(event.c.id), values, execution_options={"yield_per": CHUNK})
-    return map(LogEntry._make, rows)

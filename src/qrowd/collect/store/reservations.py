@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, insert, select
 
 from qrowd.collect.store.schema import assessor, assignment, reservation, slot, topic, unit
 from qrowd.collect.store.sqlite import Direct
@@ -107,7 +107,7 @@ def end_reservation(connection: Connection, unit_id: int, number: int) -> None:
 
 def reserved_units(connection: Connection, campaign_id: int) -> list[ReservedUnit]:
     """What is kept in a campaign, topic by topic, also what was kept until a time that has passed."""
-    holder = slot.outerjoin(assignment, assignment.c.id == slot.c.assignment_id)
+    holder = slot.outerjoin(assignment, assignment.c.id == func.abs(slot.c.assignment_id))
     query = (
         select(
             reservation.c.unit_id, reservation.c.number, topic.c.label, topic.c.title, unit.c.number,

@@ -241,7 +241,8 @@ slot = Table(
     _arm(),
     Column("latin_row", Integer, nullable=False, default=0),  # of the design that balances arms over topics
     Column("lottery", Double, nullable=False),  # in [0, 1): where it stands in the order of handing out
-    Column("assignment_id", BigInteger),  # who holds it; null where free
+    # Who holds it; null where free; minus the assignment after which nothing was left to judge, where it is closed.
+    Column("assignment_id", BigInteger),
     _partial("ix_slot_free", "campaign_id", "lottery", where="assignment_id is null"),
     _partial(
         "ix_slot_free_of_arm", "campaign_id", "arm", "latin_row", "lottery", where="assignment_id is null and arm <> ''"

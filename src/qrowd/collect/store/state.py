@@ -265,7 +265,15 @@ _this_slot = slot.c.unit_id == bindparam("unit"), slot.c.number == bindparam("pl
 _HOLD = Direct(
     update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
 )
-_RELEASE = update(slot).where(*_this_slot, slot.c.assignment_id == bindparam("holder")).values(assignment_id=None)
+_of_unit = slot.c.unit_id == bindparam("unit")
+_RELEASE = (
+    update(slot)
+    .where(_of_unit, slot.c.assignment_id.in_((bindparam("holder"), -bindparam("holder"))))
+    .values(assignment_id=None)
+)
+_FREE_OF_UNIT = select(slot.c.number).where(_of_unit, slot.c.assignment_id.is_(None)).order_by(slot.c.number)
+_FREE_OF_UNIT_LOCKED = _FREE_OF_UNIT.with_for_update(skip_locked=True)
+_CLOSE = update(slot).where(*_this_slot).values(assignment_id=-bindparam("holder"))
 _CHANGING_ASSIGNMENT = ("status", "counts", "lease_until", "version", "state", "updated")
 _SAVE_ASSIGNMENT = Direct(
     update(assignment)
@@ -389,8 +397,19 @@ def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
 
 
 def release_slot(connection: Connection, row: AssignmentRow) -> None:
-    """Somebody else may have its slot."""
-    connection.execute(_RELEASE, {"unit": row.unit_id, "place": row.slot, "holder": row.id})
+    """Somebody else may have its slot, and those that were closed when it ended."""
+    connection.execute(_RELEASE, {"unit": row.unit_id, "holder": row.id})
+
+
+def free_slots(connection: Connection, unit_id: int) -> list[int]:
+    """The numbers of a unit's slots that nobody has, or takes at this moment; nobody can until the transaction ends."""
+    return list(connection.scalars(_FREE_OF_UNIT_LOCKED, {"unit": unit_id}))
+
+
+def close_slots(connection: Connection, row: AssignmentRow, numbers: Sequence[int]) -> None:
+    """Nobody gets these slots of its unit until it releases its own."""
+    for number in numbers:
+        connection.execute(_CLOSE, {"unit": row.unit_id, "place": number, "holder": row.id})
 
 
 def clear_state(connection: Connection, campaign_id: int) -> None:

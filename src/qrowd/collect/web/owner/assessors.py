@@ -203,7 +203,7 @@ def units_of(connection: Connection, row: AssessorRow) -> list[UnitOfAssessor]:
     places = materials.unit_places(connection, [one.unit_id for one in rows])
     units = [UnitOfAssessor(one, *places[one.unit_id]) for one in rows]
     for unit in units[-UNITS_SHOWN:]:
-        log = list(events.of_assignment(connection, unit.row.id))
+        log = events.of_assignment(connection, unit.row.id)
         unit.answers.extend(_judgments(connection, unit.row.id, log))
         unit.answers.extend(_preferences(connection, unit.row.id))
         unit.notes.extend((event.time, note) for event in log if (note := note_of(event)))
