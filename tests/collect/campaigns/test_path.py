@@ -12,7 +12,7 @@ from judging import Clock
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.events import append
+from qrowd.collect.store.events import send
 from qrowd.collect.store.invitations import invite
 from qrowd.collect.store.sqlite import SqliteStore
 from webserver import Answer, Browser, serving
@@ -37,7 +37,7 @@ def modules_before_the_log(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]
     def look(frame, what, _):
         if what == "call" and not stored and (file := Path(frame.f_code.co_filename)).is_relative_to(ROOT):
             modules.add(str(file.relative_to(ROOT)))
-            if frame.f_code is append.__code__:
+            if frame.f_code is send.__code__:
                 stored.append(True)
 
     def commit_under_observation(store, jobs):
@@ -64,14 +64,14 @@ def test_a_grade_passes_at_most_fourteen_modules_from_the_form_to_the_log(tmp_pa
     with serving(tmp_path / "served", (tmp_path / "made.db").read_bytes(), Clock()) as place:
         browser = Browser(place.app)
 
-        def send(path: str, page: Answer, **fields: str) -> None:
+        def post(path: str, page: Answer, **fields: str) -> None:
             fields |= {name: page.field(name) for name in ("csrf", "key", "shown") if f'name="{name}"' in page.text}
             assert browser.post(path, fields).status == 303
 
-        send(f"/join/{token}", browser.get(f"/join/{token}"))
-        send("/c/pilot/act", browser.get("/c/pilot"), do="go_on")
-        send("/c/pilot/act", browser.get("/c/pilot"), do="judge", position="0", text="1")  # now all is in memory
+        post(f"/join/{token}", browser.get(f"/join/{token}"))
+        post("/c/pilot/act", browser.get("/c/pilot"), do="go_on")
+        post("/c/pilot/act", browser.get("/c/pilot"), do="judge", position="0", text="1")  # now all is in memory
         page = browser.get("/c/pilot")
         with modules_before_the_log(monkeypatch) as modules:
-            send("/c/pilot/act", page, do="judge", position="1", text="1")
+            post("/c/pilot/act", page, do="judge", position="1", text="1")
     assert len(modules) <= 14, sorted(modules)

@@ -25,7 +25,7 @@ from qrowd.collect.protocols.journey import Journey
 from qrowd.collect.protocols.protocol import BadRow, GoldRow, JudgmentRow, Material, PreferenceRow, Protocol, Rows, Task
 from qrowd.collect.protocols.registry import PROTOCOLS
 from qrowd.collect.protocols.settings import settings_for_models
-from qrowd.collect.store import events, materials, state
+from qrowd.collect.store import answers, events, materials, state
 from qrowd.collect.store.materials import TopicRow
 from qrowd.collect.store.schema import bad_mark, gold_answer, judgment, preference
 from qrowd.collect.store.sqlite import StoredJson
@@ -158,7 +158,7 @@ def hold_pair(connection: Connection, assignment: AssignmentState) -> None:
     if (pair := assignment.pair()) is not None:
         together = assignment.arm.together and pair[0] in assignment.task.material.documents
         board = assignment.row.unit_id if together else assignment.row.id
-        state.hold_pair(connection, board, pair, assignment.row.id, assignment.arm.seats)
+        answers.hold_pair(connection, board, pair, assignment.row.id, assignment.arm.seats)
 
 
 # ---- what a form says of the page that it was on
@@ -304,12 +304,8 @@ class Cache:
         self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False
     ) -> AssignmentState | None:
         """An assignment with its task and state; where a unit is worked on together, the unit is locked first."""
-        settings = self.settings(connection, campaign_id)
-        if lock and settings.together:
-            before = state.find_assignment(connection, id)
-            # In one that has ended nothing changes any more.
-            if before is not None and before.status == "open" and settings.arms[before.arm].together:
-                state.lock_unit(connection, before.unit_id)
+        if lock and self.settings(connection, campaign_id).together:
+            state.lock_unit_of(connection, id)
         row = state.find_assignment(connection, id, lock=lock)
         return None if row is None else self.read(connection, row)
 

@@ -48,7 +48,7 @@ from qrowd.collect.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd.collect.store import draws, events, materials, sessions, state
+from qrowd.collect.store import answers, draws, events, materials, sessions, state
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.state import AssessorRow
@@ -256,37 +256,44 @@ class JudgingService:
         """Change the state of an assessor and their unit in one transaction."""
         at, tried = self.clock(), False
 
-        def work(connection: Connection) -> tuple[Receipt, int]:
+        def work(connection: Connection) -> Callable[[], tuple[Receipt, int]]:
             nonlocal tried
             if tried:  # the last try was undone, and boards may remember it
                 self.cache.forget_boards()
             tried = True
-            assessor, status, assignment, cache = self._find(connection, assessor_id, lock=True)
+            asked = state.ask_assessor(connection, assessor_id, lock=True)
             # Under the lock, so that of two equal forms sent at once the second finds what the first did.
-            if key and (earlier := events.by_key(connection, f"{assessor_id:x}:{key}")) is not None:
+            sent = events.ask_key(connection, f"{assessor_id:x}:{key}") if key else None
+            assessor, status, assignment, cache = self._find(connection, assessor_id, asked, lock=True)
+            if sent is not None and (earlier := sent()) is not None:
                 if earlier.digest != digest:
                     raise Refusal(
                         "changed", "This page has already been used to save another answer. Here it is again."
                     )
-                return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late), 0
+                replay = Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late)
+                return lambda: (replay, 0)
             transaction = Transaction(connection, cache, assessor.campaign_id, at, self._number)
             if key:
                 transaction.set_key(f"{assessor_id:x}:{key}", digest)
             assessor, assignment = change(transaction, assessor, status, assignment)
-            receipt = transaction.finish()
-            page: Page | None = self._page(connection, cache, assessor, status, assignment, at)
-            if (
-                self.store.dialect != "sqlite"
-                and cache.has_read
-                and materials.find_stamp(connection, assessor.campaign_id) != cache.stamp
-            ):
-                page = None  # the campaign was changed while this was read: the page may be of both versions
-                self.cache.forget(cache.stamp)
+            transaction.finish()
+            page = self._page(connection, cache, assessor, status, assignment, at)
+            reads = self.store.dialect != "sqlite" and cache.has_read
+            stamp = materials.ask_stamp(connection, assessor.campaign_id) if reads else None
+
             of_question = assessor.campaign_id if transaction.settings.question is not None else 0
-            return Receipt(receipt.event_id, at, receipt.events, late=receipt.late, page=page), of_question
+
+            def stored() -> tuple[Receipt, int]:
+                if stamp is not None and stamp() != cache.stamp:
+                    # The campaign was changed while this was read: the page may be of both versions.
+                    self.cache.forget(cache.stamp)
+                    return transaction.receipt(None), of_question
+                return transaction.receipt(page), of_question
+
+            return stored
 
         try:
-            receipt, campaign_id = await self.store.write_async(work)
+            receipt, campaign_id = (await self.store.write_async(work))()
             if campaign_id and any(event.kind in ("judged", "revised") for event in receipt.events):
                 self.answered(campaign_id)
             return receipt
@@ -304,16 +311,23 @@ class JudgingService:
                 return
             version = cache.settings(connection, assignment.row.campaign_id).version
             if place_of(shown, version)[0] == f"{assignment.row.id:x}":
-                state.save_draft(connection, assignment.row.id, position, text, reason, at)
+                answers.save_draft(connection, assignment.row.id, position, text, reason, at)
 
         await self.store.write_async(work)
 
     # ------------------------------------------------------------------ inside
 
     def _find(
-        self, connection: Connection, assessor_id: int, *, lock: bool = False
+        self,
+        connection: Connection,
+        assessor_id: int,
+        asked: Callable[[], state.Found | None] | None = None,
+        *,
+        lock: bool = False,
     ) -> tuple[AssessorRow, str, AssignmentState | None, Cache]:
-        assessor, status, stamp = _assessor(connection, assessor_id, lock=lock)
+        """asked : for the assessor, where the store was asked before."""
+        found = state.find_assessor(connection, assessor_id, lock=lock) if asked is None else asked()
+        assessor, status, stamp = _known(found, assessor_id)
         cache, assignment = self.cache.at(stamp), None
         if assessor.current_id is not None:
             assignment = cache.assignment(connection, assessor.campaign_id, assessor.current_id, lock=lock)
@@ -335,7 +349,7 @@ class JudgingService:
         view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
-            row = state.find_draft(connection, assignment.row.id, view.position)
+            row = answers.find_draft(connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
         named = assessor.provider not in KEYS
         page = self._page_of_view(
@@ -474,9 +488,11 @@ def _campaign(connection: Connection, name: str) -> CampaignRow:
     return row
 
 
-def _assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str, int]:
-    """An assessor, and the status and the stamp of the campaign."""
-    row = state.find_assessor(connection, id, lock=lock)
-    if row is None:
+def _assessor(connection: Connection, id: int, *, lock: bool = False) -> state.Found:
+    return _known(state.find_assessor(connection, id, lock=lock), id)
+
+
+def _known(found: state.Found | None, id: int) -> state.Found:
+    if found is None:
         raise NotFoundError(f"there is no assessor {id}")
-    return row
+    return found

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from qrowd.collect.store import materials, persons, state
+from qrowd.collect.store.answers import answers_of
 from qrowd.collect.store.schema import (
     bad_mark,
     campaign,
@@ -19,7 +20,7 @@ from qrowd.collect.store.schema import (
     preference,
     session,
 )
-from qrowd.collect.store.state import AssessorRow, answers_of
+from qrowd.collect.store.state import AssessorRow
 
 #: What an event of an assessor may show them: what they did and wrote, nothing of how their work is checked.
 OWN = frozenset(

@@ -18,6 +18,7 @@ from qrowd.collect.campaigns.versions import restore_versions
 from qrowd.collect.campaigns.withdrawn_gold import restore_withdrawn
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.answers import save_answers
 from qrowd.collect.store.draws import DRAWN
 from qrowd.collect.store.persons import events_of_assessor
 from qrowd.collect.store.state import AssessorRow, Slot
@@ -103,7 +104,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
             answers[table] += rows
         hold_pair(connection, assignment)
     for table, rows in answers.items():
-        state.save_answers(connection, table, rows)
+        save_answers(connection, table, rows)
     messages.save(connection)
     reservations.save(connection)
     return n
@@ -115,4 +116,4 @@ def _save_one(connection: Connection, assessor: AssessorRow, assignments: Iterab
     for assignment in assignments:
         state.save_assignment(connection, assignment.to_row())
         for table, rows, _ in differences(None, assignment):
-            state.save_answers(connection, table, rows)
+            save_answers(connection, table, rows)

@@ -17,7 +17,7 @@ from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, h
 from qrowd.collect.campaigns.drawn import drawn_event
 from qrowd.collect.campaigns.exclusion import exclude_by_gold, gold_of_unit
 from qrowd.collect.campaigns.messages import take_message
-from qrowd.collect.campaigns.pages import Receipt
+from qrowd.collect.campaigns.pages import Page, Receipt
 from qrowd.collect.campaigns.reopening import first_reopened, reconsider
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.asking import STALE
@@ -34,7 +34,7 @@ from qrowd.collect.protocols.events import (
     Refusal,
 )
 from qrowd.collect.protocols.views import DocumentView, EndView, PairView
-from qrowd.collect.store import draws, events, state
+from qrowd.collect.store import answers, draws, events, state
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.reservations import own_slot
 from qrowd.collect.store.schema import MODEL
@@ -65,7 +65,7 @@ class Transaction:
         self.settings = cache.settings(connection, campaign_id)
         self._events: list[Event] = []
         self._pending: list[LogEntry] = []
-        self._last = 0
+        self._last: Callable[[], int] = lambda: 0
         # As they were at the beginning, None where new, and as they are now.
         self._assessors: dict[int, tuple[AssessorRow | None, AssessorRow]] = {}
         self._assignments: dict[int, tuple[AssignmentState | None, AssignmentState]] = {}
@@ -451,11 +451,11 @@ class Transaction:
     def flush(self) -> None:
         """Write the events so far, so that they can be read in this transaction."""
         if self._pending:
-            self._last = events.append(self.connection, self._pending)[-1]
+            self._last = events.send(self.connection, self._pending)
             self._pending = []
 
-    def finish(self) -> Receipt:
-        """Write everything."""
+    def finish(self) -> None:
+        """Write everything; what cannot be written is known at the end of the store's transaction at the latest."""
         self.flush()
         for before, assessor in self._assessors.values():
             if before is None:
@@ -468,10 +468,13 @@ class Transaction:
                 state.save_assignment(self.connection, row)
                 self.cache.remember(row, now.state)
             for table, rows, keys in differences(earlier, now):
-                state.remove_answers(self.connection, table, keys)
-                state.save_answers(self.connection, table, rows)
+                answers.remove_answers(self.connection, table, keys)
+                answers.save_answers(self.connection, table, rows)
         self._save_pairs()
-        return Receipt(self._last, self.at, tuple(self._events), late=self._late)
+
+    def receipt(self, page: Page | None) -> Receipt:
+        """What to tell once all is on disk. page : what comes next."""
+        return Receipt(self._last(), self.at, tuple(self._events), late=self._late, page=page)
 
     def _save_pairs(self) -> None:
         """Write which pair each assessor has on the page; pairs that are given up go first."""
@@ -479,6 +482,6 @@ class Transaction:
         changes = [(pair, now) for pair, now in pairs if pair != now.pair()]
         for pair, now in changes:
             if pair is not None:
-                state.release_pair(self.connection, now.row.id)
+                answers.release_pair(self.connection, now.row.id)
         for _, now in changes:
             hold_pair(self.connection, now)

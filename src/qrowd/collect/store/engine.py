@@ -12,7 +12,7 @@ from qrowd.errors import ArgumentError
 
 
 def open_store(
-    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False, size: int = 16
+    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False, size: int = 8
 ) -> Store:
     """Open a store, and bring its tables up to date.
 

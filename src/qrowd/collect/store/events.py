@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text
 
-from qrowd.collect.store.base import to_json
 from qrowd.collect.store.schema import event
 from qrowd.collect.store.sqlite import Direct
 
@@ -42,9 +41,6 @@ class LogEntry(NamedTuple):
 
 _COLUMNS = LogEntry._fields[:-1]
 _ONE = Direct(insert(event).values({name: bindparam(name) for name in _COLUMNS}).returning(event.c.id))
-_ONE_IN_POSTGRESQL = (
-    f"insert into event ({', '.join(_COLUMNS)}) values ({', '.join(['%s'] * len(_COLUMNS))}) returning id"
-)
 _MANY = insert(event).returning(event.c.id, sort_by_parameter_order=True)
 ALL = select(*(event.c[name] for name in LogEntry._fields))
 _BY_OWNER = text("actor = 'owner'")  # as the index has it
@@ -60,24 +56,43 @@ def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
     sqlalchemy.exc.IntegrityError
         An `idem_key` that is there already.
     """
-    if len(events) == 1:  # nearly always; a third of the time that the general way takes
-        if connection.dialect.name == "sqlite":
-            stored = _ONE.first(connection, events[0]._asdict())
-            assert stored is not None
-            return [stored[0]]
-        row = events[0]._replace(data=to_json(events[0].data))[:-1]  # type: ignore[arg-type]
-        return [connection.exec_driver_sql(_ONE_IN_POSTGRESQL, row).scalar_one()]
-    if connection.dialect.name == "sqlite":
-        return [append(connection, [one])[0] for one in events]
-    if not events:
-        return []
-    return list(connection.scalars(_MANY, [dict(zip(_COLUMNS, one, strict=False)) for one in events]))
+    if len(events) > 1 and connection.dialect.name != "sqlite":
+        return list(connection.scalars(_MANY, [dict(zip(_COLUMNS, one, strict=False)) for one in events]))
+    return [send(connection, [one])() for one in events]
+
+
+def send(connection: Connection, events: Sequence[LogEntry]) -> Callable[[], int]:
+    """Write events into the log, in this order; what is returned gives the number of the last one, 0 without events.
+
+    Raises
+    ------
+    sqlalchemy.exc.IntegrityError
+        As `append`, here or later.
+    """
+    asked = [_ONE.ask(connection, one._asdict()) for one in events]
+
+    def last() -> int:
+        row = asked[-1]() if asked else (0,)
+        assert row is not None
+        return int(row[0])
+
+    return last
 
 
 def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     """The event that a form with this key caused, if it was ever stored."""
-    row = _BY_KEY.first(connection, {"key": idem_key})
-    return None if row is None else LogEntry._make(row)
+    return ask_key(connection, idem_key)()
+
+
+def ask_key(connection: Connection, idem_key: str) -> Callable[[], LogEntry | None]:
+    """The same, and what is returned gives it; further questions can be asked before."""
+    asked = _BY_KEY.ask(connection, {"key": idem_key})
+
+    def found() -> LogEntry | None:
+        row = asked()
+        return None if row is None else LogEntry._make(row)
+
+    return found
 
 
 def of_assignment(connection: Connection, assignment_id: int) -> list[LogEntry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
@@ -27,8 +27,7 @@ UnitRow: TypeAlias = Any
 
 _CAMPAIGN_BY_ID = select(campaign).where(campaign.c.id == bindparam("which"))
 _CAMPAIGN_BY_NAME = select(campaign).where(campaign.c.name == bindparam("which"))
-_STAMP = select(campaign.c.stamp).where(campaign.c.id == bindparam("which"))
-_DOCUMENTS_BY_ID = select(document).where(document.c.id.in_(bindparam("ids", expanding=True)))
+_STAMP = Direct(select(campaign.c.stamp).where(campaign.c.id == bindparam("which")))
 _DOCUMENT_BY_ID, _TOPIC_BY_ID, _UNIT_BY_ID = (
     Direct(select(table).where(table.c.id == bindparam("which"))) for table in (document, topic, unit)
 )
@@ -45,9 +44,15 @@ def find_campaign(connection: Connection, which: int | str) -> CampaignRow | Non
     return connection.execute(statement, {"which": which}).first()
 
 
-def find_stamp(connection: Connection, id: int) -> int | None:
-    """The stamp of a campaign, which is another one after each change."""
-    return connection.scalar(_STAMP, {"which": id})
+def ask_stamp(connection: Connection, id: int) -> Callable[[], int | None]:
+    """What is returned gives the stamp that a campaign has now, which is another one after each change."""
+    asked = _STAMP.ask(connection, {"which": id})
+
+    def stamp() -> int | None:
+        row = asked()
+        return None if row is None else int(row[0])
+
+    return stamp
 
 
 def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
@@ -124,10 +129,8 @@ def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
 
 def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[DocumentRow]:
     """By their numbers."""
-    if connection.dialect.name != "sqlite":
-        return connection.execute(_DOCUMENTS_BY_ID, {"ids": list(ids)}).all()
-    found = (_DOCUMENT_BY_ID.row(connection, {"which": id}) for id in dict.fromkeys(ids))
-    return [row for row in found if row is not None]
+    asked = [_DOCUMENT_BY_ID.ask(connection, {"which": id}) for id in dict.fromkeys(ids)]
+    return [_DOCUMENT_BY_ID.named(row) for one in asked if (row := one()) is not None]
 
 
 def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:

@@ -27,6 +27,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from qrowd.collect.store import schema
 from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, StoreUnknownError, Work, to_json
 from qrowd.collect.store.migrate import bring_up_to_date, check_version
+from qrowd.collect.store.pipelining import abandon, begin, commit, settle
 
 T = TypeVar("T")
 
@@ -51,18 +52,19 @@ class PostgresStore(Store):
 
     dialect = "postgresql"
 
-    def __init__(self, url: URL, *, create: bool = True, read_only: bool = False, size: int = 16) -> None:
+    def __init__(self, url: URL, *, create: bool = True, read_only: bool = False, size: int = 8) -> None:
         self.url, self.read_only, self._closed = url, read_only, False
         self._engine = create_engine(
             url,
             pool_size=size,
             max_overflow=4,  # for streams, which hold theirs for long
             pool_timeout=10,
-            isolation_level="READ COMMITTED",
+            isolation_level="AUTOCOMMIT",  # `_once` begins its transactions
             json_serializer=to_json,
             hide_parameters=True,  # errors are logged, and names and answers are not
         )
-        event.listen(self._engine, "connect", _settle)
+        event.listen(self._engine, "connect", _settled)
+        event.listen(self._engine, "before_cursor_execute", lambda connection, *_: settle(connection))
         self._readers = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="store")
         try:
@@ -88,7 +90,13 @@ class PostgresStore(Store):
         self._check_open()
         try:
             with self._readers.connect() as connection:
-                yield connection
+                try:
+                    yield connection
+                except BaseException:
+                    abandon(connection)
+                    raise
+                settle(connection)
+                connection.commit()  # after a rollback the driver would prepare every statement anew
         except (DBAPIError, PoolTimeout) as error:
             raise _reason(error) from error
 
@@ -159,17 +167,22 @@ class PostgresStore(Store):
         with self._engine.connect() as connection:
             transaction = connection.begin()
             try:
+                begin(connection)
                 result = work(connection)
                 if connection.get_transaction() is not transaction:
                     raise StoreError("a work must not commit or roll back; raise an error to undo it")
             except BaseException:
+                abandon(connection)
                 if connection.get_transaction() is transaction:
                     with suppress(DBAPIError):
                         transaction.rollback()
                 raise
             try:
+                commit(connection)
                 transaction.commit()
             except DBAPIError as error:
+                with suppress(DBAPIError):
+                    transaction.rollback()
                 if _lost(error):
                     problem = "the connection was lost while committing; look the key up, or send it again"
                     raise StoreUnknownError(f"{self.url!r}: {problem}") from error
@@ -182,7 +195,7 @@ def _migrated(connection: Connection) -> None:
     bring_up_to_date(connection, str(connection.engine.url))
 
 
-def _settle(connection: Any, _: Any) -> None:
+def _settled(connection: Any, _: Any) -> None:
     """Nobody waits for ever; and what is acknowledged is on disk, also where the server was told not to wait for it."""
     with connection.cursor() as cursor:
         cursor.execute("set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '10min'")

@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import sqlite3
-import sys
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, RootTransaction, create_engine, event
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
@@ -29,7 +28,9 @@ from sqlalchemy.exc import DBAPIError
 
 from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, Work, to_json
 from qrowd.collect.store.erasing import erase
+from qrowd.collect.store.holding import hold
 from qrowd.collect.store.migrate import bring_up_to_date, check_version
+from qrowd.collect.store.pipelining import Sent
 
 T = TypeVar("T")
 
@@ -85,7 +86,7 @@ class SqliteStore(Store):
                 with self.reading() as connection:
                     check_version(connection, str(self.path))
             else:
-                self._lock = _hold(self.path)
+                self._lock = hold(self.path)
             self._open_for_writing()
         except BaseException as error:
             self._readers.dispose()
@@ -385,16 +386,17 @@ def namedtuple_of(names: Sequence[str]) -> Any:
 
 
 class Direct:
-    """A statement that every answer runs, without SQLAlchemy's work for each of them where the store is in SQLite.
+    """A statement that every answer runs, without SQLAlchemy's work for each of them.
 
     It is compiled once; then its values go straight to SQLite, and rows come back as tuples, with JSON and truth values
-    read as SQLAlchemy reads them. In PostgreSQL SQLAlchemy runs it, so that lost connections are noticed as everywhere.
-    Lists of values have no place in it.
+    read as SQLAlchemy reads them. PostgreSQL gets several of them at once, see `pipelining`. Lists of values have no
+    place in it.
     """
 
-    def __init__(self, statement: Any, *, later: str = "") -> None:
-        """`later` : a column of JSON objects that are read as `StoredJson`."""
-        self.statement = statement
+    def __init__(self, statement: Any, *, later: str = "", postgresql: Any = None) -> None:
+        """`later` : a column of JSON objects that are read as `StoredJson`. `postgresql` : another statement for it."""
+        self._statement = statement if postgresql is None else postgresql
+        self._sent = Sent(self._statement, _text)
         compiled: Any = statement.compile(dialect=_DIALECT)
         self._sql = str(compiled)
         self._names: tuple[str, ...] = tuple(compiled.positiontup)
@@ -430,16 +432,30 @@ class Direct:
             ) from error
         return cursor
 
+    def send(self, connection: Connection, values: Mapping[str, Any]) -> None:
+        """Run it; whether it can be done is known later, at the end of the transaction at the latest."""
+        if connection.dialect.name == "sqlite":
+            self._cursor(connection, values)
+        else:
+            self._sent.send(connection, values)
+
     def run(self, connection: Connection, values: Mapping[str, Any]) -> int:
         """Run it; how many rows it changed."""
         if connection.dialect.name != "sqlite":
-            return connection.execute(self.statement, values).rowcount
+            return connection.execute(self._statement, values).rowcount
         return self._cursor(connection, values).rowcount
+
+    def ask(self, connection: Connection, values: Mapping[str, Any]) -> Callable[[], Sequence[Any] | None]:
+        """Run it; what is returned gives the first row, None where there is none, also after the transaction."""
+        if connection.dialect.name != "sqlite":
+            return self._sent.send(connection, values)
+        row = self.first(connection, values)
+        return lambda: row
 
     def first(self, connection: Connection, values: Mapping[str, Any]) -> Sequence[Any] | None:
         """The first row, None where there is none."""
         if connection.dialect.name != "sqlite":
-            return connection.execute(self.statement, values).first()
+            return self._sent.send(connection, values)()
         cursor = self._cursor(connection, values)
         row = cursor.fetchone()
         cursor.close()
@@ -453,44 +469,8 @@ class Direct:
     def row(self, connection: Connection, values: Mapping[str, Any]) -> Any:
         """The first row with its columns by name, None where there is none."""
         row = self.first(connection, values)
-        return row if row is None or connection.dialect.name != "sqlite" else self._row._make(row)
+        return None if row is None else self.named(row)
 
-
-# ---- one writer per file
-
-
-def _hold(path: Path) -> BinaryIO:
-    """Hold the lock of a database until the file returned is closed; the system lets go of it when its holder dies.
-
-    It is on a file of its own, since closing a second descriptor of the database would drop SQLite's own locks on it.
-
-    Raises
-    ------
-    StoreError
-        Somebody else holds it.
-    """
-    file = open(path.with_name(path.name + ".lock"), "a+b")  # noqa: SIM115 - it stays open
-    try:
-        _lock(file)
-    except OSError:
-        file.close()
-        raise StoreError(
-            f"{path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, then start "
-            "it again; assessors' answers are kept on their pages meanwhile"
-        ) from None
-    os.set_inheritable(file.fileno(), False)
-    return file
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: BinaryIO) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: BinaryIO) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def named(self, row: Sequence[Any]) -> Any:
+        """A row with its columns by name."""
+        return self._row._make(row)

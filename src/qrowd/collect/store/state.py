@@ -6,15 +6,13 @@ nobody holds two units, and that no slot is held twice are constraints of the ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
     Connection,
-    Row,
     Select,
-    Table,
     and_,
     bindparam,
     delete,
@@ -25,21 +23,14 @@ from sqlalchemy import (
     update,
 )
 
-from qrowd.collect.store.base import upsert, upsert_into
 from qrowd.collect.store.reservations import kept_for_others
 from qrowd.collect.store.schema import (
     MODEL,
     STATE,
     assessor,
     assignment,
-    bad_mark,
     campaign,
-    document,
-    draft,
-    gold_answer,
-    judgment,
     pair_lease,
-    preference,
     slot,
     unit,
 )
@@ -106,10 +97,23 @@ _SAVE_ASSESSOR = Direct(
 )
 
 
-def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str, int] | None:
-    """An assessor, and status and stamp of the campaign; `lock` keeps others from changing the row until the end."""
-    row = (_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID_UNLOCKED).first(connection, {"id": id})
-    return None if row is None else (AssessorRow(*row[:-2]), row[-2], row[-1])
+Found = tuple[AssessorRow, str, int]  # an assessor, and status and stamp of the campaign
+
+
+def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> Found | None:
+    """An assessor; `lock` keeps others from changing the row until the end."""
+    return ask_assessor(connection, id, lock=lock)()
+
+
+def ask_assessor(connection: Connection, id: int, *, lock: bool = False) -> Callable[[], Found | None]:
+    """The same, and what is returned gives it; further questions can be asked before."""
+    asked = (_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID_UNLOCKED).ask(connection, {"id": id})
+
+    def found() -> Found | None:
+        row = asked()
+        return None if row is None else (AssessorRow(*row[:-2]), row[-2], row[-1])
+
+    return found
 
 
 def is_model(connection: Connection, id: int) -> bool:
@@ -151,7 +155,7 @@ def add_assessors(connection: Connection, *rows: AssessorRow) -> None:
 
 def save_assessor(connection: Connection, row: AssessorRow) -> None:
     """What may change about one."""
-    _SAVE_ASSESSOR.run(connection, {"which": row.id, **_values(row, _CHANGING_ASSESSOR)})
+    _SAVE_ASSESSOR.send(connection, {"which": row.id, **_values(row, _CHANGING_ASSESSOR)})
 
 
 # ---- assignments and slots
@@ -198,7 +202,9 @@ _ASSIGNMENT_BY_ID = ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
 _ASSIGNMENT_BY_ID_LOCKED = Direct(_ASSIGNMENT_BY_ID.with_for_update(), later="state")
 _ASSIGNMENT_BY_ID_UNLOCKED = Direct(_ASSIGNMENT_BY_ID, later="state")
 _ASSIGNMENTS_OF = ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
-_LOCK_UNIT = select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update()
+_LOCK_UNIT = Direct(select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update())
+_unit_of_open = select(assignment.c.unit_id).where(assignment.c.id == bindparam("of"), assignment.c.status == "open")
+_LOCK_UNIT_OF = Direct(select(unit.c.id).where(unit.c.id == _unit_of_open.scalar_subquery()).with_for_update())
 
 _topics_before = select(assignment.c.topic_id).where(assignment.c.assessor_id == bindparam("assessor"))
 _FREE = (
@@ -296,7 +302,13 @@ def assignments_of(connection: Connection, assessor_id: int) -> list[AssignmentR
 def lock_unit(connection: Connection, unit_id: int) -> None:
     """Whoever works on this unit together does so one after another (one writer does that by itself)."""
     if connection.dialect.name != "sqlite":
-        connection.execute(_LOCK_UNIT, {"unit": unit_id})
+        _LOCK_UNIT.send(connection, {"unit": unit_id})
+
+
+def lock_unit_of(connection: Connection, assignment_id: int) -> None:
+    """The same for the unit of an assignment that is open: in one that has ended nothing changes any more."""
+    if connection.dialect.name != "sqlite":
+        _LOCK_UNIT_OF.send(connection, {"of": assignment_id})
 
 
 def lock_campaign(connection: Connection, campaign_id: int) -> None:
@@ -380,20 +392,23 @@ def add_assignments(connection: Connection, rows: Sequence[AssignmentRow]) -> No
     if not rows:
         return
     for row in rows:
-        _ADD_ASSIGNMENT.run(connection, _values(row, _ASSIGNMENT))
+        _ADD_ASSIGNMENT.send(connection, _values(row, _ASSIGNMENT))
         if row.holds_slot:
-            hold_slot(connection, row)
+            _HOLD.send(connection, _place(row))
 
 
 def save_assignment(connection: Connection, row: AssignmentRow) -> None:
     """What may change about one."""
-    _SAVE_ASSIGNMENT.run(connection, {"which": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
+    _SAVE_ASSIGNMENT.send(connection, {"which": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
 
 
 def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
     """Take its slot, if that is free."""
-    names = {"unit": row.unit_id, "place": row.slot, "holder": row.id}
-    return _HOLD.run(connection, names) == 1
+    return _HOLD.run(connection, _place(row)) == 1
+
+
+def _place(row: AssignmentRow) -> dict[str, int]:
+    return {"unit": row.unit_id, "place": row.slot, "holder": row.id}
 
 
 def release_slot(connection: Connection, row: AssignmentRow) -> None:
@@ -425,89 +440,3 @@ def clear_state(connection: Connection, campaign_id: int) -> None:
 def remove_slots(connection: Connection, campaign_id: int) -> None:
     """Remove the slots of a campaign whose events make them."""
     connection.execute(delete(slot).where(slot.c.campaign_id == campaign_id))
-
-
-# ---- answers
-
-ANSWERS = (judgment, preference, bad_mark, gold_answer)
-_REMOVE = {
-    table: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
-    for table in ANSWERS
-}
-_SAVE = {table: Direct(upsert_into(table, "sqlite")) for table in ANSWERS}
-_left, _right = document.alias("left_document"), document.alias("right_document")
-_ANSWERS_OF = {
-    judgment: select(judgment, document.c.label)
-    .join(document, document.c.id == judgment.c.document_id)
-    .order_by(judgment.c.position),
-    preference: select(preference, _left.c.label.label("left"), _right.c.label.label("right"))
-    .join(_left, _left.c.id == preference.c.left_id)
-    .join(_right, _right.c.id == preference.c.right_id),
-    bad_mark: select(bad_mark, document.c.label).join(document, document.c.id == bad_mark.c.document_id),
-    gold_answer: select(gold_answer, document.c.label, _right.c.label.label("other"))
-    .join(document, document.c.id == gold_answer.c.document_id)
-    .outerjoin(_right, _right.c.id == gold_answer.c.other_id)
-    .order_by(gold_answer.c.number),
-}
-
-
-def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add these rows, or change those that have their key."""
-    if connection.dialect.name != "sqlite":
-        upsert(connection, table, rows)
-        return
-    for row in rows:
-        _SAVE[table].run(connection, row)
-
-
-def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:
-    """Remove the rows with these keys; the events that made them stay."""
-    if rows := [{"old_" + name: value for name, value in key.items()} for key in keys]:
-        connection.execute(_REMOVE[table], rows)
-
-
-def answers_of(connection: Connection, table: Table, assignment_id: int) -> Sequence[Row[Any]]:
-    """The rows of an assignment, with the labels of their documents: `label`, or `left` and `right` of a pair."""
-    return connection.execute(_ANSWERS_OF[table].where(table.c.assignment_id == assignment_id)).all()
-
-
-# ---- what the page of an assessor holds: a pair, a draft
-
-_SEATS = select(pair_lease.c.seat).where(
-    pair_lease.c.board == bindparam("board"),
-    pair_lease.c.low_id == bindparam("low"),
-    pair_lease.c.high_id == bindparam("high"),
-)
-
-
-def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignment_id: int, seats: int = 1) -> None:
-    """Note which pair an assessor has on the page.
-
-    board : the unit where it is judged together, else the assignment. seats : how many assessors may have the pair at
-        once; the table refuses one more, and a second pair of one assessor.
-    """
-    low, high = min(pair), max(pair)
-    seat = 0
-    if seats > 1:
-        seats_of_others = set(connection.scalars(_SEATS, {"board": board, "low": low, "high": high}))
-        seat = min(number for number in range(seats + 1) if number not in seats_of_others)
-    row = {"board": board, "low_id": low, "high_id": high, "seat": seat, "assignment_id": assignment_id}
-    connection.execute(insert(pair_lease), row)
-
-
-def release_pair(connection: Connection, assignment_id: int) -> None:
-    """The assessor has no pair on the page any more."""
-    connection.execute(delete(pair_lease).where(pair_lease.c.assignment_id == assignment_id))
-
-
-def find_draft(connection: Connection, assignment_id: int, position: int) -> tuple[str, str] | None:
-    """The text and the reason typed at a position, if any."""
-    this = draft.c.assignment_id == assignment_id, draft.c.position == position
-    row = connection.execute(select(draft.c.text, draft.c.reason).where(*this)).first()
-    return None if row is None else (row.text, row.reason)
-
-
-def save_draft(connection: Connection, assignment_id: int, position: int, text: str, reason: str, at: float) -> None:
-    """Keep what was typed at a position, in place of an earlier draft."""
-    row = {"assignment_id": assignment_id, "position": position, "text": text, "reason": reason, "time": at}
-    upsert(connection, draft, [row])

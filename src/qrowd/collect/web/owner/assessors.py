@@ -22,9 +22,10 @@ from qrowd.collect.campaigns.privacy import Answers, delete_person
 from qrowd.collect.campaigns.quality import AssessorQuality, Quality, quality
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.answers import answers_of
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, judgment, preference
-from qrowd.collect.store.state import AssessorRow, AssignmentRow, answers_of, find_assessor
+from qrowd.collect.store.state import AssessorRow, AssignmentRow, find_assessor
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, VIEWER, OwnerContext, choose_one, form, page
 from qrowd.collect.web.problems import not_found
