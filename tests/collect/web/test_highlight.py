@@ -60,3 +60,21 @@ def test_an_unknown_language_marks_words_as_they_are() -> None:
 
 def test_every_stemmer_listed_exists() -> None:
     assert all(isinstance(stem("autumn", name), str) for name in STEMMERS.values())
+
+
+@given(st.text(alphabet="abT &;<>p_", max_size=60), st.text(alphabet="abT ", max_size=12))
+def test_marks_are_those_of_a_search_that_looks_at_each_word_by_itself(text: str, title: str) -> None:
+    html = escape(text, quote=False)
+    stems = terms(title)
+    counts = dict.fromkeys(stems, 0)
+
+    def marked(match: re.Match[str]) -> str:
+        word = match[0]
+        if word[0] in "<&" or stem(word) not in stems:
+            return word
+        counts[stem(word)] += 1
+        return f"<mark>{word}</mark>"
+
+    found = mark(html, title)
+    assert found.html == re.sub(r"<[^<>]*>|&#?\w+;|[^\W_]+", marked, html)
+    assert found.counts == tuple((word, counts[stemmed]) for stemmed, word in stems.items())

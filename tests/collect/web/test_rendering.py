@@ -12,7 +12,7 @@ from collect.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, TOPIC
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import Answer, ConsentView, EndView, Grade, LostView, RevisionView
-from qrowd.collect.web.documents import render_document
+from qrowd.collect.web.documents import Rendered, render_document
 from qrowd.collect.web.rendering import (
     asset,
     paragraphs,
@@ -356,3 +356,13 @@ def test_the_context_is_offered_beside_single_documents_too() -> None:
 def test_a_unit_that_may_end_early_promises_no_number_of_documents():
     assert "Document 3 of 8" in read(document(position=2, of=8)).text
     assert "Document 3 of at most 8" in read(document(position=2, of=8, at_most=True)).text
+
+
+def test_of_drawn_documents_the_oldest_are_forgotten_beyond_a_number_of_letters() -> None:
+    kept, documents = Rendered(10_000), [DocumentText(str(n), "word " * 400) for n in range(6)]
+    for one in [*documents, *documents[4:]]:
+        kept.keep("birds", one, render_document("birds", one))
+    assert [kept.get("birds", one) is not None for one in documents] == [False, False, False, True, True, True]
+    assert kept.get("fish", documents[5]) is None
+    kept.clear()
+    assert len(kept) == 0

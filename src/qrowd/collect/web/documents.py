@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from qrowd.collect.campaigns.cache import Bounded
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.campaigns.sanitise import clean
 from qrowd.collect.campaigns.web_pages import site_of
@@ -16,7 +17,7 @@ from qrowd.collect.web.highlight import Marked, mark, stemmer_of
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 SPACES = re.compile(r"\n[ \t\r]*\n\s*")
 EMPTY = Markup("")
-N_DOCUMENTS = 2048  # drawn documents kept
+LETTERS = 1 << 25  # of drawn documents that are kept
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,43 @@ class RenderedDocument:
         return not (self.image or self.frame or self.sandbox or self.pages)
 
 
-RENDERED: Bounded[tuple[str, DocumentText], RenderedDocument] = Bounded(N_DOCUMENTS)
+class Rendered:
+    """Drawn documents by topic and document, up to a number of letters; the oldest go first."""
+
+    def __init__(self, letters: int) -> None:
+        self.letters, self._kept = letters, 0
+        self._documents: OrderedDict[tuple[str, DocumentText], RenderedDocument] = OrderedDict()
+        self._changing = threading.Lock()  # long documents are drawn in a thread
+
+    def get(self, topic: str, document: DocumentText) -> RenderedDocument | None:
+        """A drawn document; None where it is not kept."""
+        return self._documents.get((topic, document))
+
+    def keep(self, topic: str, document: DocumentText, rendered: RenderedDocument) -> None:
+        """Keep a drawn document."""
+        with self._changing:
+            if (topic, document) not in self._documents:
+                self._documents[topic, document] = rendered
+                self._kept += _letters(rendered)
+            while self._kept > self.letters:
+                self._kept -= _letters(self._documents.popitem(last=False)[1])
+
+    def clear(self) -> None:
+        """Keep none."""
+        with self._changing:
+            self._documents.clear()
+            self._kept = 0
+
+    def __len__(self) -> int:
+        """How many are kept."""
+        return len(self._documents)
+
+
+def _letters(rendered: RenderedDocument) -> int:
+    return 1000 + len(rendered.html) + len(rendered.words)  # with all that is as long for every document
+
+
+RENDERED = Rendered(LETTERS)
 
 
 def render_document(topic: str, document: DocumentText) -> RenderedDocument:
@@ -55,9 +92,9 @@ def render_document(topic: str, document: DocumentText) -> RenderedDocument:
 
     Images, pages and frames are shown as they are, with nothing marked.
     """
-    key = topic, document
-    if (rendered := RENDERED.get(key)) is None:
-        RENDERED[key] = rendered = _render_document(topic, document)
+    if (rendered := RENDERED.get(topic, document)) is None:
+        rendered = _render_document(topic, document)
+        RENDERED.keep(topic, document, rendered)
     return rendered
 
 

@@ -27,7 +27,7 @@ UNTOLD = frozenset(
         "whom why will with would you your not no but if",
     )
 )
-WORD = re.compile(r"<[^<>]*+>|&#?\w++;|[^\W_]++")
+WORD = re.compile(r"(<[^<>]*+>|&#?\w++;|[^\W_]++)")
 LONGEST = 60  # letters of a word that has other forms
 _stemming = threading.Lock()  # a Snowball stemmer holds the word it works on
 
@@ -76,17 +76,13 @@ def mark(html: str, title: str, language: str = "english") -> Marked:
     html : escaped text, or what `campaigns.sanitise.clean` returns: every `<` begins a tag.
     """
     stems = terms(title, language)
+    parts = WORD.split(html)  # a word, tag or entity at each odd place
+    words = parts[1::2]
+    stem_of = {word: stem(word, language) for word in set(words) if word[0] not in "<&"}
+    marked = {word: stemmed for word, stemmed in stem_of.items() if stemmed in stems}
     counts = dict.fromkeys(stems, 0)
-
-    def replace(match: re.Match[str]) -> str:
-        word = match[0]
-        if word[0] in "<&":
-            return word
-        stemmed = stem(word, language)
-        if stemmed not in stems:
-            return word
-        counts[stemmed] += 1
-        return f"<mark>{word}</mark>"
-
-    marked = WORD.sub(replace, html)
-    return Marked(marked, tuple((stems[stemmed], n) for stemmed, n in counts.items()))
+    for place, word in enumerate(words) if marked else ():
+        if word in marked:
+            counts[marked[word]] += 1
+            parts[2 * place + 1] = f"<mark>{word}</mark>"
+    return Marked("".join(parts), tuple((stems[stemmed], n) for stemmed, n in counts.items()))

@@ -34,7 +34,7 @@ from qrowd.collect.web.languages import ENGLISH, Language, language
 WRAPPED = re.compile(r"(?<=[^\n]{60})(?<![ \t])[ \t]*+\n(?![ \t]*+(?:[-*•–]|\d++[.)])[ \t])")
 BEFORE_JUDGING = ("consent", "lines", "noneleft")  # pages that show the guidelines
 PLACES = 1024  # pages around a document that are remembered
-SHORT, LONG = 2_000, 100_000  # characters that are drawn in a few milliseconds: of new documents, and of a page
+SHORT, LONG = 4_000, 100_000  # characters that are drawn in a few milliseconds: of new documents, and of a page
 
 
 # ---- the tools
@@ -95,12 +95,13 @@ def takes_long(page: Page) -> bool:
     Documents are drawn once and remembered; the first time they are cleaned and their words are marked.
     """
     topic, title = page.topic, page.topic.title if page.topic is not None else ""
-    new = (one for one in page.documents.values() if (title, one) not in RENDERED)
-    words = [page.instructions, page.consent, page.guidelines] + (
-        [] if topic is None else [title, topic.description, topic.narrative]
-    )
-    n_new = sum(len(one.text) + len(one.title) for one in new) + len(title)
-    n_drawn = sum(len(one.text) for one in page.documents.values()) + sum(map(len, words))
+    n_new, n_drawn = len(title), len(page.instructions) + len(page.consent) + len(page.guidelines)
+    for one in page.documents.values():
+        n_drawn += len(one.text)
+        if RENDERED.get(title, one) is None:
+            n_new += len(one.text) + len(one.title)
+    if topic is not None:
+        n_drawn += len(title) + len(topic.description) + len(topic.narrative)
     return n_new > SHORT or n_drawn > LONG
 
 
