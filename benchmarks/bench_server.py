@@ -257,7 +257,8 @@ def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
 def pages(seconds: float) -> None:
     """A page whose document was rendered before, against one whose document comes for the first time."""
     from collect.web.gallery import GALLERY
-    from qrowd.collect.web.rendering import RENDERED, render_main
+    from qrowd.collect.web.documents import RENDERED
+    from qrowd.collect.web.rendering import render_main
 
     def once(name: str) -> None:
         render_main(GALLERY[name], csrf="t", base="/c/birds")

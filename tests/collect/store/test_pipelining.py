@@ -176,8 +176,8 @@ def test_a_connection_lost_with_the_commit_is_reported_as_unknown(served):
     served.write(lambda connection: PUT.send(connection, FIRST))
 
 
-@pytest.mark.parametrize(("protocol", "most"), [("grades", 4), ("magnitude", 4), ("preference", 4)])
-def test_an_answer_waits_for_postgresql_at_most_four_times(served, monkeypatch, protocol, most):
+@pytest.mark.parametrize(("protocol", "most"), [("grades", 3), ("magnitude", 3), ("preference", 3)])
+def test_an_answer_waits_for_postgresql_at_most_three_times(served, monkeypatch, protocol, most):
     rating = {} if protocol == "magnitude" else {"rating": False}
     created(served, small_plan(protocol, documents=12 if protocol == "preference" else 8, **rating))
     service = seeded(served, Clock(step=40.0))

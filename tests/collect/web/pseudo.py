@@ -10,7 +10,7 @@ from types import ModuleType
 from babel import Locale
 from babel.messages.catalog import Catalog
 
-from qrowd.collect.web import languages, rendering
+from qrowd.collect.web import judging_pages, languages, rendering, templating
 from qrowd.collect.web.owner import formatting
 
 LETTERS = dict(zip("abcdefghijklmnopqrstuvwxyz", "ابجدهوزحطيكلمنسعفصقرشتثخذض", strict=True))
@@ -57,9 +57,8 @@ def with_arabic(folder: Path) -> Iterator[None]:
         languages.tags,
         languages.language,
         languages.choose,
-        rendering._around_document,
-        rendering._around_text,
-        rendering.environment,
+        judging_pages._around_text,
+        templating.environment,
         rendering.script_texts,
         formatting.formats_of,
     )
@@ -67,8 +66,10 @@ def with_arabic(folder: Path) -> Iterator[None]:
     try:
         for cache in caches:
             cache.cache_clear()
+        judging_pages.KEPT.clear()
         yield
     finally:
         languages.FOLDERS.remove(folder)
         for cache in caches:
             cache.cache_clear()
+        judging_pages.KEPT.clear()

@@ -14,14 +14,13 @@ from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import Answer, ConsentView, EndView, Grade, LostView, RevisionView
 from qrowd.collect.web.documents import Rendered, render_document
 from qrowd.collect.web.rendering import (
-    asset,
-    paragraphs,
     render_error,
     render_landing,
     render_main,
     render_page,
     render_welcome,
 )
+from qrowd.collect.web.templating import asset, paragraphs
 
 BASE = "/c/birds"
 

@@ -228,6 +228,7 @@ class Cache:
         self._boards: Bounded[Stamped, tuple[int, Board]] = Bounded(1024)
         self._drawn: Bounded[Stamped, Drawn] = Bounded(64)
         self._states: Bounded[int, tuple[StoredJson, Any]] = Bounded(4096)  # as the table has it, and as it is
+        self.apart: Bounded[int, bool] = Bounded(65536)  # assessors of campaigns in which nobody judges together
         self.new_sizes: dict[int, NewSizes] = {}  # by campaign, of the last look
         self.stamp, self.has_read = 0, False
 
@@ -308,6 +309,24 @@ class Cache:
             state.lock_unit_of(connection, id)
         row = state.find_assignment(connection, id, lock=lock)
         return None if row is None else self.read(connection, row)
+
+    def current(
+        self,
+        connection: Connection,
+        assessor: AssessorRow,
+        asked: Callable[[], AssignmentRow | None] | None,
+        *,
+        lock: bool,
+    ) -> AssignmentState | None:
+        """The assignment that an assessor has. asked : for it, of one in `apart`: no unit has to be locked first."""
+        if asked is not None:
+            row = asked()
+            return None if row is None else self.read(connection, row)
+        if not self.settings(connection, assessor.campaign_id).together:
+            self.apart[assessor.id] = True
+        if assessor.current_id is None:
+            return None
+        return self.assignment(connection, assessor.campaign_id, assessor.current_id, lock=lock)
 
     def new_assignment(
         self,

@@ -51,7 +51,7 @@ from qrowd.collect.protocols.views import (
 from qrowd.collect.store import answers, draws, events, materials, sessions, state
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow
-from qrowd.collect.store.state import AssessorRow
+from qrowd.collect.store.state import AssessorRow, AssignmentRow
 
 Clock = Callable[[], float]
 Change = Callable[
@@ -264,7 +264,8 @@ class JudgingService:
             asked = state.ask_assessor(connection, assessor_id, lock=True)
             # Under the lock, so that of two equal forms sent at once the second finds what the first did.
             sent = events.ask_key(connection, f"{assessor_id:x}:{key}") if key else None
-            assessor, status, assignment, cache = self._find(connection, assessor_id, asked, lock=True)
+            current = state.ask_current(connection, assessor_id) if assessor_id in self.cache.apart else None
+            assessor, status, assignment, cache = self._find(connection, assessor_id, asked, current, lock=True)
             if sent is not None and (earlier := sent()) is not None:
                 if earlier.digest != digest:
                     raise Refusal(
@@ -322,15 +323,15 @@ class JudgingService:
         connection: Connection,
         assessor_id: int,
         asked: Callable[[], state.Found | None] | None = None,
+        current: Callable[[], AssignmentRow | None] | None = None,
         *,
         lock: bool = False,
     ) -> tuple[AssessorRow, str, AssignmentState | None, Cache]:
-        """asked : for the assessor, where the store was asked before."""
+        """asked, current : for the assessor and the assignment, where the store was asked before."""
         found = state.find_assessor(connection, assessor_id, lock=lock) if asked is None else asked()
         assessor, status, stamp = _known(found, assessor_id)
-        cache, assignment = self.cache.at(stamp), None
-        if assessor.current_id is not None:
-            assignment = cache.assignment(connection, assessor.campaign_id, assessor.current_id, lock=lock)
+        cache = self.cache.at(stamp)
+        assignment = cache.current(connection, assessor, current, lock=lock)
         return assessor, status, assignment, cache
 
     def _page(

@@ -201,6 +201,8 @@ ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
 _ASSIGNMENT_BY_ID = ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
 _ASSIGNMENT_BY_ID_LOCKED = Direct(_ASSIGNMENT_BY_ID.with_for_update(), later="state")
 _ASSIGNMENT_BY_ID_UNLOCKED = Direct(_ASSIGNMENT_BY_ID, later="state")
+_current = select(assessor.c.current_id).where(assessor.c.id == bindparam("of")).scalar_subquery()
+_CURRENT_LOCKED = Direct(ASSIGNMENTS.where(assignment.c.id == _current).with_for_update(), later="state")
 _ASSIGNMENTS_OF = ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
 _LOCK_UNIT = Direct(select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update())
 _unit_of_open = select(assignment.c.unit_id).where(assignment.c.id == bindparam("of"), assignment.c.status == "open")
@@ -292,6 +294,17 @@ def find_assignment(connection: Connection, id: int, *, lock: bool = False) -> A
     """One assignment; `lock` keeps others from changing it until the end."""
     row = (_ASSIGNMENT_BY_ID_LOCKED if lock else _ASSIGNMENT_BY_ID_UNLOCKED).first(connection, {"id": id})
     return None if row is None else AssignmentRow(*row)
+
+
+def ask_current(connection: Connection, assessor_id: int) -> Callable[[], AssignmentRow | None]:
+    """What is returned gives the assignment that an assessor has; nobody else can change it until the end."""
+    asked = _CURRENT_LOCKED.ask(connection, {"of": assessor_id})
+
+    def found() -> AssignmentRow | None:
+        row = asked()
+        return None if row is None else AssignmentRow(*row)
+
+    return found
 
 
 def assignments_of(connection: Connection, assessor_id: int) -> list[AssignmentRow]:

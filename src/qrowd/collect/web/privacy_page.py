@@ -18,8 +18,8 @@ from qrowd.collect.store.state import AssessorRow, assessors_of
 from qrowd.collect.web.assessor import identity_in_campaign, read_submission
 from qrowd.collect.web.language_choice import language_of
 from qrowd.collect.web.problems import not_found
-from qrowd.collect.web.rendering import render
 from qrowd.collect.web.server import Identity, server_of
+from qrowd.collect.web.templating import render
 
 
 async def show(request: Request) -> Response:

@@ -17,9 +17,9 @@ from qrowd.collect.store.sessions import hashed
 from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.problems import Problem, invalid_token
 from qrowd.collect.web.recognised import recognised
-from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import client_address
 from qrowd.collect.web.server import ASSESSOR, Limiter, Server, server_of
+from qrowd.collect.web.templating import render
 from qrowd.errors import ArgumentError
 
 PER_MINUTE = 60  # tries by one link, and from one address: a class may share one

@@ -63,8 +63,8 @@ from qrowd.collect.web.owner.login import count_attempt
 from qrowd.collect.web.owner.oidc import provider_name
 from qrowd.collect.web.problems import Problem, invalid_token
 from qrowd.collect.web.recognised import line_of
-from qrowd.collect.web.rendering import render
 from qrowd.collect.web.server import Server, server_of
+from qrowd.collect.web.templating import render
 from qrowd.errors import ArgumentError
 
 ENROL_SECONDS = 15 * 60.0  # for setting a second factor up

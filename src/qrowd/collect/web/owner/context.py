@@ -39,9 +39,9 @@ from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.owner.formatting import Formats, base_of, formats_of
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in, wants_data
 from qrowd.collect.web.recognised import line_of
-from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import same
 from qrowd.collect.web.server import Server, server_of
+from qrowd.collect.web.templating import render
 from qrowd.errors import ArgumentError, QrowdError
 
 T = TypeVar("T")

@@ -43,8 +43,9 @@ from qrowd.collect.web.owner import drafts, formatting
 from qrowd.collect.web.owner.campaigns import create_as
 from qrowd.collect.web.owner.context import CREATOR, OwnerContext, page, upload_by_field
 from qrowd.collect.web.problems import not_found
-from qrowd.collect.web.rendering import render, render_guidelines, render_page, render_welcome
+from qrowd.collect.web.rendering import render_guidelines, render_page, render_welcome
 from qrowd.collect.web.security import with_frames
+from qrowd.collect.web.templating import render
 
 PATH = "/owner/new/guided"
 LONG = 1 << 20  # bytes of files from which on they are checked in a process of their own

@@ -33,9 +33,9 @@ from qrowd.collect.web.logs import note
 from qrowd.collect.web.owner.context import MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.owner.oidc import provider_name
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
-from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import client_address
 from qrowd.collect.web.server import Server, server_of
+from qrowd.collect.web.templating import render
 
 CODE_SECONDS = 300.0  # for the code, after the password
 GOOD_FOR = 24 * 3600.0  # seconds that a printed link may be used
