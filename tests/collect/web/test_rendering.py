@@ -1,7 +1,7 @@
 """Every page draws, says what it should, keeps what was typed, and leaks and runs nothing."""
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from gzip import compress
 from html.parser import HTMLParser
 from importlib import resources
@@ -11,8 +11,18 @@ import pytest
 from collect.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, TOPIC, document, drawn, page, pair, poisoned
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.views import Answer, ConsentView, EndView, Grade, LostView, RevisionView
+from qrowd.collect.protocols.views import (
+    Answer,
+    ConsentView,
+    DocumentView,
+    EndView,
+    Grade,
+    LostView,
+    PairView,
+    RevisionView,
+)
 from qrowd.collect.web.documents import Rendered, render_document
+from qrowd.collect.web.judging_pages import KEPT
 from qrowd.collect.web.rendering import (
     render_error,
     render_landing,
@@ -365,3 +375,38 @@ def test_of_drawn_documents_the_oldest_are_forgotten_beyond_a_number_of_letters(
     assert kept.get("fish", documents[5]) is None
     kept.clear()
     assert len(kept) == 0
+
+
+OTHERS = {
+    "title": "Another <campaign>",
+    "topic": replace(TOPIC, title="Ships & seas", description="Another one.", narrative=""),
+    "place": (2, 5),
+    "ask": "Is it good?",
+    "full_topic": True,
+    "instructions": "Other instructions.",
+    "guidelines_at": "/guidelines/another",
+    "may_ask": True,
+    "preview": True,
+    "shown": "another",
+    "key": "another",
+}
+
+
+def test_a_page_that_is_filled_in_is_the_page_drawn_anew_whatever_differs() -> None:
+    """For each page of the gallery, and that page with another value in one place of it or of its view."""
+    pages = [one for one in GALLERY.values() if isinstance(one.view, DocumentView | PairView)]
+    for one in pages:
+        others = [replace(one, **{name: value}) for name, value in OTHERS.items()]
+        for field in fields(one.view):
+            value = getattr(one.view, field.name)
+            if isinstance(value, bool) or field.name in ("position", "pair", "at_most", "of"):
+                changed = replace(one.view, **{field.name: not value if isinstance(value, bool) else value + 1})
+                others.append(replace(one, view=changed))
+        for other in others:
+            if isinstance(other.view, DocumentView) and other.view.position >= len(other.view.done):
+                continue
+            KEPT.clear()
+            anew = render_main(other, csrf="another", base=BASE)
+            KEPT.clear()
+            render_main(one, csrf="t0ken", base=BASE)
+            assert render_main(other, csrf="another", base=BASE) == anew
