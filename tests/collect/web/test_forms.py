@@ -1,6 +1,6 @@
 """From bytes to what the assessor wants."""
 
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from hypothesis import given
@@ -26,7 +26,7 @@ from qrowd.collect.protocols.events import (
     Reply,
     Undo,
 )
-from qrowd.collect.web.forms import MAX_FIELDS, action_of, parse_form
+from qrowd.collect.web.forms import MAX_FIELDS, action_of, once, parse_form
 from qrowd.collect.web.problems import Problem
 
 WANTED: list[tuple[dict[str, str], Action]] = [
@@ -145,3 +145,16 @@ def test_two_thousand_characters_are_counted_as_they_are_read() -> None:
     reason = "line\r\n" * 400
     form = parse_form(urlencode({"do": "judge", "position": "0", "reason": reason}).encode())
     assert action_of(form) == Judge(0, "", "line\n" * 400)
+
+
+@given(st.text(alphabet="ab=&+;%25C3A4é\x00", max_size=30).map(str.encode))
+def test_a_form_is_read_as_urllib_reads_it(body: bytes) -> None:
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
+        expected: object = once(pairs)
+    except (Problem, UnicodeDecodeError):
+        expected = Problem
+    try:
+        assert parse_form(body) == expected
+    except Problem:
+        assert expected is Problem

@@ -199,8 +199,8 @@ async def logout(request: Request) -> Response:
 
 
 ROUTES: list[BaseRoute] = [
+    Route("/c/{campaign}/act", act, methods=["POST"]),  # first, since most requests go here
     Route("/", land),
-    Route("/c/{campaign}/act", act, methods=["POST"]),
     Route("/c/{campaign}", show),
     Route("/c/{campaign}/draft", draft, methods=["POST"]),
     Route("/join/{token}", show_invitation, methods=["GET"]),

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from qrowd.collect.protocols.events import ACTIONS, MAX_REASON, MAX_SECONDS, MAX_TEXT, Action, Refusal
 from qrowd.collect.protocols.messages import N_, Message
@@ -34,7 +34,19 @@ async def read_form(request: Request) -> dict[str, str]:
     """The fields of a form sent by POST; each may be there once."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
         raise Problem(415, "media_type", f"Expected a form as {URLENCODED}.")
-    return parse_form(await request.body())
+    return parse_form(await _body(request))
+
+
+async def _body(request: Request) -> bytes:
+    """The whole body, which is read once."""
+    parts, more = [], True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(parts)
 
 
 def parse_form(body: bytes) -> dict[str, str]:
@@ -44,12 +56,18 @@ def parse_form(body: bytes) -> dict[str, str]:
     {'do': 'judge', 'text': '0,5'}
     """
     try:
-        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
+        parts = body.decode("utf-8").split("&")
+        if len(parts) > MAX_FIELDS:
+            raise malformed(f"The form has more than {MAX_FIELDS} fields.")
+        pairs = [part.partition("=") for part in parts if part]
+        return once([(_unquoted(name), _unquoted(value)) for name, _, value in pairs])
     except UnicodeDecodeError:
         raise malformed("The form is not in UTF-8.") from None
-    except ValueError:
-        raise malformed(f"The form has more than {MAX_FIELDS} fields.") from None
-    return once(pairs)
+
+
+def _unquoted(text: str) -> str:
+    text = text.replace("+", " ")
+    return unquote(text, errors="strict") if "%" in text else text
 
 
 def once(pairs: list[tuple[str, str]]) -> dict[str, str]:
@@ -75,6 +93,7 @@ def query_of(request: Request) -> dict[str, str]:
 
 # ---- actions
 
+FIELDS = {kind: tuple(one.name for one in fields(kind)) for kind in ACTIONS.values()}
 CHOOSE = {  # what to say where nothing was chosen
     "option": N_("Choose one of the answers."),
     "choice": N_("Choose the document that is better."),
@@ -102,7 +121,7 @@ def action_of(form: Form) -> Action:
     if (kind := ACTIONS.get(name)) is None:
         raise malformed(f"do: expected one of {', '.join(ACTIONS)}, found {name[:40]!r}", "do")
     try:
-        action: Action = read(kind, {one.name: _value(form, one.name) for one in fields(kind)})
+        action: Action = read(kind, {field: _value(form, field) for field in FIELDS[kind]})
     except SchemaError as error:
         field, value = str(error.where[0]), form.get(str(error.where[0]), "")
         if not value and field in CHOOSE:

@@ -58,18 +58,37 @@ def route_of(scope: Scope) -> str:
     """The path of the route that took a request, such as /c/{campaign}; "" where none did."""
     route = getattr(scope.get("route"), "path", None)
     if route is not None:
-        return _PARAMETER.sub(r"{\1}", route)
+        return _without_types(route)
     if "endpoint" not in scope:
         return ""
     names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
     return "/".join(names.get(part, part) for part in scope["path"].split("/"))
 
 
+@lru_cache(maxsize=1024)
+def _without_types(route: str) -> str:
+    return _PARAMETER.sub(r"{\1}", route)
+
+
+@lru_cache(maxsize=1024)
+def _shown_parameters(route: str) -> tuple[str, ...]:
+    """A route in parts; at odd places the names of parameters that are shown."""
+    parts = _PARAMETER.split(route)
+    shown = [parts[0]]
+    for name, rest in zip(parts[1::2], parts[2::2], strict=True):
+        if name in SHOWN:
+            shown += [name, rest]
+        else:
+            shown[-1] += f"{{{name}}}{rest}"
+    return tuple(shown)
+
+
 def shown_path(scope: Scope) -> str:
     """The path as it may stand in a log: without tokens and names of people; only its start where no route took it."""
     route, values = route_of(scope), scope.get("path_params", {})
     if route:
-        return _PARAMETER.sub(lambda m: str(values.get(m[1], m[0])) if m[1] in SHOWN else m[0], route)
+        parts = _shown_parameters(route)
+        return "".join([str(values.get(one, f"{{{one}}}")) if i % 2 else one for i, one in enumerate(parts)])
     first = scope["path"].split("/")[1] if "/" in scope["path"] else ""
     return f"/{first}/..." if PLAIN.fullmatch(first) else "/..."
 
@@ -123,6 +142,8 @@ def _one_line(text: str) -> str:
 
 
 def _value(value: object) -> str:
+    if type(value) is int or type(value) is float:
+        return str(value)
     text = _one_line(str(value))
     return json.dumps(text, ensure_ascii=False) if QUOTED.search(text) or not text else text
 

@@ -110,7 +110,7 @@ def internal_error(reference: str) -> Problem:
 
 def wants_data(request: Request) -> bool:
     """Whether the script of our pages or a program asks, and not a browser."""
-    return request.headers.get("x-qrowd") == "fragment" or request.scope["path"].startswith("/api/")
+    return (b"x-qrowd", b"fragment") in request.scope["headers"] or request.scope["path"].startswith("/api/")
 
 
 def as_json(problem: Problem, tag: str = ENGLISH) -> JSONResponse:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -116,13 +116,15 @@ class Server:
     origins: frozenset[str] = field(init=False)
     judging: Limiter = field(init=False)
     drafting: Limiter = field(init=False)
+    _binding: str = field(init=False)
     _drawing: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "draws pages"))
-    _assessors: Bounded[int, tuple[str, str, str, str]] = field(default_factory=lambda: Bounded(REMEMBERED))
+    _assessors: Bounded[int, Identity] = field(default_factory=lambda: Bounded(REMEMBERED))
     _sessions: Bounded[str, tuple[Session, float]] = field(default_factory=lambda: Bounded(REMEMBERED))
 
     def __post_init__(self) -> None:
         """Make what follows from the settings."""
         self.signer, self.origins = Signer(self.settings.secret), self.settings.origins
+        self._binding = ("__Secure-" if self.settings.prefix else "__Host-") if self.settings.https else ""
         self.judging = Limiter(self.settings.judgments_per_minute, clock=self.monotonic)
         self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.monotonic)
 
@@ -144,8 +146,8 @@ class Server:
 
     async def find_identity(self, assessor: int, csrf: str) -> Identity | None:
         """The assessor of that number."""
-        names = self._assessors.get(assessor)
-        if names is None:
+        identity = self._assessors.get(assessor)
+        if identity is None:
 
             def work(connection: Connection) -> tuple[str, str, str, str] | None:
                 row = find_assessor(connection, assessor)
@@ -158,10 +160,15 @@ class Server:
             names = await self.store.read_async(work)
             if names is None:
                 return None
-            self._assessors[assessor] = names
-        campaign, provider, external, language = names
-        base = f"/c/{quote(campaign)}"
-        return Identity(assessor, campaign, provider, external, csrf, base, language=language)
+            campaign, provider, external, language = names
+            base = f"/c/{quote(campaign)}"
+            identity = Identity(assessor, campaign, provider, external, csrf, base, language=language)
+        elif identity.csrf == csrf:
+            return identity
+        else:  # another session of the same assessor
+            identity = replace(identity, csrf=csrf)
+        self._assessors[assessor] = identity
+        return identity
 
     async def campaign(self, name: str) -> CampaignRow:
         """The campaign of that name; a Problem (404) without one."""
@@ -314,8 +321,7 @@ class Server:
         Below a path the cookie belongs to that path, which browsers allow for the weaker binding to https only.
         """
         name = "qrowd" if kind == ASSESSOR else f"qrowd-{kind}"
-        binding = "__Secure-" if self.settings.prefix else "__Host-"
-        return binding + name if self.settings.https else name
+        return self._binding + name
 
     def cookie_attributes(self) -> dict[str, Any]:
         """Of every cookie: below our path, over https where we are, out of reach of scripts and other sites."""
