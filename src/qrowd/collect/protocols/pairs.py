@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.gold import Gold
@@ -34,8 +33,7 @@ class CurrentPair:
     gold: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PairAnswer:
+class PairAnswer(NamedTuple):
     """A judgment or mark that stands. choice : "bad-left" and "bad-right" are marks. gold : as of `CurrentPair`."""
 
     pair: int
@@ -47,9 +45,6 @@ class PairAnswer:
     active: float | None
     time: float
     gold: int | None = None
-
-
-answer_fields = attrgetter(*PairAnswer.__slots__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +104,7 @@ def preferred_again(state: PreferenceState, event: Event, at: float) -> Preferen
     before, active = reopenable_pairs(state).get(data["pair"]), data["active"]
     if before is None:
         return state
-    after = replace(
-        before,
+    after = before._replace(
         choice=data["choice"],
         strength=data["strength"],
         seconds=before.seconds + (active or 0.0),

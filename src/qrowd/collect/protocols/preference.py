@@ -27,7 +27,6 @@ from qrowd.collect.protocols.pairs import (
     CurrentPair,
     PairAnswer,
     PreferenceState,
-    answer_fields,
     answers_as_they_stand,
     feedback_view,
     gold_row,
@@ -204,8 +203,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         data = {name: getattr(state, name) for name in PreferenceState.__slots__}
         current = None if state.current is None else asdict(state.current) | {"markable": list(state.current.markable)}
         del data["revised"]  # which hardly anybody has
-        again = {"revised": [list(answer_fields(one)) for one in state.revised]} if state.revised else {}
-        return data | again | {"current": current, "answers": [list(answer_fields(one)) for one in state.answers]}
+        again = {"revised": state.revised} if state.revised else {}
+        return data | again | {"current": current, "answers": state.answers}
 
     def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
         current = data["current"]

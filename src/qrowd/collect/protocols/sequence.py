@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from qrowd.collect.protocols.asking import (
     STALE,
@@ -58,8 +58,7 @@ NOT_YET = N_("This document has not been reached yet. Judge the one that is show
 NO_DOCUMENT = N_("There is no such document; they go from 1 to %(n)s.")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What is known of one position.
 
     answer : "" while there is none. text : as typed or chosen. value : what it stands for; None for "cannot tell".
@@ -80,8 +79,7 @@ class Place:
     time: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceState:
+class SequenceState(NamedTuple):
     """How far a unit has come.
 
     places : (n,) one per position. position : the one now shown, while there are documents to judge.
@@ -111,7 +109,6 @@ class SequenceState:
         return self.fails > 0
 
 
-_fields = attrgetter(*Place.__slots__)
 _answer_fields = attrgetter("value", "text", "reason", "seconds", "active", "visits", "revisions", "time")
 
 
@@ -156,7 +153,7 @@ class Sequence(Protocol[SequenceState]):
 
     def new(self, task: Task, at: float) -> SequenceState:
         state = SequenceState("question", (Place(),) * len(task.documents), at)
-        return state if task.material.question is not None else _show(replace(state, phase="documents"), 0)
+        return state if task.material.question is not None else _show(state._replace(phase="documents"), 0)
 
     def decide(
         self, task: Task, state: SequenceState, action: Action, at: float, board: Any = None
@@ -227,7 +224,7 @@ class Sequence(Protocol[SequenceState]):
         value: float | None = None
         if isinstance(action, Judge):
             value = self.value(task, action.text)
-        elif not self.may_not_tell(task, replace(state, position=action.position)):
+        elif not self.may_not_tell(task, state._replace(position=action.position)):
             raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
         _check_reason(task, action.reason)
         text = action.text if isinstance(action, Judge) else ""
@@ -238,7 +235,7 @@ class Sequence(Protocol[SequenceState]):
 
     def reopened_view(self, task: Task, state: SequenceState, position: int, reason: str) -> DocumentView:
         """The document of an answer that was opened again. reason : why, for the assessor."""
-        there = replace(state, position=position, phase="documents", feedback=None, fails=0)
+        there = state._replace(position=position, phase="documents", feedback=None, fails=0)
         view = self.view(task, there)
         assert isinstance(view, DocumentView)
         return replace(view, may_postpone=False, has_context=False, reopened=reason)
@@ -259,37 +256,37 @@ class Sequence(Protocol[SequenceState]):
             case "judged" | "cannot_tell":
                 told = task.gold.feedback and event.kind == "judged" and _is_gold(task, data["position"])
                 after = _move_on(_answer(_add_time(state, at, data["active"]), event, at), data["position"])
-                return replace(after, feedback=data["position"]) if told else after
+                return after._replace(feedback=data["position"]) if told else after
             case "revised":
                 return _revise(state, event, at)
             case "feedback_read":
-                return replace(state, feedback=None, since=at)
+                return state._replace(feedback=None, since=at)
             case "stepped_back" | "stepped_forward":
-                state = replace(state, backs=state.backs + (event.kind == "stepped_back"))
+                state = state._replace(backs=state.backs + (event.kind == "stepped_back"))
                 return _step(_add_time(state, at), data["position"])
             case "postponed":
                 position = data["position"]
                 queue = (*(p for p in state.postponed if p != position), position)
-                return _move_on(replace(_add_time(state, at), postponed=queue, resume=None), position)
+                return _move_on(_add_time(state, at)._replace(postponed=queue, resume=None), position)
             case "submitted":
-                return replace(_add_time(state, at), resume=None)
+                return _add_time(state, at)._replace(resume=None)
             case "checked":
                 if data["passed"]:
-                    return replace(state, phase="rating", since=at)
-                return replace(state, phase="revision", fails=state.fails + 1, since=at)
+                    return state._replace(phase="rating", since=at)
+                return state._replace(phase="revision", fails=state.fails + 1, since=at)
             case "looked_again":
-                return _show(replace(state, phase="documents", since=at), 0)
+                return _show(state._replace(phase="documents", since=at), 0)
             case "finished" | "stopped":
-                return replace(state, phase="rating", since=at)
+                return state._replace(phase="rating", since=at)
             case "replied":
                 if not data["correct"]:
-                    return replace(state, wrong=state.wrong + 1, since=at)
-                return _show(replace(state, phase="documents", since=at), 0)
+                    return state._replace(wrong=state.wrong + 1, since=at)
+                return _show(state._replace(phase="documents", since=at), 0)
             case "rated":
                 ratings = {key: data[key] for key in ("confidence", "understanding", "comment")}
-                return replace(state, since=at, **ratings)
+                return state._replace(since=at, **ratings)
             case "completed" | "failed" | "screened_out":
-                return replace(state, phase=event.kind, since=at)
+                return state._replace(phase=event.kind, since=at)
         return state
 
     def view(self, task: Task, state: SequenceState) -> View:
@@ -363,8 +360,7 @@ class Sequence(Protocol[SequenceState]):
         return GoldRow(position, *question, place.text, place.reason, place.seconds, place.active, place.time)
 
     def to_json(self, state: SequenceState) -> dict[str, Any]:
-        data = {name: getattr(state, name) for name in SequenceState.__slots__}
-        return data | {"places": [list(_fields(p)) for p in state.places], "postponed": list(state.postponed)}
+        return state._asdict()
 
     def from_json(self, data: Mapping[str, Any]) -> SequenceState:
         places = tuple(Place(*place) for place in data["places"])
@@ -419,19 +415,18 @@ def _frontier(state: SequenceState) -> int | None:
 
 
 def _show(state: SequenceState, position: int, **changes: Any) -> SequenceState:
-    place = replace(state.places[position], visits=state.places[position].visits + 1)
+    place = state.places[position]._replace(visits=state.places[position].visits + 1)
     return _put(state, position, place, position=position, **changes)
 
 
 def _put(state: SequenceState, at: int, place: Place, **changes: Any) -> SequenceState:
-    return replace(state, places=(*state.places[:at], place, *state.places[at + 1 :]), **changes)
+    return state._replace(places=(*state.places[:at], place, *state.places[at + 1 :]), **changes)
 
 
 def _add_time(state: SequenceState, at: float, active: float | None = None) -> SequenceState:
     """The time since the page came up goes to the document it showed."""
     place, seconds = state.places[state.position], max(at - state.since, 0.0)
-    place = replace(
-        place,
+    place = place._replace(
         seconds=place.seconds + seconds,
         active=place.active if active is None else (place.active or 0.0) + active,
         attentive=place.attentive + (seconds if active is None else min(seconds, active)),
@@ -448,8 +443,7 @@ def _revise(state: SequenceState, event: Event, at: float) -> SequenceState:
     kind: Literal["judged", "cannot_tell"] = "cannot_tell" if event.data["value"] is None else "judged"
     after = _answer(state, Event(kind, event.data), at)
     place, seconds = after.places[position], active or 0.0
-    place = replace(
-        place,
+    place = place._replace(
         visits=place.visits + 1,
         seconds=place.seconds + seconds,
         active=place.active if active is None else (place.active or 0.0) + active,
@@ -468,7 +462,7 @@ def _answer(state: SequenceState, event: Event, at: float) -> SequenceState:
     }
     if old.answer and all(getattr(old, key) == content[key] for key in content):
         return state
-    new = replace(old, **content, revisions=old.revisions + (old.answer != ""), time=at)
+    new = old._replace(**content, revisions=old.revisions + (old.answer != ""), time=at)
     queue = tuple(p for p in state.postponed if p != position)
     return _put(state, position, new, postponed=queue)
 
