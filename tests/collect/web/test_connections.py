@@ -10,10 +10,10 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from qrowd.collect.web.connections import FEWEST, RESERVED, PatientProtocol, most_connections
+from qrowd.collect.web.connections import FEWEST, RESERVED, JoiningTransport, PatientProtocol, most_connections
 from qrowd.collect.web.problems import Problem, as_json
 from qrowd.collect.web.security import Guard, ServerSettings
 from webserver import SECRET
@@ -34,6 +34,10 @@ async def refused(request: Request, error: Exception) -> JSONResponse:
     return as_json(error)
 
 
+async def parts(request: Request) -> StreamingResponse:
+    return StreamingResponse(iter([b"ab", b"cde"]))
+
+
 @contextmanager
 def listening(app: object, protocol: type) -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as own:
@@ -51,7 +55,7 @@ def listening(app: object, protocol: type) -> Iterator[socket.socket]:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     settings = ServerSettings("http://here", SECRET, body_seconds=0.2)
-    routes = [Route("/", answer, methods=["GET", "POST"])]
+    routes = [Route("/", answer, methods=["GET", "POST"]), Route("/parts", parts)]
     inner = Starlette(routes=routes, exception_handlers={Problem: refused})
     app = Guard(inner, settings=settings, failed=lambda scope, reference: PlainTextResponse("failed", 500))
     with listening(app, ShortProtocol) as own:
@@ -99,6 +103,48 @@ def test_a_request_in_parts_is_answered_and_the_connection_serves_the_next(port:
             head = connection.recv(65536)
             assert head.startswith(b"HTTP/1.1 200 OK")
             assert head.endswith(b"6")
+
+
+class Written:
+    """A transport that keeps each thing written to it."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.parts.append(data)
+
+    def close(self) -> None:
+        self.parts.append(b"closed")
+
+
+def test_the_head_of_an_answer_goes_with_the_first_part_of_its_body() -> None:
+    heads = iter([True, False, True, True, False])
+    written = Written()
+    joining = JoiningTransport(written, lambda: next(heads))
+    for part in (b"head ", b"first", b"second"):
+        joining.write(part)
+    joining.flush()
+    assert written.parts == [b"head first", b"second"]
+    joining.write(b"head of no body")
+    joining.flush()
+    assert written.parts[2:] == [b"head of no body"]
+    joining.write(b"head")
+    joining.close()
+    assert written.parts[3:] == [b"head", b"closed"]
+    joining.write(b"continue")
+    assert written.parts[5:] == [b"continue"]
+
+
+def test_answers_without_a_body_in_parts_and_one_after_another_come_whole(port: int) -> None:
+    with connected(port) as connection:
+        connection.sendall(b"HEAD / HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert connection.recv(65536).endswith(b"\r\n\r\n")
+        connection.sendall(b"GET /parts HTTP/1.1\r\nHost: here\r\n\r\n" * 3 + b"GET / HTTP/1.1\r\nHost: elsewhere\r\n")
+        connection.sendall(b"Connection: close\r\n\r\n")
+        answers = rest(connection)
+    assert answers.count(b"HTTP/1.1 200 OK") == answers.count(b"2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n") == 3
+    assert answers.endswith(b"This host is not served here.")
 
 
 def test_connections_leave_files_for_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
