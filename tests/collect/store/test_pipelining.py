@@ -201,3 +201,14 @@ def test_an_answer_waits_for_postgresql_at_most_three_times(served, monkeypatch,
     view = asyncio.run(answer())
     assert protocol == "preference" or isinstance(view, DocumentView)
     assert 1 <= len(waits) <= most, waits
+
+
+def test_more_than_a_socket_holds_is_sent_and_comes_back(served):
+    texts = [f"{n} " + "words " * 200_000 for n in range(12)]  # a megabyte each
+
+    def put(connection):
+        for n, text in enumerate(texts):
+            PUT.send(connection, {"key": f"k{n}", "text": text})
+        return [FIND.ask(connection, {"key": f"k{n}"}) for n in range(12)]
+
+    assert [one()[0] for one in served.write(put)] == texts

@@ -12,7 +12,7 @@ from qrowd.errors import ArgumentError
 
 
 def open_store(
-    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False, size: int = 8
+    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False, size: int = 4
 ) -> Store:
     """Open a store, and bring its tables up to date.
 
@@ -22,7 +22,7 @@ def open_store(
     read_only : only look; possible also while a server writes.
     beside_server : write, also while a server writes to the same file; only for new rows and for what no server keeps
         in memory, such as invitations and the status of a campaign; never to remove rows, whose numbers are used again.
-    size : how many transactions PostgreSQL runs at once, at most.
+    size : how many transactions PostgreSQL runs at once, at most; threads that wait for their turn cost processor time.
 
     Raises
     ------

@@ -52,17 +52,18 @@ class PostgresStore(Store):
 
     dialect = "postgresql"
 
-    def __init__(self, url: URL, *, create: bool = True, read_only: bool = False, size: int = 8) -> None:
+    def __init__(self, url: URL, *, create: bool = True, read_only: bool = False, size: int = 4) -> None:
         self.url, self.read_only, self._closed = url, read_only, False
         self._engine = create_engine(
             url,
             pool_size=size,
-            max_overflow=4,  # for streams, which hold theirs for long
+            max_overflow=12,  # for streams and long reads, which hold theirs for long
             pool_timeout=10,
             isolation_level="AUTOCOMMIT",  # `_once` begins its transactions
             json_serializer=to_json,
             hide_parameters=True,  # errors are logged, and names and answers are not
         )
+        event.listen(self._engine, "do_connect", _connected)
         event.listen(self._engine, "connect", _settled)
         event.listen(self._engine, "before_cursor_execute", lambda connection, *_: settle(connection))
         self._readers = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -114,6 +115,8 @@ class PostgresStore(Store):
 
     async def read_async(self, work: Work[T], *, long: bool = False) -> T:
         self._check_open()
+        if long:
+            return await asyncio.to_thread(self.read, work)
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(self.read, work))
 
     def erase_deleted(self) -> bool:
@@ -193,6 +196,12 @@ class PostgresStore(Store):
 def _migrated(connection: Connection) -> None:
     connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": MIGRATION})
     bring_up_to_date(connection, str(connection.engine.url))
+
+
+def _connected(dialect: Any, record: Any, arguments: Any, options: Any) -> Any:
+    from qrowd.collect.store.driver import Driver
+
+    return Driver.connect(*arguments, **options)
 
 
 def _settled(connection: Any, _: Any) -> None:
