@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from deploy.proxies import nginx_configuration, nginx_process, until
@@ -136,22 +137,36 @@ async def _for_some_time(address: tuple[str, int], people: list[made.Invited], s
     return log, took
 
 
-def rates(seconds: float, clients: int = 60) -> tuple[float, list[tuple[float, float]], list[str]]:
-    """The median ratio of PostgreSQL to SQLite, answers a second of both in each round, and what was wrong."""
-    pairs, wrong = [], []
+@dataclass(frozen=True)
+class Rates:
+    """Answers a second: of one process on each host over PostgreSQL, of two on each, and of one over SQLite."""
+
+    two: float
+    four: float
+    sqlite: float
+
+
+def rates(seconds: float, clients: int = 60) -> tuple[list[Rates], list[str]]:
+    """The rates of each round, and what was wrong afterwards."""
+    rounds, wrong = [], []
     for _ in range(ROUNDS):
-        both = []
-        for dialect in ("postgresql", "sqlite"):
+        each = []
+        for n_servers in (2, 4, 0):
             with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-                url, n = f"sqlite:///{folder}/judgments.db", 1
-                if dialect == "postgresql":
-                    url, n = stack.enter_context(postgres_server(fsync=True)).database(), sum(map(len, HOSTS))
-                per_second, log = rate(url, Path(folder), n, clients, seconds)
+                url = f"sqlite:///{folder}/judgments.db"
+                if n_servers:
+                    url = stack.enter_context(postgres_server(fsync=True)).database()
+                per_second, log = rate(url, Path(folder), n_servers or 1, clients, seconds)
                 wrong += kills.wrong_in(url, log) + log.failed
-                both.append(per_second)
-        pairs.append((both[0], both[1]))
-        print(f"PostgreSQL {both[0]:.0f} answers a second, SQLite {both[1]:.0f}", flush=True)
-    return statistics.median(ours / theirs for ours, theirs in pairs), pairs, wrong
+                each.append(per_second)
+        rounds.append(Rates(*each))
+        print(f"PostgreSQL {each[0]:.0f} and {each[1]:.0f} answers a second, SQLite {each[2]:.0f}", flush=True)
+    return rounds, wrong
+
+
+def share(rounds: list[Rates], servers: str) -> float:
+    """The median of the rounds: so many servers, "two" or "four", beside SQLite."""
+    return statistics.median(getattr(one, servers) / one.sqlite for one in rounds)
 
 
 # ---- from the command line
@@ -179,7 +194,8 @@ def main(n_kills: int = 102, clients: int = 60, answers: int = 100_000) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["rate"]:
-        ratio, _, problems = rates(*map(float, sys.argv[2:] or ["20"]))
-        print(f"ratio {ratio:.2f}; wrong: {len(problems)}", *problems[:10], sep="\n")
+        of_rounds, problems = rates(*map(float, sys.argv[2:] or ["20"]))
+        print(f"two servers {share(of_rounds, 'two'):.2f}, four {share(of_rounds, 'four'):.2f} of SQLite's")
+        print(f"wrong: {len(problems)}", *problems[:10], sep="\n")
         sys.exit(bool(problems))
     sys.exit(main(*map(int, sys.argv[1:])))
