@@ -121,7 +121,7 @@ async def judge(service: JudgingService, clock: Clock, assessor: int, rng: rando
             continue
 
 
-async def fill(store: Any, clock: Clock, *, demo: bool) -> None:
+async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str) -> None:
     """Campaigns with assessors who have judged; among them somebody excluded, somebody away, somebody half-way."""
     service, rng, admin = seeded(store, clock), random.Random(1), CampaignAdmin(store, clock=clock)
     plans = [small_plan(), *(demo_plans(min_seconds=5.0) if demo else [])]
@@ -129,22 +129,22 @@ async def fill(store: Any, clock: Clock, *, demo: bool) -> None:
         store.write(lambda c, plan=plan: create_campaign(c, plan, clock.now))
     for plan in plans:
         people = [await service.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
-        people.append(await service.arrive(plan.name, "prolific", HOSTILE, identified="url"))
+        people.append(await service.arrive(plan.name, "prolific", stranger, identified="url"))
         for i, one in enumerate(people):
             await judge(service, clock, one, rng, 12 if i == 3 else 300 if demo else 10_000)
-        await admin.exclude(plan.name, "cleo", f"always the same {HOSTILE}")
+        await admin.exclude(plan.name, "cleo", f"always the same {stranger}")
         clock.now += 60
     store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD), clock.now, role="administrator"))
 
 
 @cache
-def template(demo: bool) -> tuple[bytes, float]:
+def template(demo: bool, stranger: str) -> tuple[bytes, float]:
     """A filled store as bytes, and the time in it; made once."""
     with TemporaryDirectory() as folder:
         clock = Clock()
         with open_store(Path(folder) / "judgments.db") as store:
             # In a thread of its own: where a browser runs, this one has an event loop already.
-            filling = threading.Thread(target=lambda: asyncio.run(fill(store, clock, demo=demo)))
+            filling = threading.Thread(target=lambda: asyncio.run(fill(store, clock, demo=demo, stranger=stranger)))
             filling.start()
             filling.join()
         with closing(sqlite3.connect(Path(folder) / "judgments.db")) as file:
@@ -169,16 +169,16 @@ class Estate(Place):
 
 
 @contextmanager
-def estate(folder: Path, *, demo: bool = False, **changes: Any) -> Iterator[Estate]:
-    """A server over a filled store of its own in that folder."""
-    content, now = template(demo)
+def estate(folder: Path, *, demo: bool = False, stranger: str = HOSTILE, **changes: Any) -> Iterator[Estate]:
+    """A server over a filled store of its own in that folder. stranger : the name of somebody in it."""
+    content, now = template(demo, stranger)
     with serving(folder, content, Clock(now + 40), partial(seeded, seed=2), **changes) as place:
         yield Estate(**vars(place))
 
 
-def served(folder: Path, *, demo: bool = False) -> AbstractContextManager[Estate]:
+def served(folder: Path, *, demo: bool = False, stranger: str = HOSTILE) -> AbstractContextManager[Estate]:
     """The same on a port of this machine."""
-    return listening(lambda base: estate(folder, demo=demo, base_url=base))
+    return listening(lambda base: estate(folder, demo=demo, stranger=stranger, base_url=base))
 
 
 def text_of(page: str) -> str:
