@@ -77,7 +77,7 @@ def test_text_as_typed_scrolls_in_its_own_box_by_keyboard(tab: Page, site: Galle
     box.focus()
     for _ in range(5):
         tab.keyboard.press("ArrowRight")
-    tab.wait_for_function("document.querySelector('.typed').scrollLeft > 0")
+    tab.wait_for_function("() => document.querySelector('.typed').scrollLeft > 0")
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
     assert box.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
     assert box.locator("mark").count() >= 2

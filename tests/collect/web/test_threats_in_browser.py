@@ -131,6 +131,6 @@ def test_no_payload_does_anything_in_a_browser_on_any_page(tmp_path: Path, brows
             look(f"/owner/c/hostile{path}")
         look("/owner")
         page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=https://evil.test/x onerror=alert(1)>')")
-        page.wait_for_function("window.found.length >= 2")  # so the watch would have seen them
+        page.wait_for_function("() => window.found.length >= 2")  # so the watch would have seen them
         assert not any(one == "1" for one in happened), "the policy lets a handler run"
         context.close()
