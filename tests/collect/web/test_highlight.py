@@ -2,10 +2,12 @@
 
 import re
 from html import escape
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qrowd.collect.web import highlight
 from qrowd.collect.web.highlight import STEMMERS, mark, stem, stemmer_of, terms
 
 
@@ -75,6 +77,9 @@ def test_marks_are_those_of_a_search_that_looks_at_each_word_by_itself(text: str
         counts[stem(word)] += 1
         return f"<mark>{word}</mark>"
 
-    found = mark(html, title)
-    assert found.html == re.sub(r"<[^<>]*>|&#?\w+;|[^\W_]+", marked, html)
-    assert found.counts == tuple((word, counts[stemmed]) for stemmed, word in stems.items())
+    html_marked = re.sub(r"<[^<>]*>|&#?\w+;|[^\W_]+", marked, html)
+    for at_once in (highlight.AT_ONCE, 1, 3):  # words of a long text are looked for so many at a time
+        with patch.object(highlight, "AT_ONCE", at_once):
+            found = mark(html, title)
+        assert found.html == html_marked
+        assert found.counts == tuple((word, counts[stemmed]) for stemmed, word in stems.items())

@@ -29,6 +29,7 @@ UNTOLD = frozenset(
 )
 WORD = re.compile(r"(<[^<>]*+>|&#?\w++;|[^\W_]++)")
 WORD_OF_ASCII = re.compile(r"(<[^<>]*+>|&#?[0-9A-Za-z_]++;|[0-9A-Za-z]++)")  # the same there, in two thirds of the time
+AT_ONCE = 4096  # words; until they are found, no other thread has a turn
 LONGEST = 60  # letters of a word that has other forms
 _stemming = threading.Lock()  # a Snowball stemmer holds the word it works on
 
@@ -76,14 +77,17 @@ def mark(html: str, title: str, language: str = "english") -> Marked:
 
     html : escaped text, or what `campaigns.sanitise.clean` returns: every `<` begins a tag.
     """
-    stems = terms(title, language)
-    parts = (WORD_OF_ASCII if html.isascii() else WORD).split(html)  # a word, tag or entity at each odd place
-    words = parts[1::2]
-    stem_of = {word: stem(word, language) for word in set(words) if word[0] not in "<&"}
-    marked = {word: stemmed for word, stemmed in stem_of.items() if stemmed in stems}
-    counts = dict.fromkeys(stems, 0)
-    for place, word in enumerate(words) if marked else ():
-        if word in marked:
-            counts[marked[word]] += 1
-            parts[2 * place + 1] = f"<mark>{word}</mark>"
-    return Marked("".join(parts), tuple((stems[stemmed], n) for stemmed, n in counts.items()))
+    stems, pattern = terms(title, language), WORD_OF_ASCII if html.isascii() else WORD
+    counts, pieces, rest, n = dict.fromkeys(stems, 0), list[str](), html, AT_ONCE
+    while n == AT_ONCE:
+        *parts, rest = pattern.split(rest, AT_ONCE)  # a word, tag or entity at each odd place
+        words = parts[1::2]
+        n = len(words)
+        stem_of = {word: stem(word, language) for word in set(words) if word[0] not in "<&"}
+        marked = {word: stemmed for word, stemmed in stem_of.items() if stemmed in stems}
+        for place, word in enumerate(words) if marked else ():
+            if word in marked:
+                counts[marked[word]] += 1
+                parts[2 * place + 1] = f"<mark>{word}</mark>"
+        pieces.append("".join(parts))
+    return Marked("".join([*pieces, rest]), tuple((stems[stemmed], n) for stemmed, n in counts.items()))
