@@ -67,7 +67,7 @@ def test_what_is_sent_and_asked_in_any_order_is_as_if_each_was_waited_for(notes,
             elif what == "all":
                 assert connection.execute(ALL).all() == sorted(known.items())
             elif what in ("ask", "first"):
-                one = FIND.ask(connection, {"key": key})
+                one = FIND.ask(connection, {"key": key}, tuple)
                 asked.append(one)
                 expected.append(known.get(key))
                 if what == "first":
@@ -91,7 +91,7 @@ def test_a_statement_that_fails_undoes_the_work_and_leaves_the_store_in_order(no
         elif later == "asked":
             FIND.first(connection, {"key": "k0"})
         elif later == "committed":
-            FIND.ask(connection, {"key": "k0"})
+            FIND.ask(connection, {"key": "k0"}, tuple)
 
     for _ in range(3):
         with pytest.raises(IntegrityError):
@@ -130,7 +130,7 @@ def test_two_who_wait_for_the_same_row_in_sent_statements_come_one_after_the_oth
     lock = Direct(select(setting.c.value).where(setting.c.name == bindparam("key")).with_for_update())
 
     def add(connection):
-        asked = lock.ask(connection, {"key": "n"})
+        asked = lock.ask(connection, {"key": "n"}, tuple)
         CHANGE.send(connection, {"key": "n", "text": str(int(asked()[0]) + 1)})
 
     async def many():
@@ -209,6 +209,6 @@ def test_more_than_a_socket_holds_is_sent_and_comes_back(served):
     def put(connection):
         for n, text in enumerate(texts):
             PUT.send(connection, {"key": f"k{n}", "text": text})
-        return [FIND.ask(connection, {"key": f"k{n}"}) for n in range(12)]
+        return [FIND.ask(connection, {"key": f"k{n}"}, tuple) for n in range(12)]
 
     assert [one()[0] for one in served.write(put)] == texts

@@ -69,14 +69,8 @@ def send(connection: Connection, events: Sequence[LogEntry]) -> Callable[[], int
     sqlalchemy.exc.IntegrityError
         As `append`, here or later.
     """
-    asked = [_ONE.ask(connection, one._asdict()) for one in events]
-
-    def last() -> int:
-        row = asked[-1]() if asked else (0,)
-        assert row is not None
-        return int(row[0])
-
-    return last
+    asked = [_ONE.ask(connection, one._asdict(), lambda row: int(row[0])) for one in events]
+    return lambda: (asked[-1]() or 0) if asked else 0
 
 
 def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
@@ -86,13 +80,7 @@ def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
 
 def ask_key(connection: Connection, idem_key: str) -> Callable[[], LogEntry | None]:
     """The same, and what is returned gives it; further questions can be asked before."""
-    asked = _BY_KEY.ask(connection, {"key": idem_key})
-
-    def found() -> LogEntry | None:
-        row = asked()
-        return None if row is None else LogEntry._make(row)
-
-    return found
+    return _BY_KEY.ask(connection, {"key": idem_key}, LogEntry._make)
 
 
 def of_assignment(connection: Connection, assignment_id: int) -> list[LogEntry]:

@@ -46,13 +46,7 @@ def find_campaign(connection: Connection, which: int | str) -> CampaignRow | Non
 
 def ask_stamp(connection: Connection, id: int) -> Callable[[], int | None]:
     """What is returned gives the stamp that a campaign has now, which is another one after each change."""
-    asked = _STAMP.ask(connection, {"which": id})
-
-    def stamp() -> int | None:
-        row = asked()
-        return None if row is None else int(row[0])
-
-    return stamp
+    return _STAMP.ask(connection, {"which": id}, lambda row: int(row[0]))
 
 
 def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
@@ -129,8 +123,8 @@ def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
 
 def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[DocumentRow]:
     """By their numbers."""
-    asked = [_DOCUMENT_BY_ID.ask(connection, {"which": id}) for id in dict.fromkeys(ids)]
-    return [_DOCUMENT_BY_ID.named(row) for one in asked if (row := one()) is not None]
+    asked = [_DOCUMENT_BY_ID.ask(connection, {"which": id}, _DOCUMENT_BY_ID.named) for id in dict.fromkeys(ids)]
+    return [row for one in asked if (row := one()) is not None]
 
 
 def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:

@@ -2,7 +2,7 @@
 
 An answer is a dozen statements, and each one that is waited for costs more time in the two processes, which wake each
 other, than its work. `Sent.send` hands a statement over and goes on. `settle` waits for all that were sent; any
-statement of SQLAlchemy settles first, and so does `commit`, with which the transaction ends in the same go.
+statement of SQLAlchemy settles first, and so does `commit`, which ends the transaction in the same round trip.
 
 https://www.postgresql.org/docs/current/libpq-pipeline-mode.html
 """

@@ -445,12 +445,18 @@ class Direct:
             return connection.execute(self._statement, values).rowcount
         return self._cursor(connection, values).rowcount
 
-    def ask(self, connection: Connection, values: Mapping[str, Any]) -> Callable[[], Sequence[Any] | None]:
-        """Run it; what is returned gives the first row, None where there is none, also after the transaction."""
+    def ask(
+        self, connection: Connection, values: Mapping[str, Any], make: Callable[[Sequence[Any]], T]
+    ) -> Callable[[], T | None]:
+        """Run it; what is returned gives what `make` makes of the first row, None where there is none.
+
+        It can be called later, also after the transaction.
+        """
         if connection.dialect.name != "sqlite":
-            return self._sent.send(connection, values)
+            asked = self._sent.send(connection, values)
+            return lambda: None if (row := asked()) is None else make(row)
         row = self.first(connection, values)
-        return lambda: row
+        return lambda: None if row is None else make(row)
 
     def first(self, connection: Connection, values: Mapping[str, Any]) -> Sequence[Any] | None:
         """The first row, None where there is none."""

@@ -107,13 +107,8 @@ def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> Fou
 
 def ask_assessor(connection: Connection, id: int, *, lock: bool = False) -> Callable[[], Found | None]:
     """The same, and what is returned gives it; further questions can be asked before."""
-    asked = (_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID_UNLOCKED).ask(connection, {"id": id})
-
-    def found() -> Found | None:
-        row = asked()
-        return None if row is None else (AssessorRow(*row[:-2]), row[-2], row[-1])
-
-    return found
+    statement = _ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID_UNLOCKED
+    return statement.ask(connection, {"id": id}, lambda row: (AssessorRow(*row[:-2]), row[-2], row[-1]))
 
 
 def is_model(connection: Connection, id: int) -> bool:
@@ -298,13 +293,7 @@ def find_assignment(connection: Connection, id: int, *, lock: bool = False) -> A
 
 def ask_current(connection: Connection, assessor_id: int) -> Callable[[], AssignmentRow | None]:
     """What is returned gives the assignment that an assessor has; nobody else can change it until the end."""
-    asked = _CURRENT_LOCKED.ask(connection, {"of": assessor_id})
-
-    def found() -> AssignmentRow | None:
-        row = asked()
-        return None if row is None else AssignmentRow(*row)
-
-    return found
+    return _CURRENT_LOCKED.ask(connection, {"of": assessor_id}, lambda row: AssignmentRow(*row))
 
 
 def assignments_of(connection: Connection, assessor_id: int) -> list[AssignmentRow]:

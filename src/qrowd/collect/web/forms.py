@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from qrowd.collect.protocols.events import ACTIONS, MAX_REASON, MAX_SECONDS, MAX_TEXT, Action, Refusal
 from qrowd.collect.protocols.messages import N_, Message
@@ -34,19 +34,7 @@ async def read_form(request: Request) -> dict[str, str]:
     """The fields of a form sent by POST; each may be there once."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
         raise Problem(415, "media_type", f"Expected a form as {URLENCODED}.")
-    return parse_form(await _body(request))
-
-
-async def _body(request: Request) -> bytes:
-    """The whole body, which is read once."""
-    parts, more = [], True
-    while more:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        parts.append(message.get("body", b""))
-        more = message.get("more_body", False)
-    return b"".join(parts)
+    return parse_form(await request.body())
 
 
 def parse_form(body: bytes) -> dict[str, str]:
@@ -56,18 +44,12 @@ def parse_form(body: bytes) -> dict[str, str]:
     {'do': 'judge', 'text': '0,5'}
     """
     try:
-        parts = body.decode("utf-8").split("&")
-        if len(parts) > MAX_FIELDS:
-            raise malformed(f"The form has more than {MAX_FIELDS} fields.")
-        pairs = [part.partition("=") for part in parts if part]
-        return once([(_unquoted(name), _unquoted(value)) for name, _, value in pairs])
+        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except UnicodeDecodeError:
         raise malformed("The form is not in UTF-8.") from None
-
-
-def _unquoted(text: str) -> str:
-    text = text.replace("+", " ")
-    return unquote(text, errors="strict") if "%" in text else text
+    except ValueError:
+        raise malformed(f"The form has more than {MAX_FIELDS} fields.") from None
+    return once(pairs)
 
 
 def once(pairs: list[tuple[str, str]]) -> dict[str, str]:

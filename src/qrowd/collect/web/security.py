@@ -365,28 +365,6 @@ class Guard:
         return None, limit
 
 
-async def _within(seconds: float, receive: Receive) -> Message:
-    """The next part; a Problem (408) where none comes in time. As `asyncio.timeout`, in a third of its own time."""
-    task, is_late = asyncio.current_task(), False
-    assert task is not None
-    others = task.cancelling()
-
-    def give_up() -> None:
-        nonlocal is_late
-        is_late = True
-        task.cancel()
-
-    timer = asyncio.get_running_loop().call_later(seconds, give_up)
-    try:
-        return await receive()
-    except asyncio.CancelledError:
-        if not is_late or task.uncancel() > others:  # somebody else ends this request
-            raise
-        raise Problem(408, "slow", "The rest of this request did not come in time.") from None
-    finally:
-        timer.cancel()
-
-
 def _counted(receive: Receive, limit: int, seconds: float) -> Receive:
     """The same, until more than `limit` bytes have come, whatever Content-Length is, or no part for so many seconds."""
     total, complete = 0, False
@@ -395,7 +373,11 @@ def _counted(receive: Receive, limit: int, seconds: float) -> Receive:
         nonlocal total, complete
         if complete:  # what still comes is that the browser has gone
             return await receive()
-        message = await _within(seconds, receive)
+        try:
+            async with asyncio.timeout(seconds):
+                message = await receive()
+        except TimeoutError:
+            raise Problem(408, "slow", "The rest of this request did not come in time.") from None
         complete = not message.get("more_body", False)
         total += len(message.get("body", b""))
         if total > limit:
