@@ -14,7 +14,6 @@ import subprocess
 import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -24,12 +23,8 @@ import commands
 import qrowd
 from qrowd.cli.main import app
 from qrowd.evaluation import definitions
-from qrowd.measures.trec_eval import DEFINITIONS as TREC_EVAL_MEASURES
 from qrowd.model.conventions import Conventions
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
-from qrowd.preferences import DEFINITIONS as PREFERENCE_MEASURES
-from qrowd.reports.plots.registry import MAGNITUDES, PLOTS
-from qrowd.trec import PreferenceFormat
 from test_architecture import LAYER_OF
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -361,22 +356,6 @@ def test_everything_that_a_package_offers_is_on_its_page(package):
 def test_every_column_name_that_is_understood_is_listed():
     for names in (*JUDGMENT_COLUMNS.values(), *RUN_COLUMNS.values(), *PREFERENCE_COLUMNS.values()):
         assert ", ".join(f"`{name}`" for name in names) in PAGES["docs/files.md"]
-
-
-def test_the_numbers_of_the_changelog_are_those_of_the_source():
-    numbers = {4: "four", 15: "Fifteen", 20: "twenty", 29: "29", 30: "thirty", 31: "31", 40: "40"}
-    for text, n in (
-        (
-            "{} measures in the notation of ir_measures",
-            len(definitions()) - len(PREFERENCE_MEASURES) - len(TREC_EVAL_MEASURES),
-        ),
-        ("{} measures of preferences", len(PREFERENCE_MEASURES)),
-        ("{} methods of combining assessors", len(qrowd.methods.DEFINITIONS)),
-        ("all {} estimators", len(qrowd.aware.NAMES)),
-        ("{} plots ready for a paper", len(PLOTS) + len(MAGNITUDES) + 1),  # and that of arms
-        ("{} text formats", len(get_args(PreferenceFormat)) - 1),  # but for "auto"
-    ):
-        assert text.format(numbers[n]) in " ".join(PAGES["CHANGELOG.md"].split())
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("check", "partition", "simulate")])
