@@ -25,6 +25,9 @@ SLOW = (Path(__file__).parent / "slow_modules.txt").read_text(encoding="utf-8").
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--database", choices=["sqlite", "postgresql"], default="sqlite", help="where tests of campaigns keep theirs"
+    )
     parser.addoption("--quick", action="store_true", help="leave out slow modules, browsers and databases")
 
 

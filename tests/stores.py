@@ -1,4 +1,8 @@
-"""Every store, through one door: what a test says of `store` holds for SQLite and for PostgreSQL."""
+"""Empty stores for tests: in SQLite, or in the databases that a test is parametrised with.
+
+Tests of `collect/store` run on both databases (see their conftest), all others on SQLite; with
+`pytest --database postgresql` those run on PostgreSQL instead.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,10 +31,10 @@ def emptied(postgres: PostgresServer) -> str:
     return url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a store without any rows can be opened."""
-    if request.param == "sqlite":
+    if getattr(request, "param", request.config.getoption("--database")) == "sqlite":
         return f"sqlite:///{tmp_path / 'judgments.db'}"
     url: str = request.getfixturevalue("emptied")
     names = ", ".join(table.name for table in metadata.sorted_tables)

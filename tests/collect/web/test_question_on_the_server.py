@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import qrowd
 from qrowd.collect.campaigns.collected import judgments
@@ -20,7 +19,6 @@ from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.store import draws
 from qrowd.collect.store.engine import open_store
 from questions import make_world, write_world
-from servers import postgres_server
 from soak import made
 from soak.checks import violations
 from soak.client import Assessor, Log, Screen
@@ -74,35 +72,33 @@ async def judge(  # type: ignore[no-untyped-def]
         client.close()
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
-def test_twenty_people_decide_a_question_and_the_server_stops_by_itself(dialect: str, tmp_path: Path) -> None:
+def test_twenty_people_decide_a_question_and_the_server_stops_by_itself(tmp_path: Path) -> None:
     world = make_world(topics=15, documents=60)
     folder = write_world(tmp_path / "f", world, consent=True)
-    with postgres_server() as postgres:
-        url = f"sqlite:///{tmp_path / 'q.db'}" if dialect == "sqlite" else postgres.database()
-        with open_store(url) as store:
-            store.write(lambda connection: made.create(connection, [read_folder(folder)]))
-            people = store.write(lambda c: made.invite(c, "live", [f"p{i}" for i in range(PEOPLE)]))
-            number = store.read(lambda connection: find(connection, "live").id)
-        log = Log()
-        with (
-            open_store(url, read_only=True) as store,
-            Servers(url, 1 if dialect == "sqlite" else 2, log=tmp_path / "log") as servers,
-        ):
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    with open_store(url) as store:
+        store.write(lambda connection: made.create(connection, [read_folder(folder)]))
+        people = store.write(lambda c: made.invite(c, "live", [f"p{i}" for i in range(PEOPLE)]))
+        number = store.read(lambda connection: find(connection, "live").id)
+    log = Log()
+    with (
+        open_store(url, read_only=True) as store,
+        Servers(url, log=tmp_path / "log") as servers,
+    ):
 
-            def n_looks() -> int:
-                return len(store.read(lambda connection: draws.events_of_kind(connection, number, "looked")))
+        def n_looks() -> int:
+            return len(store.read(lambda connection: draws.events_of_kind(connection, number, "looked")))
 
-            asyncio.run(asyncio.wait_for(judge(servers, people, world, log, n_looks), 120))
-        assert not log.failed
-        assert set(log.refused) <= {"ended"}  # the decision came between a page and its button
-        with open_store(url) as store:
-            live = store.read(lambda connection: look_at(connection, number))
-            design = store.read(lambda connection: design_of(connection, number))
-            given = store.read(lambda connection: judgments(connection, "live"))
-            p = store.read(lambda connection: progress(connection, "live", time.time()))
-            assert store.read(violations) == []
-            decisions = store.read(lambda connection: draws.events_of_kind(connection, number, "decided"))
+        asyncio.run(asyncio.wait_for(judge(servers, people, world, log, n_looks), 120))
+    assert not log.failed
+    assert set(log.refused) <= {"ended"}  # the decision came between a page and its button
+    with open_store(url) as store:
+        live = store.read(lambda connection: look_at(connection, number))
+        design = store.read(lambda connection: design_of(connection, number))
+        given = store.read(lambda connection: judgments(connection, "live"))
+        p = store.read(lambda connection: progress(connection, "live", time.time()))
+        assert store.read(violations) == []
+        decisions = store.read(lambda connection: draws.events_of_kind(connection, number, "decided"))
     assert p.status == "decided"
     assert len(decisions) == 1
     assert p.question is not None
