@@ -35,6 +35,7 @@ PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "howto").glob("*.md")),
 ]}  # fmt: skip
+CURRENT = [page for page in PAGES if page != "CHANGELOG.md"]  # which names what is gone, too
 DOCS = "\n".join(PAGES.values())
 MODULES = [found.name for found in pkgutil.walk_packages(qrowd.__path__, "qrowd.")]
 
@@ -382,7 +383,7 @@ def resolved(name):
     return True
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", CURRENT)
 def test_every_name_in_qrowd_that_a_page_mentions_exists(page):
     for name in set(re.findall(r"(?<![\w/.])qrowd(?:\.\w+)+", PAGES[page])):
         assert resolved(name), name
@@ -399,7 +400,7 @@ def known():
     }
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", CURRENT)
 def test_every_method_and_call_that_a_page_mentions_exists(page, known):
     methods = {name for member in known.values() if inspect.isclass(member) for name in dir(member)}
     for code in in_code(page):
@@ -411,7 +412,7 @@ def test_every_method_and_call_that_a_page_mentions_exists(page, known):
             assert call[1] in known or call[1] in methods or hasattr(np, call[1]), code
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", CURRENT)
 def test_every_command_option_and_target_that_a_page_mentions_exists(page):
     parameters = [p for command in (get_command(app), *COMMANDS.values()) for p in command.params]
     options = {option for p in parameters for option in (*p.opts, *p.secondary_opts)} | {"--help"}

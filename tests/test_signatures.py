@@ -100,7 +100,7 @@ DEFAULTS = {  # name: why its default differs from function to function
     "conventions": "AWARE leaves out topics without a relevant document",
     "n_grades": "yes or no for an accuracy, 0-3 for a pool",
     "n_resamples": "0 where an interval is extra; else as many as the number needs to be stable, or the paper's",
-    "rng": "simulate_demo makes the same collection for everybody, next_judgments and plan_question the same answer",
+    "rng": "simulate_demo makes the same collection for everybody, next_judgments the same answer",
     "by": "what groups there are differs",
     "method": "methods of different things",
     "target": "of a design, or of an estimate",

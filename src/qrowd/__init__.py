@@ -50,7 +50,6 @@ _HOME = {
     "explore": "qrowd.reports.explorer",
     "paper_table": "qrowd.reports.paper_table",
     "plan": "qrowd.reports.planning",
-    "plan_question": "qrowd.sequential.planning",
     "report": "qrowd.reports.report",
     "score_sums": "qrowd.evaluation.score_sums",
     "summarise": "qrowd.reports.evaluation",
@@ -103,7 +102,6 @@ if TYPE_CHECKING:
     from qrowd.reports.planning import plan as plan
     from qrowd.reports.report import report as report
     from qrowd.sequential.next_judgments import next_judgments as next_judgments
-    from qrowd.sequential.planning import plan_question as plan_question
 
     __version__: str
 

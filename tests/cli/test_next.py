@@ -36,10 +36,9 @@ def batch(path="batch.csv"):
 
 
 def test_a_question_is_asked_judged_and_decided(qrowd, panel):
-    first = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv", "--judgment-cost", "2")
+    first = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
     assert first.status == 0, first.err
     assert "Open: rerank-llm - tf-idf is " in first.out
-    assert "at a cost of " in first.out
     assert len(batch()) == 20
     assert first.err == "wrote batch.csv\n"
     panel()
@@ -51,8 +50,7 @@ def test_a_question_is_asked_judged_and_decided(qrowd, panel):
     assert last.out.startswith("rerank-llm is better than tf-idf by nDCG@10 on these topics, with confidence 0.95")
     assert "differences that decide the question" in last.out
     assert len(batch()) == 100  # nothing more is drawn, and nothing written
-    priced = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "--judgment-cost", "ann=0.5", "bob=9")
-    assert "so far: 120 judgments by 1 assessor, at a cost of 60\n" in priced.out
+    assert "so far: 120 judgments by 1 assessor\n" in last.out
 
 
 def test_the_statement_is_written_to_a_file_of_its_own(qrowd, panel):
@@ -167,31 +165,6 @@ def test_documents_that_nobody_can_judge_do_not_hold_back_the_others(qrowd, pane
     assert batch() == drawn
 
 
-def test_costs_may_be_those_of_assessors_and_of_documents(qrowd, panel):
-    qrowd(*QUESTION, *MODEL, "--scale", "0-3", "-o", "batch.csv")
-    panel()
-    arguments = [*QUESTION, *MODEL, "--judgments", "people.csv", "--judgment-cost", "ann=2", "bob=1"]
-    out = qrowd(*arguments).out
-    assert "at a cost of " in out
-    assert "cost: 2 for a judgment, the mean of ann 2, bob 1, by their judgments so far" in out  # ann alone judged
-    pairs = [f"{topic},{document},4" for topic, document in batch()[:9]]
-    Path("costs.csv").write_text("\n".join(["topic,document,cost", *pairs]) + "\n")
-    out = qrowd(*arguments, "--document-cost", "costs.csv").out
-    assert "costs of documents: 9 documents have a cost of their own, times that; the others 1" in out
-
-
-def test_dear_topics_are_drawn_less_often(qrowd, panel):
-    Path("costs.csv").write_text("topic,cost\n" + "".join(f"q{t:02},25\n" for t in range(1, 13)))
-    counts = []
-    for extra in ([], ["--document-cost", "costs.csv"]):
-        qrowd(
-            *QUESTION, *MODEL, "--scale", "0-3", "-n", "60", "--design", f"d{len(counts)}.json", "-o", "b.csv", *extra
-        )
-        counts.append(sum(topic <= "q12" for topic, _ in batch("b.csv")))
-    assert counts[0] > 2 * counts[1] > 0
-    assert (read_design("d1.json").draws.sizes > 0).all()
-
-
 def texts():
     drawn = read_design("next.json")
     topics = [{"topic": topic, "title": f"query {topic}"} for topic in dict.fromkeys(drawn.topics)]
@@ -252,16 +225,6 @@ def test_models_may_be_assessors_of_the_judgments(qrowd, panel):
         (["--question", "best", "--scale", "0-3", "--model", "no"], "--model no: neither an assessor of the judgments"),
         (["--question", "best", "--scale", "0-3", "--design", "panel/gold.qrels"], "is no design of qrowd next"),
         (["--question", "best", "--scale", "0-3", "0-2"], "--scale 0-3 0-2: people judge on one scale; give one"),
-        (
-            ["--question", "best", "--judgment-cost", "ann=two"],
-            "--judgment-cost ann=two: a number was expected, or ASS",
-        ),
-        (["--question", "best", "--judgment-cost", "1", "ann=2"], "--judgment-cost 1: give one cost for all, or ASSE"),
-        (["--question", "best", "--judgment-cost", "a=1", "a=2"], "--judgment-cost a=2: a has two costs; give one"),
-        (
-            ["--question", "best", "--scale", "0-3", "--document-cost", "panel/gold.csv"],
-            "panel/gold.csv: there is no such file",
-        ),
     ],
 )
 def test_a_mistake_is_refused_in_one_line_with_the_next_step(qrowd, panel, arguments, said):

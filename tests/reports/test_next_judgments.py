@@ -33,15 +33,6 @@ def test_of_the_best_system_each_row_compares_the_leader_with_one_that_is_left()
     assert len({row[0] for row in table.rows}) == 1
 
 
-def test_costs_are_those_of_the_expected_judgments():
-    result = asked("bm25 > hybrid")
-    left = result.statement.n_documents_in_all
-    low, middle, high = (2 * min(n, left) for n in (result.n_low, result.n_expected, result.n_high))
-    sentence = NextJudgmentsReport(result, judgment_cost=2.0).sentence
-    assert f"at a cost of {middle:,.6g} ({low:,.6g} to {high:,.6g})" in sentence
-    assert "cost" not in NextJudgmentsReport(result).sentence
-
-
 def test_the_frames_are_the_batch_the_differences_and_the_design():
     report = NextJudgmentsReport(asked("best", n_documents=7))
     assert report.to_frame().columns.tolist() == ["topic", "document", "order", "probability"]

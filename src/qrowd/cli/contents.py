@@ -45,7 +45,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "magnitude": "Analyse magnitudes: free numbers above 0 instead of grades.",
     },
     "Plan": {
-        "plan": "Plan how many topics and assessors to judge, and how to spend a budget; or what a question will take.",
+        "plan": "Plan how many topics and assessors to judge, and how to spend a budget.",
         "next": "Show what can be said of a question now, and write the documents that people should judge next.",
         "simulate": "Write a simulated panel with known true grades: runs, texts, judgments, magnitudes, preferences.",
     },

@@ -52,8 +52,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "plan": (
         f"qrowd plan {PANEL} --systems rerank-llm hybrid --difference 0.05",
         f"qrowd plan {PANEL} --budget 1000 --judgment-cost 0.1",
-        "qrowd plan --runs panel/runs --question 'rerank-llm > hybrid' --model panel/judges/llm-a.qrels --scale 0-3 "
-        "--budget 300 --judgment-cost ann=2 bob=1",
     ),
     "next": (
         "qrowd next --runs panel/runs --question 'rerank-llm > hybrid' --model panel/judges/llm-a.qrels --scale 0-3 "

@@ -16,18 +16,14 @@ from qrowd.cli.options import option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.cli.question import (
     QUESTION,
-    Costs,
     Disagreement,
-    DocumentCosts,
     Model,
     NewTopics,
     People,
     Tolerance,
     people_and_models,
-    read_costs,
     read_pairs,
 )
-from qrowd.cli.question import judgment_cost as cost_of
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -88,8 +84,6 @@ def next(
     ] = None,
     confidence: options.Confidence = 0.95,
     seed: options.Seed = 1,
-    judgment_cost: Costs = None,
-    document_cost: DocumentCosts = None,
     short_names: ShortNames = False,
     statement: Annotated[
         str | None,
@@ -116,7 +110,6 @@ def next(
     from qrowd.reports.document import render
     from qrowd.reports.next_judgments import NextJudgmentsReport
     from qrowd.sequential.batches import check_batch_file
-    from qrowd.sequential.costs import JudgmentCost
     from qrowd.sequential.next_judgments import next_judgments
     from qrowd.sequential.stored import write_design
 
@@ -127,7 +120,6 @@ def next(
     if not runs.runs:
         raise ArgumentError("missing option '--runs': give the files of runs; see --help")
     rankings = options.Runs(runs.runs, runs.system).read(data)
-    price = cost_of(judgment_cost)
     people, models, scale = people_and_models(data, model or [])
     stored = _stored(design, data, output)
     result = next_judgments(
@@ -144,13 +136,10 @@ def next(
         target="new topics" if new_topics else "these topics",
         disagreement=disagreement,
         unjudgeable=read_pairs(unjudgeable),
-        document_costs=read_costs(document_cost),
         rng=seed,
     )
     by_people = () if people is None else people.assessor[people.value >= 0].tolist()
-    report = NextJudgmentsReport(
-        result, JudgmentCost.of(price, people), n_judgments=len(by_people), n_assessors=len(set(by_people))
-    )
+    report = NextJudgmentsReport(result, n_judgments=len(by_people), n_assessors=len(set(by_people)))
     document = report.to_document().shown(rankings.systems, short_names=short_names)
     n_drawn = len(result.topics) if output is not None else 0
     if n_drawn:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from qrowd.cli import options
 from qrowd.cli.options import option
@@ -13,11 +13,6 @@ from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
-
-
-def cost(**settings: Any) -> Any:
-    """An option about costs."""
-    return option(panel="Costs, in one currency", **settings)
 
 
 @dataclass(frozen=True)
@@ -61,66 +56,6 @@ Disagreement = Annotated[
         help="Take the gain of a document as the mean of all people like those who judged; their variance counts.",
     ),
 ]
-
-
-def _checked_costs(texts: list[str] | None) -> list[str] | None:
-    judgment_cost(texts)
-    return texts
-
-
-Costs = Annotated[
-    list[str] | None,
-    cost(
-        help="Cost of one judgment, or of one by each assessor, as in ann=2 'crowd-*=0.1'.",
-        metavar="COST|ASSESSOR=COST",
-        show_default="0",
-        callback=_checked_costs,
-    ),
-]
-DocumentCosts = Annotated[
-    str | None,
-    cost(
-        help="Table of costs of documents, in those of a usual one: cost, with topic, document or both.",
-        metavar="FILE",
-        show_default="1 each",
-    ),
-]
-
-
-def judgment_cost(texts: Sequence[str] | None) -> float | dict[str, float]:
-    """One cost for all, 0 where none is given, or {assessor or pattern: cost}."""
-    own: dict[str, float] = {}
-    for text in texts or ():
-        name, equals, number = text.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = -1.0
-        if not 0 <= value < float("inf"):
-            raise ArgumentError(f"--judgment-cost {text}: a number was expected, or ASSESSOR=COST, as in ann=2")
-        if not equals:
-            if len(texts or ()) > 1:
-                raise ArgumentError(f"--judgment-cost {text}: give one cost for all, or ASSESSOR=COST for each")
-            return value
-        if name in own:
-            raise ArgumentError(f"--judgment-cost {text}: {name} has two costs; give one")
-        own[name] = value
-    return own or 0.0
-
-
-def read_costs(path: str | None) -> Mapping[str, Sequence[object]] | None:
-    """The table of --document-cost."""
-    from qrowd import files
-    from qrowd.sequential.costs import DocumentCosts as Table
-
-    if path is None:
-        return None
-    columns: Any = files.read_columns(path)
-    try:
-        Table.of(columns)
-    except ArgumentError as error:
-        raise ArgumentError(f"--document-cost {path}: {str(error).removeprefix('document_costs: ')}") from None
-    return dict(columns)
 
 
 def read_pairs(path: str | None) -> list[tuple[str, str]]:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, interval, is_or_are, signed
-from qrowd.reports.question_plan import cost_notes
-from qrowd.sequential.costs import JudgmentCost
 from qrowd.sequential.next_judgments import NextJudgments
 from qrowd.sequential.statement import Statement
 
@@ -23,21 +21,11 @@ SHOWN = 20  # differences
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextJudgmentsReport(Reported):
-    """The answer of `qrowd next`.
-
-    judgment_cost : of one judgment; 0: costs are not known. n_judgments, n_assessors : of people so far.
-    """
+    """The answer of `qrowd next`. n_judgments, n_assessors : of people so far."""
 
     result: NextJudgments
-    judgment_cost: float | JudgmentCost = 0.0
     n_judgments: int = 0
     n_assessors: int = 0
-
-    @property
-    def price(self) -> JudgmentCost:
-        """What one judgment costs."""
-        one = self.judgment_cost
-        return one if isinstance(one, JudgmentCost) else JudgmentCost(one)
 
     @property
     def sentence(self) -> str:
@@ -53,32 +41,19 @@ class NextJudgmentsReport(Reported):
         one = self.result
         left = one.statement.n_documents_in_all - one.statement.n_judged_in_all
         low, middle, high = (min(value, left) for value in (one.n_low, one.n_expected, one.n_high))
-        cost = self._cost(low, middle, high)
         if one.n_expected > left:
             hint = "" if one.statement.tolerance else "; with a tolerance fewer could"
-            return f"Even the {count(left, 'judgment')} that are left are not expected to decide it{hint}{cost}."
+            return f"Even the {count(left, 'judgment')} that are left are not expected to decide it{hint}."
         end = f"{high:,.0f}" if one.n_high <= left else f"undecided after all {left:,}"
         return (
             f"About {count(middle, 'more judgment')} {is_or_are(middle)} expected to decide it "
-            f"({low:,.0f} to {end} in 80 % of simulations; {left:,} are left){cost}."
+            f"({low:,.0f} to {end} in 80 % of simulations; {left:,} are left)."
         )
 
-    def _cost(self, *of_documents: float) -> str:
-        """The cost of so many documents, or of those that the simulations drew, where documents have costs."""
-        one, price = self.result, self.price.mean
-        if not one.n_costs and not price:
-            return ""
-        of_simulations = (one.cost_low, one.cost_expected, one.cost_high)
-        low, middle, high = ((price or 1.0) * value for value in (of_simulations if one.n_costs else of_documents))
-        return f", at a cost of {middle:,.6g} ({low:,.6g} to {high:,.6g})"
-
     def _so_far(self) -> Iterator[Note]:
-        """The judgments of people, and what they cost where all documents cost the same."""
+        """The judgments of people."""
         if self.n_judgments:
-            given = f"{count(self.n_judgments, 'judgment')} by {count(self.n_assessors, 'assessor')}"
-            known = self.price.mean and not self.result.n_costs
-            cost = f", at a cost of {self.price.mean * self.n_judgments:,.6g}" if known else ""
-            yield Note("so far", given + cost)
+            yield Note("so far", f"{count(self.n_judgments, 'judgment')} by {count(self.n_assessors, 'assessor')}")
 
     def _batch(self) -> str:
         one = self.result
@@ -97,7 +72,7 @@ class NextJudgmentsReport(Reported):
         return Document(
             self.sentence,
             (table,),
-            (*_notes(self.result), *self._so_far(), *cost_notes(self.price, self.result.n_costs)),
+            (*_notes(self.result), *self._so_far()),
             partial(self.to_frame),
             self.records,
         )

@@ -1,7 +1,6 @@
 """Ask as few people as possible: what to judge next, and a statement that holds however often one looks at it.
 
 next_judgments                  the answer so far to a question about systems, and the documents to judge next
-plan_question                   how many judgments a question will take, as a distribution, before the first answer
 Question                        A > B, which is best, is C among the best, how do all rank
 write_batch                     the documents as a table, tasks of Label Studio, or the folder of a campaign
 write_design, read_design       what was drawn, with what probabilities: stored with each batch, read at the next call
@@ -15,7 +14,6 @@ from qrowd.model.arguments import accept_objects
 from qrowd.sequential.batches import write_batch
 from qrowd.sequential.design import Design
 from qrowd.sequential.next_judgments import NextJudgments, next_judgments
-from qrowd.sequential.planning import QuestionPlan, plan_question
 from qrowd.sequential.question import Question
 from qrowd.sequential.statement import Statement
 from qrowd.sequential.stored import read_design, write_design
@@ -24,10 +22,8 @@ __all__ = [
     "Design",
     "NextJudgments",
     "Question",
-    "QuestionPlan",
     "Statement",
     "next_judgments",
-    "plan_question",
     "read_design",
     "write_batch",
     "write_design",

@@ -117,18 +117,15 @@ class Draws:
         )
 
 
-def mixed_sizes(wanted: Floats, weight: Floats, *, cost: Floats | None = None, min_share: float = MIN_SHARE) -> Floats:
+def mixed_sizes(wanted: Floats, weight: Floats) -> Floats:
     """Sizes as wanted, with a share of each draw's probability in proportion to the weights of the documents.
 
     wanted : (documents,) what judging each is expected to say. weight : (documents,) its weight in the answer; 0 where
-    it has none. cost : (documents,) of judging each; both parts are divided by its square root, which is what makes an
-    estimate most certain for its cost. The sizes sum to 1.
+    it has none. The sizes sum to 1.
     """
-    if cost is not None:
-        wanted, weight = wanted / np.sqrt(cost), weight / np.sqrt(cost)
     share = weight / weight.sum() if weight.sum() > 0 else np.zeros_like(weight)
     if wanted.sum() <= 0:
         return np.asarray(share)
     return np.asarray(
-        (1 - min_share) * np.where(weight > 0, wanted, 0.0) / wanted[weight > 0].sum() + min_share * share
+        (1 - MIN_SHARE) * np.where(weight > 0, wanted, 0.0) / wanted[weight > 0].sum() + MIN_SHARE * share
     )

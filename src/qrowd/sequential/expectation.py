@@ -1,4 +1,4 @@
-"""How many judgments a question will still need, and what they cost: simulated from what is expected of the documents.
+"""How many judgments a question will still need: simulated from what is expected of the documents.
 
 Each simulation gives each open document the gain that is expected of it and an error (`gain_errors`), draws documents
 and looks at the bounds as `qrowd next` does, with sizes that follow what is open (`simulated_paths`).
@@ -15,7 +15,7 @@ from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import NDCG
 from qrowd.sequential.bounds import MIN_DRAWS, interval_half, mixture_bound
 from qrowd.sequential.candidates import expected_normalisers
-from qrowd.sequential.gain_errors import GainErrors, decisive_gap
+from qrowd.sequential.gain_errors import GainErrors
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.predictions import Predictions
 from qrowd.sequential.simulated_paths import Start, path
@@ -25,30 +25,24 @@ MOST_CELLS = 2_200_000  # of (contrasts + 10) x documents over all simulations
 FEWEST_PATHS = 10
 FEWEST = 6  # answers, before which the declared spread is used
 LEARNED = 1.0  # mean spread that is expected while people judge, over the noise that no further answer reduces
-N_MOVES = 30  # steps towards a declared difference of several systems
 
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """Simulated judgments until a question is decided.
 
-    n_judgments : (simulations,); one more than there are documents left where all do not decide it. cost :
-    (simulations,) of these judgments. n_left : documents that are not judged and can change the answer.
+    n_judgments : (simulations,); one more than there are documents left where all do not decide it. n_left : documents
+    that are not judged and can change the answer.
     """
 
     n_judgments: NDArray[np.int64]
-    cost: Floats
     n_left: int
 
     @property
     def judgments_range(self) -> tuple[float, float, float]:
         """The low end of an 80 % interval of the judgments, their median, and the high end."""
-        return _range(self.n_judgments)
-
-    @property
-    def cost_range(self) -> tuple[float, float, float]:
-        """The same of their cost."""
-        return _range(self.cost)
+        low, median, high = np.quantile(self.n_judgments, (0.1, 0.5, 0.9), method="closest_observation").tolist()
+        return float(low), float(median), float(high)
 
 
 def expectation(
@@ -62,7 +56,7 @@ def expectation(
     tolerance: float,
     rng: np.random.Generator,
 ) -> Expectation:
-    """The judgments until the question is decided, and their cost, of 50 simulations, or fewer of many systems.
+    """The judgments until the question is decided, of 50 simulations, or fewer of many systems.
 
     gains : (candidates,) of people, nan where nobody judged. waiting : documents that were drawn and are not judged, in
     order. n_counting : judged draws that make the estimates.
@@ -77,21 +71,10 @@ def expectation(
         tolerance=tolerance,
     )
     n = int(np.clip(MOST_CELLS // max((look.weights.shape[0] + 10) * start.open.size, 1), FEWEST_PATHS, N_PATHS))
-    return simulate(start, errors, n if start.open.size else 1, rng)
-
-
-def _range(values: NDArray[np.int64] | Floats) -> tuple[float, float, float]:
-    low, median, high = np.quantile(values, (0.1, 0.5, 0.9), method="closest_observation").tolist()
-    return float(low), float(median), float(high)
-
-
-def simulate(start: Start, errors: GainErrors, n_simulations: int, rng: np.random.Generator) -> Expectation:
-    """Simulated judgments until the question is decided; each simulation has its own true difference."""
-    n_judgments, cost = np.zeros(n_simulations, np.int64), np.zeros(n_simulations)
-    if start.open.size:
-        for number in range(n_simulations):
-            n_judgments[number], cost[number] = path(start, errors.draw(rng), rng)
-    return Expectation(n_judgments, cost, int(start.open.size))
+    if not start.open.size:
+        return Expectation(np.zeros(1, np.int64), 0)
+    n_judgments = [path(start, errors.draw(rng), rng) for _ in range(n)]
+    return Expectation(np.array(n_judgments, np.int64), int(start.open.size))
 
 
 def starting_point(
@@ -103,17 +86,12 @@ def starting_point(
     n_counting: int,
     confidence: float,
     tolerance: float,
-    spread: Floats | None = None,
 ) -> tuple[Start, GainErrors]:
-    """Where simulations begin, and the errors of what is expected.
-
-    gains, waiting, n_counting : as `expectation`. spread : (documents that matter,) standard deviation of the
-    errors of what is expected; default: that of the predictions.
-    """
+    """Where simulations begin, and the errors of what is expected; arguments as of `expectation`."""
     matters, contrasts = problem.matters, problem.contrasts
     judged, expected = ~np.isnan(gains[matters]), look.predictions.expected[matters]
     learned = learned_spread(look.predictions, matters[~judged])
-    spread = learned[matters] if spread is None else spread
+    spread = learned[matters]
     has_draws = bool((look.estimates.information > 0).any())
     scale = np.ones(matters.size) if has_draws else _later_normalisers(problem, look, gains, learned)
     weights = look.weights * scale
@@ -140,7 +118,6 @@ def starting_point(
         n_counting,
         tolerance,
         InterpolatedBound.of(each),
-        np.ones(matters.size) if problem.cost is None else problem.cost[matters],
     )
     return start, errors
 
@@ -192,25 +169,6 @@ def learned_spread(predictions: Predictions, documents: NDArray[np.int64]) -> Fl
     now = np.sqrt(np.mean(predictions.spread[documents] ** 2))
     later = LEARNED * np.sqrt(predictions.variances["noise"])
     return np.asarray(predictions.spread * min(1.0, later / now) if now > 0 else predictions.spread)
-
-
-def with_difference(start: Start, errors: GainErrors, drawn: Floats, difference: float) -> Floats:
-    """The simulated errors, moved as little as they must be, so that the difference that decides has this size.
-
-    Moving two systems may change which difference decides, so that several steps are taken.
-    """
-    whole = start.weights[start.contrasts[:, 0] == 0]
-    question = start.question
-    for _ in range(N_MOVES):
-        of_all = start.total[start.contrasts[:, 0] == 0] + whole @ drawn
-        scores = np.concatenate([[0.0], -of_all])
-        first, second = decisive_gap(question.kind, scores, question.n_best)
-        gap = scores[first] - scores[second]
-        if abs(gap - difference) <= 1e-9:
-            break
-        weights = (whole[second - 1] if second else 0.0) - (whole[first - 1] if first else 0.0)
-        drawn = errors.moved(drawn, np.asarray(weights), difference - gap)
-    return drawn
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,34 +61,3 @@ class GainErrors:
         """(documents,) errors."""
         shared = self.mean + np.linalg.cholesky(self.covariance) @ rng.normal(size=self.mean.size)
         return np.asarray(self.spread * (shared @ self.basis + rng.normal(size=self.spread.size)))
-
-    def moved(self, errors: Floats, weights: Floats, change: float) -> Floats:
-        """The errors that change a difference by this much, as the distribution makes it most likely.
-
-        weights : (documents,) of the difference. A difference that no open document changes stays as it is.
-        """
-        own = self.spread * weights
-        in_basis = self.covariance @ (self.basis @ own)
-        direction = self.spread * (own + in_basis @ self.basis)
-        variance = float(weights @ direction)
-        return errors if variance <= 0 else np.asarray(errors + direction * (change / variance))
-
-    def sd(self, weights: Floats) -> Floats:
-        """(contrasts,) standard deviation of differences."""
-        own = weights * self.spread
-        in_basis = own @ self.basis.T
-        return np.asarray(np.sqrt((own**2).sum(axis=1) + ((in_basis @ self.covariance) * in_basis).sum(axis=1)))
-
-
-def decisive_gap(kind: str, scores: Floats, n_best: int) -> tuple[int, int]:
-    """Numbers of the two systems whose difference decides a question, the better one first.
-
-    The two best; of `among`, the first system and the one next to it on the other side of the border. scores :
-    (systems,).
-    """
-    order = np.argsort(-scores, kind="stable")
-    if kind == "among":
-        others = order[order != 0]
-        rank = int(np.flatnonzero(order == 0)[0])
-        return (0, int(others[n_best - 1])) if rank < n_best else (int(others[n_best - 1]), 0)
-    return int(order[0]), int(order[1])

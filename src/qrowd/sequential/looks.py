@@ -53,8 +53,7 @@ class Look:
 class Problem:
     """A question as arrays.
 
-    labels : of the candidates. levels : possible gains of people, ascending. cost : (candidates,) of judging each;
-    None: all the same.
+    labels : of the candidates. levels : possible gains of people, ascending.
     """
 
     question: Question
@@ -62,7 +61,6 @@ class Problem:
     candidates: Candidates
     labels: LabelFeatures
     levels: Floats
-    cost: Floats | None = None
 
     @cached_property
     def contrasts(self) -> NDArray[np.int64]:
@@ -147,8 +145,7 @@ class Problem:
         if not answer:
             undecided = open_contrasts(self.question, contrasts, low, high, remaining, tolerance=tolerance)
             weight = np.sqrt((np.maximum(np.abs(weights), form.least)[undecided] ** 2).mean(axis=0))
-            cost = None if self.cost is None else self.cost[matters]
-            sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight, cost=cost))
+            sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight))
         return Look(predictions, estimates, low, high, answer, remaining, certain, weights, constants, sizes, variance)
 
     def form(self, predictions: Predictions, gains: Floats, *, expected: Floats, spread: Floats) -> LinearForm:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from qrowd.sequential.candidates import (
     mean_gains,
     possible_gains,
 )
-from qrowd.sequential.costs import CostTable, DocumentCosts
 from qrowd.sequential.design import Design as Design
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.expectation import Expectation, expectation
@@ -51,9 +49,7 @@ class NextJudgments(Result):
     models : cheap assessors. n_topics : of the runs, on which systems are compared; n_topics_out : of the runs, left
     out because no model judged them. disagreement : whether all people like those who judged are meant. n_waiting :
     documents that were drawn and are not judged; n_held : judgments that count only when a document that was drawn
-    before them is judged; n_others : judgments of documents that were not drawn, since the first draw. n_costs :
-    documents with a cost of their own; cost_expected, cost_low, cost_high : of the judgments that are expected to be
-    needed still, in those of a usual document; nan where there are no such costs.
+    before them is judged; n_others : judgments of documents that were not drawn, since the first draw.
     """
 
     statement: Statement
@@ -71,10 +67,6 @@ class NextJudgments(Result):
     n_waiting: int = 0
     n_held: int = 0
     n_others: int = 0
-    n_costs: int = 0
-    cost_expected: float = nan
-    cost_low: float = nan
-    cost_high: float = nan
 
     _COLUMNS = ("topics", "documents", "order", "probability")
 
@@ -110,7 +102,6 @@ def next_judgments(
     target: Target = "these topics",
     disagreement: bool = False,
     unjudgeable: Iterable[tuple[str, str]] = (),
-    document_costs: CostTable | None = None,
     rng: Rng = 1,
 ) -> NextJudgments:
     """The current answer to a question about systems, and the next documents that people should judge.
@@ -150,9 +141,6 @@ def next_judgments(
         (topic, document) of documents that nobody can judge, such as broken ones: they gain the lowest, as documents
         that nobody judged do in trec_eval, unless somebody judges them. A document that was drawn and is neither here
         nor judged keeps later judgments from counting.
-    document_costs
-        A data frame or {column: cells} with `cost`, and `topic`, `document` or both: what judging costs, 1 where
-        nothing is given. Documents are drawn in proportion to one over the square root of their cost.
     rng
         Random seed of the first call; the design keeps it.
 
@@ -180,13 +168,7 @@ def next_judgments(
     candidates = candidates_of(used, asked.systems, others, parsed)
     labels = label_features(label_shares(by_models, candidates))
     levels = possible_gains(parsed, people_scale)
-    topic_of, document_of = candidates.topic, candidates.document
-    own_costs = None
-    if document_costs is not None:
-        pairs = [candidates.topics[t] for t in topic_of], [candidates.documents[d] for d in document_of]
-        own_costs = DocumentCosts.of(document_costs).array(*pairs)
-    costs = None if own_costs is None else np.where(np.isnan(own_costs), 1.0, own_costs)
-    problem = Problem(asked, parsed, candidates, labels, levels, costs)
+    problem = Problem(asked, parsed, candidates, labels, levels)
     matters = problem.matters
     gains = mean_gains(people, candidates, parsed)
     lost = rows_of_pairs(unjudgeable, retrieved, candidates)
@@ -217,7 +199,7 @@ def next_judgments(
         n_unjudgeable=n_unjudgeable,
     )
     waiting = drawn.document[~answered]
-    new, to_go = current, Expectation(np.zeros(1, np.int64), np.zeros(1), 0)
+    new, to_go = current, Expectation(np.zeros(1, np.int64), 0)
     if not answer:
         seed = [*np.atleast_1d(current.seed).tolist(), len(drawn)]
         if waiting.size < n_documents:
@@ -235,7 +217,6 @@ def next_judgments(
             rng=np.random.default_rng([*seed, 1]),
         )
     low_to_go, median, high_to_go = to_go.judgments_range
-    cost_low, cost_median, cost_high = to_go.cost_range if own_costs is not None else (nan, nan, nan)
     order = np.flatnonzero(~judged[new.draws.document])[: 0 if answer else n_documents]
     batch = new.draws.document[order]
     return NextJudgments(
@@ -254,10 +235,6 @@ def next_judgments(
         n_waiting=int(waiting.size),
         n_held=int(answered[n_counting:].sum()),
         n_others=int((judged & ~current.known & drawn.left()).sum()),
-        n_costs=0 if own_costs is None else int((~np.isnan(own_costs[matters])).sum()),
-        cost_expected=cost_median,
-        cost_low=cost_low,
-        cost_high=cost_high,
     )
 
 

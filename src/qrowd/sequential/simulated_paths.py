@@ -27,11 +27,11 @@ SMALLEST = 1e-9  # a variance below this share of the first one is rounding
 class Start:
     """A question as it stands, from which paths begin.
 
-    weights : (contrasts, documents). spread : (documents,). cost : (documents,) of judging each. total : (contrasts,)
-    differences by what is judged and expected. open : numbers of the documents that are not judged and have a weight.
-    waiting : those of them that were drawn, in order. information, estimate, low, high : (contrasts,). extra : (2,
-    contrasts) half of the width of the interval that draws do not reduce, now and once all is judged. n_answers : that
-    count. bound : half of the width where an estimate has this information.
+    weights : (contrasts, documents). spread : (documents,). total : (contrasts,) differences by what is judged and
+    expected. open : numbers of the documents that are not judged and have a weight. waiting : those of them that were
+    drawn, in order. information, estimate, low, high : (contrasts,). extra : (2, contrasts) half of the width of the
+    interval that draws do not reduce, now and once all is judged. n_answers : that count. bound : half of the width
+    where an estimate has this information.
     """
 
     question: Question
@@ -50,16 +50,10 @@ class Start:
     n_answers: int
     tolerance: float
     bound: Callable[[Floats], Floats]
-    cost: Floats
-
-    @property
-    def n_never(self) -> int:
-        """The number of judgments that stands for a question that all of them do not decide."""
-        return int(self.open.size) + 1
 
 
-def path(start: Start, errors: Floats, rng: np.random.Generator) -> tuple[int, float]:
-    """Judgments until the question is decided, and their cost; one more than there are where all do not decide it.
+def path(start: Start, errors: Floats, rng: np.random.Generator) -> int:
+    """Judgments until the question is decided; one more than there are where all do not decide it.
 
     errors : (documents,) of the expected gains.
     """
@@ -67,7 +61,7 @@ def path(start: Start, errors: Floats, rng: np.random.Generator) -> tuple[int, f
     information, sums = start.information.copy(), start.information * start.estimate
     so_far, first = start.total.copy(), np.zeros(len(start.weights))
     final = start.total + start.weights[:, start.open] @ errors[start.open]
-    documents, remaining, drawn, cost = start.open, start.remaining, 0, 0.0
+    documents, remaining, drawn = start.open, start.remaining, 0
     while documents.size:
         is_open = open_contrasts(start.question, start.contrasts, low, high, remaining, tolerance=start.tolerance)
         rows = np.flatnonzero(is_open)
@@ -102,12 +96,12 @@ def path(start: Start, errors: Floats, rng: np.random.Generator) -> tuple[int, f
             low[rows], high[rows] = mean - half, mean + half
             answer, remaining = answer_of(start.question, start.contrasts, low, high, tolerance=start.tolerance)
             if answer:
-                return now, cost + float(start.cost[taken[: place + 1]].sum())
+                return int(now)
         information[rows], sums[rows] = v[:, -1], s[:, -1]
         so_far += start.weights[:, taken] @ errors[taken]
-        drawn, cost = drawn + n, cost + float(start.cost[taken].sum())
+        drawn += n
         documents = documents[is_left]
-    return start.n_never, float(start.cost[start.open].sum())
+    return int(start.open.size) + 1
 
 
 def _batch_sizes(
@@ -116,7 +110,7 @@ def _batch_sizes(
     """The documents that can be drawn for these contrasts, their weights, and their sizes."""
     weights = start.weights[np.ix_(rows, documents)]
     weight = np.sqrt((weights**2).mean(axis=0))
-    sizes = mixed_sizes(weight * start.spread[documents], weight, cost=start.cost[documents])
+    sizes = mixed_sizes(weight * start.spread[documents], weight)
     possible = sizes > 0
     return documents[possible], weights[:, possible], sizes[possible]
 
