@@ -341,7 +341,7 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
 PARTS = {  # packages with several pages, or a page of another name
     "sequential": ("next_judgments",),
     "comparison": ("comparison", "comparing_systems", "generalizability"),
-    "uncertainty": ("prediction_powered", "replacement", "label_uncertainty"),
+    "uncertainty": ("prediction_powered", "replacement"),
 }
 OFFERED = [package for package in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(package)]
 

@@ -28,7 +28,6 @@ PAGES = {
     "skewed-grades": "skewed_grades",
     "topic-intervals": "topic_intervals",
     "assessor-bias": "assessor_bias",
-    "true-scores": "true_scores",
     "evaluated-ranks": "evaluated_ranks",
     "prompt-panels": "prompt_panels",
     "next-judgments": "next_judgments",
@@ -37,7 +36,7 @@ FIGURES = ("magnitude", "agreement", "predicted-relevance", "aware", "preference
 # Pages that workers of an executor share.
 SHARED = ("aware", "coverage", "advice", "skewed-grades", "next-judgments")
 # Pages that read no data.
-SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "assessor-bias", "true-scores")
+SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "assessor-bias")
 
 
 def check(name: str, *, figures: bool = False, format: str = "svg") -> None:

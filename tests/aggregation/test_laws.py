@@ -84,24 +84,9 @@ def test_posteriors_sum_to_one_and_the_grade_is_their_highest(name, labels):
     assert found.expected().value == pytest.approx(found.posterior @ found.grades)
 
 
-def test_samples_follow_the_posterior_and_come_again_with_the_same_number():
-    labels = {("t", f"d{i}"): {"a": 0, "b": i % 3, "c": 2} for i in range(6)}
-    found = aggregation.dawid_skene(judgments_of(labels), start="shares", max_iterations=1, tol=10)
-    samples = found.sample(3000, rng=1)
-    values = np.concatenate([panel.values for panel in samples], axis=1)
-    again = np.concatenate([panel.values for panel in samples], axis=1)
-    assert np.array_equal(values, again)
-    assert values.shape == (6, 3000)
-    for g, grade in enumerate(found.grades):
-        share = (values == grade).mean(axis=1)
-        assert share == pytest.approx(found.posterior[:, g], abs=4 * 0.5 / 3000**0.5)
-    runs = qrowd.Runs.from_dict({"A": {"t": {f"d{i}": 6 - i for i in range(6)}}})
-    assert qrowd.evaluate(runs, found.sample(20, rng=1), "nDCG").to_xarray().sizes["assessor"] == 20
-
-
-def test_averages_have_no_posterior_to_draw_from():
+def test_averages_have_no_posterior():
     merged = aggregation.mean(judgments_of({("t", "d"): {"a": 1, "b": 2}}))
-    for ask in (merged.expected, lambda: merged.sample(2), lambda: merged.to_frame(what="confusion")):
+    for ask in (merged.expected, lambda: merged.to_frame(what="confusion")):
         with pytest.raises(ArgumentError, match="mean"):
             ask()
 

@@ -29,7 +29,6 @@ from qrowd.magnitude import (
 )
 from qrowd.reports.magnitude import SECTIONS
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
-from qrowd.uncertainty import stable_gains
 from simulated import write_files
 
 approx = pytest.approx
@@ -121,13 +120,6 @@ def test_gains_and_ratios_of_levels_are_the_library_s(tables, crowd):
     written = tables("gains", "--gold", "levels.csv")
     np.testing.assert_allclose(written["gains"]["median"], gain_profile(crowd, GOLD).gains.median)
     np.testing.assert_allclose(written["ratios"]["median"], level_ratios(crowd, GOLD).ratios.median)
-
-
-def test_gains_that_rank_systems_most_stably_stand_beside_linear_and_exponential_ones(tables):
-    written = tables("gains", "--gold", "levels.csv", "--runs", "runs")
-    expected = stable_gains(RUNS, GOLD, target="dependability").gains
-    stable = written["stable"]
-    assert stable[stable["target"] == "dependability"]["gain"].tolist() == approx(expected.tolist())
 
 
 def test_conflicts_come_with_every_judgment_and_its_comment(tables, crowd):

@@ -29,12 +29,6 @@ def average(table):
     return [sum(column) / len(column) if column else math.nan for column in columns]
 
 
-def mean_and_sd(values):
-    mean = sum(values) / len(values)
-    sd = math.sqrt(sum((x - mean) ** 2 for x in values) / (len(values) - 1)) if len(values) > 1 else math.nan
-    return mean, sd
-
-
 def quantile(values, share):
     """Between the two sorted values that (n - 1) * share falls between, in proportion."""
     ordered = sorted(values)
@@ -47,34 +41,6 @@ def quantile(values, share):
 def higher(x, y):
     """x > y, and not by rounding alone."""
     return x > y and not math.isclose(x, y, rel_tol=1e-11, abs_tol=1e-13)
-
-
-def rank(row, system):
-    return 1 + sum(higher(other, row[system]) for other in row)
-
-
-def rank_shares(means):
-    """[system][rank - 1] share of the draws."""
-    n_systems = len(means[0])
-    ranks = [[rank(row, s) for s in range(n_systems)] for row in means]
-    return [[sum(row[s] == r for row in ranks) / len(means) for r in range(1, n_systems + 1)] for s in range(n_systems)]
-
-
-def rank_interval(means, system, confidence):
-    """The tightest ranks with at most (1 - confidence) / 2 of the draws below the first and above the second."""
-    ranks = [rank(row, system) for row in means]
-    most = (1 - Fraction(str(confidence))) / 2 * len(ranks)
-    low = max(r for r in ranks if sum(other < r for other in ranks) <= most)
-    high = min(r for r in ranks if sum(other > r for other in ranks) <= most)
-    return low, high
-
-
-def above(means):
-    """[A][B] share of the draws in which A scores higher than B."""
-    n_systems = len(means[0])
-    return [
-        [sum(higher(row[a], row[b]) for row in means) / len(means) for b in range(n_systems)] for a in range(n_systems)
-    ]
 
 
 def tau_b(x, y):

@@ -14,7 +14,8 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_pool, simulate_runs
-from qrowd.uncertainty import JudgmentSamples, simulate_single_assessor
+from qrowd.uncertainty import simulate_single_assessor
+from qrowd.uncertainty.label_samples import JudgmentSamples
 
 approx = pytest.approx
 

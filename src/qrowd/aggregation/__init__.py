@@ -7,7 +7,7 @@
 All aggregators return an `Aggregate`: judgments of one merged assessor, ready for `evaluate`, with their fit.
 """
 
-from qrowd.aggregation.aggregate import Aggregate, PosteriorSamples, TopicFit
+from qrowd.aggregation.aggregate import Aggregate, TopicFit
 from qrowd.aggregation.crowdkit import from_crowdkit, to_crowdkit
 from qrowd.aggregation.dawid_skene import dawid_skene
 from qrowd.aggregation.mace import mace
@@ -16,7 +16,6 @@ from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "Aggregate",
-    "PosteriorSamples",
     "TopicFit",
     "dawid_skene",
     "from_crowdkit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from qrowd.aggregation.coded import Coded
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
-from qrowd.model.chance import Chance, Rng, Seed
+from qrowd.model.chance import Seed
 from qrowd.model.judgments import Judgments
-from qrowd.model.panel import Panel, Pool
+from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 
@@ -98,19 +98,6 @@ class Aggregate(Result):
         scale = Scale("fractions", self.scale.maximum, True, self.scale.rel)
         return merged(self.pool, self.posterior @ self.grades, f"{self.name} expected", scale)
 
-    def sample(self, n_assessors: int, *, rng: Rng = None) -> PosteriorSamples:
-        """Assessors drawn from the posterior, each document independently, to propagate uncertainty of labels.
-
-        Raises
-        ------
-        ArgumentError
-            The values were averaged, so there is no posterior; n_assessors below 1.
-        """
-        self._need_posterior()
-        if n_assessors < 1:
-            raise ArgumentError(f"sample({n_assessors}): expected 1 assessor or more")
-        return PosteriorSamples(self, n_assessors, rng)
-
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return {"judgments": self._judgments, "confusion": self._confusions}
 
@@ -144,35 +131,6 @@ class Aggregate(Result):
             raise ArgumentError(
                 f"{self.name} averages values and has no probabilities; use majority_vote, dawid_skene or mace"
             )
-
-
-class PosteriorSamples:
-    """Assessors drawn from a posterior, as `Blocks` (qrowd.model.panel); each iteration gives the same assessors.
-
-    The grades of an assessor depend on `rng` and the assessor's number, not on the number of assessors.
-    """
-
-    BLOCK = 512
-
-    def __init__(self, aggregate: Aggregate, n: int, rng: Rng) -> None:
-        self.assessors = tuple(f"{aggregate.name} {i}" for i in range(1, n + 1))
-        self._aggregate = aggregate
-        self._chance = Chance.of(rng)
-
-    def __len__(self) -> int:
-        return len(self.assessors)
-
-    def __iter__(self) -> Iterator[Panel]:
-        aggregate = self._aggregate
-        edges = np.cumsum(aggregate.posterior, axis=1)[:, :-1]
-        for begin in range(0, len(self), self.BLOCK):
-            names = self.assessors[begin : begin + self.BLOCK]
-            random = self._chance.stream("posterior", begin // self.BLOCK)
-            lots = random.random((len(names), aggregate.posterior.shape[0])).T  # assessor by assessor
-            code = np.zeros(lots.shape, np.int16)
-            for edge in edges.T:
-                code += lots >= edge[:, None]
-            yield Panel(aggregate.pool, names, (aggregate.scale,) * len(names), aggregate.grades[code])
 
 
 def merged(pool: Pool, value: Floats, name: str, scale: Scale) -> Judgments:

@@ -137,15 +137,14 @@ def levels(
 def gains(
     data: options.Data,
     gold: options.Gold = None,
-    runs: options.MaybeRuns = options.NO_RUNS,
     checks: Checks = None,
     by: By = None,
     output: Output = None,
 ) -> None:
-    """Show the gain of each gold level by the magnitudes; with runs, also the gains that rank systems most stably."""
+    """Show the gain of each gold level by the magnitudes."""
     from qrowd.reports.magnitude_gold import gains as section
 
-    deliver(section(_magnitudes(data, gold, checks, by, runs)).to_document(), output)
+    deliver(section(_magnitudes(data, gold, checks, by)).to_document(), output)
 
 
 def conflicts(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,15 @@ from qrowd.agreement import order_agreement, scale_conflicts
 from qrowd.agreement.conflicts import Merge
 from qrowd.agreement.correlation import PearsonTest, pearson_test
 from qrowd.comparison import TwoRankings
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import distribution as distribution_of
 from qrowd.magnitude.gains import Ratios
 from qrowd.magnitude.levels import Values, Variances
-from qrowd.model.runs import Runs
 from qrowd.reports.document import Note, Table
 from qrowd.reports.magnitude_data import MEASURES, MagnitudeData, Section, notes_of, rows_of, without_checks
 from qrowd.reports.phrases import cells, count, number, percent, probability
-from qrowd.uncertainty.stable_gains import Target, stable_gains
 
 CONFLICTS_SHOWN = 20
 EXCEPTIONS_SHOWN = 20
@@ -105,10 +102,7 @@ def _order(data: MagnitudeData) -> tuple[Table, Callable[[], dict[str, Any]], No
 
 
 def gains(data: MagnitudeData) -> Section:
-    """What each gold level is worth: gain profile, ratios between levels (section 8, Figures 14 and 15).
-
-    With runs, also the gains with which nDCG@10 orders systems most stably (Kanoulas and Aslam 2009).
-    """
+    """What each gold level is worth: gain profile, ratios between levels (section 8, Figures 14 and 15)."""
     profile, ratios = data.gains, data.ratios
     names = cells("{:g}".format, profile.levels)
     columns = {
@@ -137,40 +131,7 @@ def gains(data: MagnitudeData) -> Section:
         Table.of("ratios of the magnitudes of two gold levels within a unit", pairs),
     ]
     rows = {"gains": rows_of(profile), "ratios": rows_of(ratios)}
-    if data.runs is not None:
-        try:
-            table, note, rows["stable"] = _stable(data, data.runs)
-        except ArgumentError as error:  # binary gold leaves no gain to choose
-            notes.append(Note("most stable", f"none: {error}"))
-        else:
-            tables.append(table)
-            notes.append(note)
     return Section("gains", sentence, tuple(tables), tuple(notes), rows)
-
-
-def _stable(data: MagnitudeData, runs: Runs) -> tuple[Table, Note, Callable[[], dict[str, Any]]]:
-    """Gains that maximise generalizability and dependability, beside linear and exponential ones."""
-    targets: tuple[Target, ...] = ("generalizability", "dependability")
-    results = [stable_gains(runs, data.grades, target=target) for target in targets]
-    grades = cells("{:g}".format, results[0].grades)
-    kinds = [
-        ("linear", results[0].linear, [one.linear_value for one in results]),
-        ("exponential", results[0].exponential, [one.exponential_value for one in results]),
-        *(
-            (f"of highest {one.target}", one.gains, [one.value if one is other else nan for other in results])
-            for one in results
-        ),
-    ]
-    columns: dict[str, list[str]] = {
-        "gains": [kind for kind, _, _ in kinds],
-        **{f"level {grade}": [f"{values[g]:.3g}" for _, values, _ in kinds] for g, grade in enumerate(grades)},
-        **{target: [number(values[t], 4) for _, _, values in kinds] for t, target in enumerate(targets)},
-    }
-    note = Note("most stable", "gains that maximise the coefficient of nDCG@10 by gold, over these topics and systems")
-    rows: dict[str, Any] = {"target": np.repeat(np.array(targets, object), results[0].grades.size)}
-    frames = [one.to_frame() for one in results]
-    rows |= {name: np.concatenate([frame[name] for frame in frames]) for name in frames[0]}
-    return Table.of("gains with which nDCG@10 orders the systems most stably", columns), note, lambda: rows
 
 
 def _ratio_columns(ratios: Ratios) -> dict[str, list[str]]:

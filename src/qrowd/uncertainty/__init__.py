@@ -1,4 +1,4 @@
-"""Uncertainty that needs judgments and scores together: models that judge, labels, and assessors' biases.
+"""Uncertainty that needs judgments and scores together: models that judge, and assessors' biases.
 
 prediction_powered, prediction_powered_means, prediction_powered_difference     few judged topics, many of a model
 prediction_powered_documents    a model judged all documents, assessors a sample of them
@@ -14,10 +14,7 @@ human_ceiling           the score of rankings by the assessors' grades
 assessor_bias           the bias of a model towards groups of systems, compared with assessors
 expected_scores         the scores that are expected from an assessor's severity alone
 
-under_label_uncertainty         the distribution of scores and ranks over draws of the labels
-relevance_given_ranks           draws of relevance from labels and ranks, for intervals of the true score
 simulate_single_assessor        the ranking by one judgment per document, compared with a reference
-stable_gains            the gains of grades with which systems are ranked most stably over topics
 merged_runs, complete_lists     simulated runs from lists that were judged completely
 """
 
@@ -31,8 +28,6 @@ from qrowd.uncertainty.annotator_test import (
 from qrowd.uncertainty.assessor_bias import AssessorBias, assessor_bias
 from qrowd.uncertainty.calibration import Calibration, calibrated_judgments, calibration
 from qrowd.uncertainty.ceiling import Ceiling, human_ceiling
-from qrowd.uncertainty.label_samples import JudgmentSamples
-from qrowd.uncertainty.label_uncertainty import LabelUncertainty, under_label_uncertainty
 from qrowd.uncertainty.merged_runs import CompleteLists, complete_lists, merged_runs
 from qrowd.uncertainty.pairwise_intervals import PairwiseIntervals, pairwise_intervals
 from qrowd.uncertainty.prediction_powered import (
@@ -49,10 +44,8 @@ from qrowd.uncertainty.prediction_powered_planning import (
     assessor_topics_needed,
     topics_gained,
 )
-from qrowd.uncertainty.relevance_given_ranks import RelevanceGivenRanks, relevance_given_ranks
 from qrowd.uncertainty.severity import expected_scores
 from qrowd.uncertainty.single_assessor import SingleAssessorSimulation, simulate_single_assessor
-from qrowd.uncertainty.stable_gains import StableGains, stable_gains
 from qrowd.uncertainty.tau_interval import TauInterval, tau_interval
 
 __all__ = [
@@ -62,16 +55,12 @@ __all__ = [
     "Calibration",
     "Ceiling",
     "CompleteLists",
-    "JudgmentSamples",
-    "LabelUncertainty",
     "LeaveOneOutAnnotatorTests",
     "PairwiseIntervals",
     "PredictionPowered",
     "PredictionPoweredDocuments",
     "PredictionPoweredMeans",
-    "RelevanceGivenRanks",
     "SingleAssessorSimulation",
-    "StableGains",
     "TauInterval",
     "TopicsGained",
     "alternative_annotator_test",
@@ -89,12 +78,9 @@ __all__ = [
     "prediction_powered_difference",
     "prediction_powered_documents",
     "prediction_powered_means",
-    "relevance_given_ranks",
     "simulate_single_assessor",
-    "stable_gains",
     "tau_interval",
     "topics_gained",
-    "under_label_uncertainty",
 ]
 
 accept_objects(globals())

@@ -1,4 +1,4 @@
-"""Labels drawn again and again: one judgment per document, one assessor per topic, or grades from a posterior.
+"""Labels drawn again and again: one judgment per document, or one assessor per topic.
 
 What is drawn belongs to the labels of topic, document and assessor and to the number of the sample: the order in which
 judgments were told, how many samples there are, and how many are scored at once do not matter to it.
@@ -6,14 +6,13 @@ judgments were told, how many samples there are, and how many are scored at once
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.aggregation import Aggregate
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.kernels.arrays import Floats
@@ -92,7 +91,7 @@ class JudgmentSamples:
 
 def sampled_scores(
     runs: Runs,
-    labels: Judgments | Aggregate | Panel,
+    labels: Judgments,
     measures: object | Sequence[object],
     n: int,
     draw: Draw,
@@ -102,29 +101,11 @@ def sampled_scores(
     block: int,
     threads: int | None,
 ) -> Iterator[Scores]:
-    """The scores of n samples of the labels, a block of at most `block` of them after the other; a Panel holds them."""
+    """The scores of n samples of the labels, a block of at most `block` of them after the other."""
     whole("n_resamples", n)
     whole("block", block)
     if draw not in get_args(Draw):
         raise ArgumentError(f"draw={draw!r}: choose one of {', '.join(get_args(Draw))}")
-    if isinstance(labels, Aggregate):
-        if draw != "document":
-            raise ArgumentError(
-                f"draw={draw!r} is for Judgments: an aggregate's posterior is drawn document by document"
-            )
-        if conventions.grades == "rescaled":
-            raise ArgumentError("grades='rescaled' is for Judgments; make the aggregate from judgments.rescaled()")
-        return evaluate_blocks(
-            runs, _parts(labels.sample(n, rng=rng), block), measures, conventions=conventions, threads=threads
-        )
-    if isinstance(labels, Panel):
-        return evaluate_blocks(
-            runs, _parts([labels], block), measures, conventions=replace(conventions, grades="as-is"), threads=threads
-        )
-    if not isinstance(labels, Judgments):
-        raise ArgumentError(
-            "labels: Judgments, an Aggregate or RelevanceGivenRanks were expected, not " + type(labels).__name__
-        )
     adjusted = conventions.graded(_judged(labels))
     conventions = replace(conventions, grades="as-is")
     if draw == "topic":
@@ -162,13 +143,6 @@ def _by_topic(crowd: Scores, n: int, block: int, min_coverage: float, chance: Ch
             relevant=crowd.relevant[:, sampled, topics],
             coverage=crowd.coverage[sampled, topics],
         )
-
-
-def _parts(panels: Iterable[Panel], block: int) -> Iterator[Panel]:
-    """The same assessors, at most `block` to a panel."""
-    for panel in panels:
-        for begin in range(0, len(panel.assessors), block):
-            yield panel.part(slice(begin, begin + block))
 
 
 def _judged(judgments: Judgments) -> Judgments:

@@ -25,8 +25,8 @@ from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scores import known_mean
 from qrowd.uncertainty.label_samples import Draw, sampled_scores
-from qrowd.uncertainty.label_uncertainty import CONVENTIONS, topic_means
 
+CONVENTIONS = Conventions()
 KINDS = ("tau_b", "ap")
 
 
@@ -104,7 +104,9 @@ def simulate_single_assessor(
     gold : judgments of one assessor whose ranking is the reference: gold judgments, or an aggregate of all
         (`median(judgments).judgments`, for crowds in which no assessor judged a whole topic). Default: the panel, the
         mean over assessors topic by topic.
-    draw, conventions, block : as in `under_label_uncertainty`; draw="document" is the paper's.
+    draw : "document": every document takes one of its judgments, all equally likely, as in the paper; "topic": every
+        topic takes one of its assessors who has a score there, with all their judgments.
+    block : draws scored at once.
 
     Raises
     ------
@@ -180,3 +182,17 @@ def _correlations(values: Floats, reference: Floats) -> Floats:
     theirs = topic_means(np.where(both[..., None], reference, np.nan))
     rows, against = (np.array([settled(row) for row in side]) for side in (mine, theirs))
     return np.array([row_correlations(rows, against, kind=kind) for kind in ("tau_b", "ap")])
+
+
+def topic_means(values: Floats) -> Floats:
+    """(..., systems) mean over the topics with a score of (..., topics, systems); nan without any.
+
+    Topics are added one after the other, so that a draw's mean does not depend on the block it stood in.
+    """
+    total, count = np.zeros((*values.shape[:-2], values.shape[-1])), np.zeros((*values.shape[:-2], values.shape[-1]))
+    for t in range(values.shape[-2]):
+        scores = values[..., t, :]
+        known = ~np.isnan(scores)
+        total += np.where(known, scores, 0.0)
+        count += known
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
