@@ -4,7 +4,6 @@
 """
 
 import math
-from fractions import Fraction
 
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
