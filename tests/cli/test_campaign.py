@@ -182,28 +182,6 @@ def test_assessors_of_a_campaign_with_too_few_documents_with_gold_are_named(qrow
     assert sorted(names.split(" and ")) == ["a1", "a2"]  # in the order in which they came
 
 
-def test_conflicts_with_gold_are_listed_for_coding_and_codes_are_tabulated(qrowd, pilot, tmp_path):
-    from qrowd.collect.campaigns.coding import Coding, code
-    from qrowd.collect.store.engine import open_store
-
-    (tmp_path / "gold.qrels").write_text("".join(f"t{t} 0 d{i} {3 * (i > 1)}\n" for t in (1, 2) for i in range(4)))
-    outcome = qrowd("campaign", "conflicts", pilot, "--gold", "gold.qrels", "--min-distance", 1)
-    assert outcome.status == 0, outcome.err
-    assert outcome.out.startswith("pilot: ")
-    assert outcome.out.endswith("of 8 documents listed; code them at /owner/c/pilot/coding\n")
-    assert "0 items coded by 0 coders" in qrowd("campaign", "codes", pilot).out
-    coding = Coding(("conflict", "t1", "d0"), "olga", verdict="expert wrong", cause="missed a restriction")
-    with open_store("judgments.db") as store:
-        store.write(lambda connection: code(connection, pilot, coding))
-    outcome = qrowd("campaign", "codes", pilot, "--coder", "olga", "-o", "verdicts.csv")
-    assert "1 item coded by 1 coder" in outcome.out
-    assert "missed a restriction" in outcome.out
-    assert pd.read_csv(tmp_path / "verdicts.csv").to_numpy().tolist() == [["conflict", "expert wrong", 1, 1.0]]
-    refused = qrowd("campaign", "ratios", pilot)
-    assert refused.status == 2
-    assert "a ratio needs magnitudes, and this campaign collects grades" in refused.err
-
-
 def test_the_units_of_a_campaign_with_arms_have_times_by_arm(qrowd, pilot, tmp_path):
     (tmp_path / "pilot" / "campaign.toml").write_text(
         CAMPAIGN.replace("pilot", "arms").replace("[grades]\n", "[arms.stars.grades]\n")
@@ -225,10 +203,6 @@ def test_the_units_of_a_campaign_with_arms_have_times_by_arm(qrowd, pilot, tmp_p
     assert "Seconds per answer in the arm stars: mean" in out
     assert "Seconds per answer in the arm pairs: mean" in out
     assert "in the arm stars" not in qrowd("campaign", "units", "arms/pairs").out
-    (tmp_path / "gold.qrels").write_text("".join(f"t{t} 0 d{i} {3 * (i > 1)}\n" for t in (1, 2) for i in range(4)))
-    listed = qrowd("campaign", "conflicts", "arms/stars", "--gold", "gold.qrels", "--min-distance", 1)
-    assert "documents listed" in listed.out
-    assert "collects preferences" in qrowd("campaign", "conflicts", "arms/pairs", "--gold", "gold.qrels").err
 
 
 def invited_by(line):
@@ -273,8 +247,6 @@ def test_all_commands_work_beside_a_server(qrowd, pilot, tmp_path):
     with open_store("judgments.db"):
         for command in (
             ("create", "kitchen"),
-            ("conflicts", pilot, "--gold", "gold.qrels"),
-            ("codes", pilot),
             ("units", pilot),
             ("export", pilot),
             ("set-status", pilot, "stopped"),

@@ -60,7 +60,6 @@ EXCEPTIONS = {
     ("--judgments", "prefer simulate"): "they are replayed instead of preferences",
     ("--measure", "prefer simulate"): "one measure, linear in gains",
     ("--cutoff", "compare"): "the k of tau@k: systems, not documents",
-    ("--gold", "campaign conflicts"): "a file, since the assessors are those of the campaign",
     ("--output", "report"): "it also writes a page",
     ("--output", "plot"): "it writes a plot",
     ("--output", "campaign export"): "it writes to standard output, in a format of --format",

@@ -15,8 +15,6 @@ from qrowd.cli.commands import command_group
 from qrowd.cli.judge_campaign import ask
 from qrowd.cli.options import open_campaigns, option, server_extra
 from qrowd.cli.output import Output, deliver, output_file, write_output
-from qrowd.cli.values import MERGE, Merging
-from qrowd.reports.phrases import count
 
 LOCAL = "http://127.0.0.1:8000"
 NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
@@ -73,7 +71,7 @@ def create(
 
 
 Exported = Literal[
-    "judgments", "preferences", "duplicates", "units", "gold", "payment", "codes", "revisions", "design", "archive"
+    "judgments", "preferences", "duplicates", "units", "gold", "payment", "revisions", "design", "archive"
 ]
 
 
@@ -183,58 +181,6 @@ def units(
     deliver(document, output)
 
 
-def conflicts(
-    name: Name,
-    gold: Annotated[str, option(help="File of true judgments, of one assessor.", metavar="FILE")],
-    database: options.Database = options.DATABASE,
-    merge: Annotated[Merging, option(help="How the judgments of a document are merged.")] = "median",
-    min_distance: Annotated[int, option(help="Least distance between gold's level and the nearest one.", min=1)] = 2,
-) -> None:
-    """List the documents on which judgments and gold disagree, for an owner to code in the browser."""
-    from qrowd import files
-
-    with server_extra():
-        from qrowd.collect.campaigns.coding import list_conflicts
-    true = files.read_judgments([gold])
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        listed = store.write(
-            lambda connection: list_conflicts(
-                connection, name, true, time.time(), merge=MERGE[merge], min_distance=min_distance
-            )
-        )
-    documents = count(listed.n_documents, "document")
-    typer.echo(f"{name}: {len(listed)} of {documents} listed; code them at /owner/c/{name.partition('/')[0]}/coding")
-
-
-def ratios(
-    name: Name,
-    database: options.Database = options.DATABASE,
-    min_ratio: Annotated[float, option(help="Least ratio of the highest to the lowest magnitude.")] = 10_000.0,
-) -> None:
-    """List the documents with a large ratio of normalised magnitudes, for an owner to code in the browser."""
-    with server_extra():
-        from qrowd.collect.campaigns.coding import list_ratios
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        n = store.write(lambda connection: list_ratios(connection, name, time.time(), min_ratio=min_ratio))
-    typer.echo(f"{name}: {count(n, 'document')} listed; code them at /owner/c/{name.partition('/')[0]}/coding")
-
-
-def codes(
-    name: Name,
-    database: options.Database = options.DATABASE,
-    coder: Annotated[str | None, option(help="Only what this owner coded.", metavar="NAME")] = None,
-    output: Output = None,
-) -> None:
-    """Tabulate what owners coded: verdicts, causes, codes with the scores of their judgments, agreement of coders."""
-    from qrowd.cli.campaign_tables import codes_of_campaign
-
-    with server_extra():
-        from qrowd.collect.campaigns.code_tables import code_tables
-    with open_campaigns(database) as store, store.reading() as connection:
-        document = codes_of_campaign(name, code_tables(connection, name, coder=coder))
-    deliver(document, output)
-
-
 def presets(output: Output = None) -> None:
     """Show the presets, each the protocol of a paper, with all their settings and the section that prints each."""
     from qrowd.cli.campaign_tables import all_presets
@@ -292,23 +238,6 @@ def invite(
         typer.echo(f"{assessor}\t{address.rstrip('/')}/join/{token}")
 
 
-def assign(
-    name: Name,
-    assessor: Annotated[str, typer.Argument(help="Name of an assessor who came or was invited.")],
-    units: Annotated[
-        list[str], typer.Argument(help="Units, each TOPIC/UNIT, or TOPIC for its first unit with a free slot.")
-    ],
-    database: options.Database = options.DATABASE,
-    days: Annotated[float, option(help="After so many days everybody may have the units.")] = 7.0,
-) -> None:
-    """Assign units to a person: until a time nobody else gets them."""
-    with server_extra():
-        from qrowd.collect.campaigns.reserving import assign_units
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        kept = store.write(lambda connection: assign_units(connection, name, assessor, units, time.time(), days=days))
-    typer.echo(f"{', '.join(kept)}: kept for {assessor} for {days:g} day{'s' * (days != 1)}")
-
-
 def set_status(
     name: Name,
     status: Annotated[Literal["running", "paused", "stopped"], typer.Argument(help="New status.")],
@@ -344,12 +273,8 @@ campaign = command_group(
     export,
     status,
     units,
-    conflicts,
-    ratios,
-    codes,
     owner,
     invite,
-    assign,
     ask,
     set_status,
     rebuild,

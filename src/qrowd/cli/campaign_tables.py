@@ -14,7 +14,6 @@ from qrowd.reports.phrases import count
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from qrowd.collect.campaigns.code_tables import CodeTables
     from qrowd.collect.campaigns.progress import Progress
     from qrowd.collect.campaigns.quality import AssessorQuality, Quality
     from qrowd.collect.campaigns.question_progress import QuestionProgress
@@ -193,34 +192,6 @@ def units_of_campaign(
         f"{backs} of them, a failed check in {fails}."
     )
     return Document(sentence, tuple(tables), tuple(notes), by_topic.to_frame)
-
-
-def codes_of_campaign(campaign: str, tables: CodeTables) -> Document:
-    """Verdicts, causes, codes and the agreement of coders."""
-    parts = {name: tables.to_frame(what=name) for name in ("verdicts", "causes", "topics", "codes", "agreement")}
-    how = {
-        "share": _share,
-        "mean": "{:.3g}".format,
-        "sd": "{:.3g}".format,
-        "observed": _share,
-        "kappa": "{:.2f}".format,
-    }
-    shown = tuple(
-        Table.of(name, {column: [how.get(column, str)(cell) for cell in frame[column]] for column in frame})
-        for name, frame in parts.items()
-        if len(frame)
-    )
-    notes = []
-    if tables.normalised and tables.codes:
-        notes.append("Scores are normalised magnitudes: geometric mean and geometric standard deviation.")
-    if len(tables.coders) > 1:
-        notes.append(f"Coders: {', '.join(tables.coders)}. An item that two of them coded counts twice.")
-    sentence = f"{campaign}: {count(tables.n_codings, 'item')} coded by {count(len(tables.coders), 'coder')}."
-
-    def content() -> dict[str, object]:
-        return {name: frame.to_dict("records") for name, frame in parts.items()}
-
-    return Document(sentence, shown, tuple(notes), tables.to_frame, content)
 
 
 def _header(name: str) -> str:

@@ -20,9 +20,8 @@ from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.campaigns.review import CampaignReview, Filters, review_rows, summaries
 from qrowd.collect.protocols.events import AskOrganisers, GoOn, Judge, ReadReply, Refusal
-from qrowd.collect.protocols.views import DocumentView, NoneLeftView
+from qrowd.collect.protocols.views import DocumentView
 from qrowd.collect.store.base import Store
-from qrowd.collect.store.reservations import reserved_units
 from qrowd.errors import ArgumentError
 
 GRADES = {"protocol": "grades", "k": 4, "redundancy": 3, "topics": 2}
@@ -237,111 +236,12 @@ def test_answers_that_are_not_there_cannot_be_opened_again(store: Store) -> None
 # ---- units for a person
 
 
-def test_a_unit_kept_for_a_person_is_theirs_and_nobody_elses(store: Store) -> None:
-    clock = Clock(step=1.0)
-    created(store, small_plan("grades", k=4, redundancy=1, topics=2))
-    service, rita = seeded(store, clock), reviewer(store, clock)
-
-    async def story() -> None:
-        ann, bob = [await service.arrive("pilot", "link", name) for name in ("ann", "bob")]
-        assert await rita.assign("pilot", "ann", ["t1"], days=1) == ["t1/0"]
-        await work(service, bob, Random(1))
-        assert topics_of(store, bob) == ["t0"]
-        page = await service.page(bob)
-        assert getattr(page.view, "another", False) is False
-        await work(service, ann, Random(2))
-        assert topics_of(store, ann) == ["t1"]
-
-    run(story())
-    same_after_rebuilding(store)
-
-
 def topics_of(store: Store, assessor: int) -> list[str]:
     query = (
         "select topic.label from assignment join topic on topic.id = topic_id "
         f"where assessor_id = {assessor} order by assignment.created"
     )
     return [row[0] for row in store.read(lambda c: c.exec_driver_sql(query).all())]
-
-
-def test_a_kept_unit_is_everybodys_after_its_time_or_when_it_is_released(store: Store) -> None:
-    clock = Clock(step=1.0)
-    created(store, small_plan("grades", k=4, redundancy=1, topics=2))
-    service, rita = seeded(store, clock), reviewer(store, clock)
-
-    async def story() -> None:
-        _, bob, cleo = [await service.arrive("pilot", "link", name) for name in ("ann", "bob", "cleo")]
-        await rita.assign("pilot", "ann", ["t0", "t1/0"], days=2)
-        assert isinstance((await work(service, bob, Random(1))).view, NoneLeftView)
-        assert topics_of(store, bob) == []
-        one = store.read(lambda c: reserved_units(c, 1))[0]
-        await rita.release("pilot", one.unit_id, one.number)
-        await work(service, bob, Random(1))
-        assert topics_of(store, bob) == ["t0"]
-        clock.now += 2 * 86400
-        await work(service, cleo, Random(1))
-        assert topics_of(store, cleo) == ["t1"]
-
-    run(story())
-    same_after_rebuilding(store)
-
-
-def test_a_kept_unit_that_was_begun_stays_with_its_person_beyond_the_lease(store: Store) -> None:
-    clock = Clock(step=1.0)
-    created(store, small_plan("grades", k=4, redundancy=1, topics=1))
-    service, rita = seeded(store, clock), reviewer(store, clock)
-
-    async def story() -> None:
-        ann, bob = [await service.arrive("pilot", "link", name) for name in ("ann", "bob")]
-        await rita.assign("pilot", "ann", ["t0"], days=1)
-        await work(service, ann, Random(1), steps=2)
-        clock.now += 5 * 3600  # the lease is an hour
-        view = (await work(service, bob, Random(1))).view
-        assert isinstance(view, NoneLeftView)
-        assert view.until is None
-        await work(service, ann, Random(1))
-        assert topics_of(store, bob) == []
-
-    run(story())
-
-
-def test_whoever_is_invited_and_has_not_come_can_have_units_kept(store: Store) -> None:
-    from qrowd.collect.store.invitations import invite
-
-    clock = Clock(step=1.0)
-    number = created(store, small_plan("grades", k=4, redundancy=1, topics=2))
-    rita, service = reviewer(store, clock), seeded(store, clock)
-    store.write(lambda c: invite(c, number, "zoe", 1.0))
-    assert run(rita.assign("pilot", "zoe", ["t1"])) == ["t1/0"]
-
-    async def come() -> int:
-        zoe = await service.arrive("pilot", "link", "zoe", name="zoe")
-        await work(service, zoe, Random(1), steps=2)
-        return zoe
-
-    assert topics_of(store, run(come())) == ["t1"]
-
-
-@pytest.mark.parametrize(
-    ("name", "units", "problem"),
-    [
-        ("nobody", ["t0"], "invite them first"),
-        ("ann", ["t9"], "expected TOPIC"),
-        ("ann", ["t0/7"], "units, from 0"),
-        ("ann", [], "name at least one"),
-        ("ann", ["t0", "t0/0"], "has this topic already"),
-    ],
-)
-def test_units_that_cannot_be_kept_are_refused_and_none_is(
-    store: Store, name: str, units: list[str], problem: str
-) -> None:
-    clock = Clock(step=1.0)
-    created(store, small_plan("grades", k=4, redundancy=2, topics=2))
-    service = seeded(store, clock)
-    run(service.arrive("pilot", "link", "ann"))
-    with pytest.raises(ArgumentError, match=problem):
-        run(reviewer(store, clock).assign("pilot", name, units))
-    assert store.read(lambda c: reserved_units(c, 1)) == []
 
 
 # ---- questions to the organisers
@@ -400,7 +300,6 @@ def test_pairs_can_be_asked_about_and_everything_goes_into_another_database(
 
     async def story() -> None:
         ann, _ = [await service.arrive("pilot", "link", name) for name in ("ann", "bob")]
-        await rita.assign("pilot", "bob", ["t0"])
         await service.act(ann, GoOn())
         await service.act(ann, AskOrganisers("Which is newer?"))
         await rita.reply("pilot", ann, 0, "Both are of 2020.")
@@ -411,7 +310,6 @@ def test_pairs_can_be_asked_about_and_everything_goes_into_another_database(
     other.write(lambda c: read_archive(c, lines))
     found, copied = store.read(tables), other.read(tables)
     assert found["message"] == copied["message"] != []
-    assert len(copied["reservation"]) == len(found["reservation"]) == 1
     without = b"".join(store.read(lambda c: list(write_archive(c, "pilot"))))
     assert b"bob" not in without
 

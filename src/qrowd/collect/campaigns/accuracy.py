@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.lookup import find
-from qrowd.collect.campaigns.state import read_settings, withdrawn_gold
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.settings import GoldSettings
-from qrowd.collect.store import counts, materials, state
+from qrowd.collect.store import counts, state
 from qrowd.collect.store import gold as gold_store
 from qrowd.collect.store.schema import MODEL, PERSON
 
@@ -65,12 +65,10 @@ def accuracy_of(n: int, n_right: int, settings: GoldSettings) -> Accuracy:
 def accuracies(
     connection: Connection, campaign_id: int, settings: GoldSettings | None, arm: str | None = None
 ) -> dict[int, Accuracy]:
-    """{assessor: accuracy} of those who answered a gold question that counts. arm : only there; None for all."""
+    """{assessor: accuracy} of those who answered a gold question. arm : only there; None for all."""
     if settings is None:
         return {}
-    row = materials.find_campaign(connection, campaign_id)
-    withdrawn = frozenset() if row is None else withdrawn_gold(row.settings)
-    answers = gold_store.gold_answers_by_assessor(connection, campaign_id, arm, without=withdrawn)
+    answers = gold_store.gold_answers_by_assessor(connection, campaign_id, arm)
     return {number: accuracy_of(len(own), sum(right for right, *_ in own), settings) for number, own in answers.items()}
 
 

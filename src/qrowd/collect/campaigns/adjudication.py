@@ -1,19 +1,18 @@
 """Final answers of reviewers for documents and pairs on which assessors disagree.
 
-An adjudication is an event of the campaign, as a coding is. It belongs to no assignment, so it counts in no agreement,
-progress or quality, and no pair is chosen by it; exports have all of a campaign as one more assessor of its own kind,
-where that is asked for. Who gave each is in the log.
+An adjudication is an event of the campaign and belongs to no assignment, so it counts in no agreement, progress or
+quality, and no pair is chosen by it; exports have all of a campaign as one more assessor of its own kind, where that is
+asked for. Who gave each is in the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.coding import Listed
 from qrowd.collect.campaigns.lookup import find_arms, only_arm
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.asking import storable
@@ -22,8 +21,7 @@ from qrowd.collect.protocols.grades import parse_grade
 from qrowd.collect.protocols.numbers import parse_magnitude
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings, Settings
-from qrowd.collect.store import coding as rows
-from qrowd.collect.store import events, state
+from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.review import owner_entries
@@ -32,7 +30,6 @@ from qrowd.errors import ArgumentError
 ADJUDICATED, ADJUDICATOR = "adjudicated", "adjudicator"  # name and kind of the assessor in exports
 Adjudicated = Literal["without", "add", "replace"]
 CHOICES: tuple[Adjudicated, ...] = get_args(Adjudicated)
-MOST_LISTED = 5000  # documents of a list
 DOCUMENTS = ("document",), ("preferred", "other"), ("one", "same_as")  # columns of the tables that are exported
 
 #: Final answers for a pair, and what they stand for: above 0 for the first document.
@@ -126,9 +123,10 @@ def adjudicate(
     arm = only_arm(row.name, judged)
     if document == other:
         raise ArgumentError(f"document {document[:80]!r}: a pair is of two documents")
-    labels, known = (document, other) if other else (document,), rows.topic_of(connection, row.id, topic) is not None
+    labels = (document, other) if other else (document,)
+    has_topic = materials.topic_of(connection, row.id, topic) is not None
     for label in labels:
-        if not known or rows.document_of(connection, row.id, label) is None:
+        if not has_topic or materials.document_of(connection, row.id, label) is None:
             raise ArgumentError(f"the campaign {row.name} has no document {label[:80]!r} of a topic {topic[:80]!r}")
     place = place_of(topic, labels, arm)
     text, reason, value = text.strip(), reason.strip(), None
@@ -172,38 +170,6 @@ def _value(settings: Settings, text: str) -> float:
 def _record(connection: Connection, campaign_id: int, event: Event, at: float, account: str) -> None:
     entry = LogEntry(at, campaign_id, None, None, None, "owner", event.kind, event.data, account=account)
     events.append(connection, [entry])
-
-
-# ---- the list of documents to adjudicate
-
-
-def list_for_adjudication(
-    connection: Connection,
-    campaign: str,
-    records: Iterable[Mapping[str, Any]],
-    options: Mapping[str, Any],
-    at: float,
-    *,
-    account: str = COMMAND_LINE,
-) -> int:
-    """Keep an order in which documents are to be adjudicated; how many it holds. The list before is replaced.
-
-    records : "topic", "document" and what is known of each, the first first. options : how the order was made.
-    """
-    row, _ = find_arms(connection, campaign)
-    listed = [(one.pop("topic"), one.pop("document"), one) for one in map(dict, records)][:MOST_LISTED]
-    data = {"list": "adjudication", "options": dict(options), "rows": listed}
-    _record(connection, row.id, Event("listed", data), at, account)
-    return len(listed)
-
-
-def listed_for_adjudication(connection: Connection, campaign_id: int) -> Listed:
-    """The order that was kept last; empty where none was."""
-    last = Listed()
-    for time, data in rows.owner_events(connection, campaign_id, "listed"):
-        if data["list"] == "adjudication":
-            last = Listed(tuple((one[0], one[1], one[2]) for one in data["rows"]), data["options"], time)
-    return last
 
 
 # ---- exports

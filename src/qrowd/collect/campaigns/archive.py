@@ -41,18 +41,12 @@ OF_CAMPAIGN = (
     "sign_up_opened",
     "sign_up_closed",
     "invited",
-    "listed",
-    "coded",
     "adjudicated",
-    "gold_withdrawn",
-    "reserved",
-    "reservation_ended",
     "changed",
     "drawn",
     "looked",
     "decided",
 )  # events that are no assessor's
-OF_PERSONS = ("reserved", "reservation_ended")  # which hold a name, and say nothing without it
 DOCUMENTS = ("document", "left", "right")  # keys of event data whose values are numbers of documents
 AT_ONCE = 1000
 
@@ -90,7 +84,7 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
     labels = {} if names else {one.id: one.label for one in state.assessors_of(connection, row.id) if one.pseudonym}
     hide = Pseudonymiser()
     for one in events.of_campaign(connection, row.id):
-        if one.kind == "created" or (one.kind in OF_PERSONS and not names):
+        if one.kind == "created":
             continue
         label = labels.get(one.assessor_id or 0)
         data: dict[str, Any] = dict(one.data) if label is None else hide.data(one.kind, one.data, label)

@@ -15,7 +15,6 @@ from qrowd.collect.campaigns.document_rows import add_documents, add_pictures, c
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.versions import CHANGED, history_of
-from qrowd.collect.campaigns.withdrawn_gold import kept_withdrawn
 from qrowd.collect.protocols.assembly import slots_of
 from qrowd.collect.store import draws, events, materials, state
 from qrowd.collect.store.accounts import COMMAND_LINE
@@ -81,8 +80,7 @@ def change_campaign(
     }
     earlier = [one.data for one in draws.events_of_kind(connection, row.id, CHANGED)]
     events.append(connection, [LogEntry(at, row.id, None, None, None, "owner", CHANGED, data, account=account)])
-    kept = kept_withdrawn(row.settings)
-    settings = {**settings_table(changes.plan), **kept, "history": history_of([*earlier, data])}
+    settings = {**settings_table(changes.plan), "history": history_of([*earlier, data])}
     values = {"title": changes.plan.title, "settings": settings, "version": changes.version}
     materials.change_campaign(connection, row.id, values)
     return changes

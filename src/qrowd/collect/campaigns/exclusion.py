@@ -59,13 +59,12 @@ def exclude_by_gold(
     if gold is None or not gold.exclude or assessor.is_model or journey_of_assessor(assessor).reinstated:
         return assessor, assignment
     rows = sorted(assignment.protocol.rows(assignment.task, assignment.state).gold, key=lambda row: row.time)
-    withdrawn, topic = transaction.settings.withdrawn_gold, assignment.row.topic_id
-    before = gold_store.gold_answers_before(transaction.connection, assessor.id, assignment.row.id, without=withdrawn)
+    before = gold_store.gold_answers_before(transaction.connection, assessor.id, assignment.row.id)
     answers = [GoldAnswer(*one) for one in before]
     answers += [
         GoldAnswer(row.is_right, row.chance, tuple(row.choices.split()), row.is_entry)
         for row in rows
-        if row.is_right is not None and (topic, row.document_id, row.other_id or 0) not in withdrawn
+        if row.is_right is not None
     ]
     if not is_below(answers, **gold.rule):
         return assessor, assignment

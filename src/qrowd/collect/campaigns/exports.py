@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.accuracy import PAYMENT, payment_rows
 from qrowd.collect.campaigns.adjudication import CHOICES, Adjudicated, with_adjudications
 from qrowd.collect.campaigns.archive import write_archive
-from qrowd.collect.campaigns.coding import CODES, code_rows
 from qrowd.collect.campaigns.collected import scale_of
 from qrowd.collect.campaigns.lookup import find_arms
 from qrowd.collect.campaigns.membership import record
@@ -46,13 +45,13 @@ class Format:
 
 
 JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS = "judgments", "preferences", "duplicates", "revisions"
-OF_UNITS, OF_CODES, ARCHIVE, DESIGN = "units", "codes", "archive", "design"
+OF_UNITS, ARCHIVE, DESIGN = "units", "archive", "design"
 LINES = 500  # of an archive, in a piece
 OF_GOLD, PAYMENTS = "gold", "payment"
-TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, OF_CODES, REVISIONS, OF_GOLD, PAYMENTS)
+TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, REVISIONS, OF_GOLD, PAYMENTS)
 OF_ANSWERS = (JUDGMENTS, PREFERENCES, DUPLICATES)  # tables that can have final answers of reviewers
-WHOLE = (OF_UNITS, OF_CODES, REVISIONS, OF_GOLD, PAYMENTS)  # tables that always hold everything
-WHOLE_CAMPAIGN = (OF_CODES, REVISIONS, PAYMENTS, ARCHIVE)  # never of one arm
+WHOLE = (OF_UNITS, REVISIONS, OF_GOLD, PAYMENTS)  # tables that always hold everything
+WHOLE_CAMPAIGN = (REVISIONS, PAYMENTS, ARCHIVE)  # never of one arm
 OWN_FORMAT = (ARCHIVE, DESIGN)  # which have one format, of their own
 FORMATS = {
     format.name: format
@@ -125,7 +124,7 @@ def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool =
     preferences = [PREFERENCES, DUPLICATES] if PREFERENCE in protocols else []
     design = [DESIGN] if question else []
     of_gold = [OF_GOLD, PAYMENTS] if gold else []
-    return [*judgments, *preferences, OF_UNITS, *of_gold, OF_CODES, REVISIONS, *design, ARCHIVE]
+    return [*judgments, *preferences, OF_UNITS, *of_gold, REVISIONS, *design, ARCHIVE]
 
 
 def export_rows(
@@ -144,9 +143,9 @@ def export_rows(
     campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`,
     and answers of one that was changed a column `version`: that of the page they were given on.
     what : judgments (each with the scale of its arm), preferences, duplicates (pairs that say the same), units (one row
-    per assignment), gold (answers to gold questions), payment (one row per assessor: units, accuracy, bonus), codes
-    (what owners said of comments and documents), revisions (all that ever happened), design (of a question, as `qrowd
-    next` reads it) or archive. format : a name of FORMATS; design and archive have their own.
+    per assignment), gold (answers to gold questions), payment (one row per assessor: units, accuracy, bonus),
+    revisions (all that ever happened), design (of a question, as `qrowd next` reads it) or archive.
+    format : a name of FORMATS; design and archive have their own.
     everything : also what does not count, and columns that say why; answers to gold questions among it, at the end.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
     adjudicated : of judgments, preferences and duplicates, the final answers of reviewers: "without" them, "add" them
@@ -192,8 +191,6 @@ def export_rows(
     if what == OF_GOLD:
         arm = campaign.partition("/")[2] or None
         return FORMATS[format].write(GOLD, _named(gold_rows(connection, row.id, arm=arm), GOLD, by_label))
-    if what == OF_CODES:
-        return FORMATS[format].write(CODES, _named(code_rows(connection, row.id), CODES, by_label))
     if len(arms) > 1 and FORMATS[format].refuses:
         choices = ", ".join(f"{row.name}/{arm}" for arm in arms)
         raise ArgumentError(f"{campaign}: format {format} holds one arm; choose {choices}")

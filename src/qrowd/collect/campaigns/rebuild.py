@@ -13,9 +13,7 @@ from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, h
 from qrowd.collect.campaigns.drawn import rebuilt_slots
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.messages import Messages
-from qrowd.collect.campaigns.reserving import Reservations
 from qrowd.collect.campaigns.versions import restore_versions
-from qrowd.collect.campaigns.withdrawn_gold import restore_withdrawn
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.answers import save_answers
@@ -40,14 +38,13 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     if connection.dialect.name == "postgresql":  # or an answer that is given meanwhile would be in the log alone
         connection.execute(text("lock table assessor in exclusive mode"))
     restore_versions(connection, find(connection, name))
-    restore_withdrawn(connection, find(connection, name))
     row = find(connection, name)
     cache = Cache()
     settings = cache.settings(connection, row.id)
     assessors: dict[int, AssessorRow] = {}
     assignments: dict[int, AssignmentState] = {}
     closed: dict[int, list[int]] = {}
-    messages, reservations = Messages(), Reservations()
+    messages = Messages()
     status, n, n_people, of_slots = "running", 0, 0, []
     log = events.of_campaign(connection, row.id) if only is None else events_of_assessor(connection, only)
     for one in log:
@@ -56,7 +53,6 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
             of_slots.append(one)
         event, who, which = Event(one.kind, one.data), one.assessor_id, one.assignment_id
         messages.add(one)
-        reservations.add(one)
         if who is None:  # of the campaign as a whole
             status = {**STATUS, **BY_SERVER}.get(one.kind, status)
         elif one.late:
@@ -106,7 +102,6 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     for table, rows in answers.items():
         save_answers(connection, table, rows)
     messages.save(connection)
-    reservations.save(connection)
     return n
 
 

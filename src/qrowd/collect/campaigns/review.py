@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns import adjudication, messages, reopening, reserving, withdrawn_gold
+from qrowd.collect.campaigns import adjudication, messages, reopening
 from qrowd.collect.campaigns.cache import AssignmentState
 from qrowd.collect.campaigns.decisions import Change, Decisions
 from qrowd.collect.campaigns.lookup import NotFoundError, find
@@ -25,7 +25,7 @@ from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import ArgumentError
 
 Kind = Literal["answers", "gold"]
-Order = Literal["campaign", "disagreement", "effect"]
+Order = Literal["campaign", "disagreement"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 MOST_SHOWN = 50  # documents or pairs of a page
 
@@ -40,7 +40,7 @@ class Filters:
     arm : "" without arms. kind : judgments, or answers to gold questions. topic : a label, "" for all.
     assessor : only what this one judged, by name if `names`, else by pseudonym. comments : only with a reason.
     open : only those without a final answer.
-    order : as in the campaign, most disagreement first, or as the list for adjudication has it.
+    order : as in the campaign, or most disagreement first.
     """
 
     arm: str = ""
@@ -55,7 +55,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A document or a pair in the list. about : what the list for adjudication says of it.
+    """A document or a pair in the list.
 
     topic, title : label and title of the topic. documents : labels, two of a pair. titles : likewise.
     final : the final answer.
@@ -67,7 +67,6 @@ class ReviewRow:
     titles: tuple[str, ...]
     summary: Summary
     final: adjudication.Adjudication | None
-    about: dict[str, Any]
 
 
 def summaries(connection: Connection, campaign: str, filters: Filters) -> list[Summary]:
@@ -96,34 +95,23 @@ def summaries(connection: Connection, campaign: str, filters: Filters) -> list[S
         found = rows.document_summaries(
             connection, row.id, topic_id=topic_id, comments=filters.comments, ratios=protocol == "magnitude", **options
         )
-    if filters.open or filters.order == "effect":
-        found = _narrowed(connection, row.id, found, filters)
+    if filters.open:
+        found = _without_final(connection, row.id, found, filters.arm)
     if filters.order == "disagreement":
         found.sort(key=lambda one: -one.disagreement)  # stable: otherwise as in the campaign
     return found
 
 
-def _narrowed(connection: Connection, campaign_id: int, found: list[Summary], filters: Filters) -> list[Summary]:
-    """Only what has no final answer; in the order of the list for adjudication, what it does not hold last."""
+def _without_final(connection: Connection, campaign_id: int, found: list[Summary], arm: str) -> list[Summary]:
+    """Only what has no final answer."""
     topics, labels = rows.topic_labels(connection, campaign_id), rows.all_labels(connection, campaign_id)
-    if filters.open:
-        final = adjudication.adjudications(connection, campaign_id)
+    final = adjudication.adjudications(connection, campaign_id)
 
-        def place(one: Summary) -> adjudication.Place:
-            documents = [labels[id] for id in (one.document, one.other) if id]
-            return adjudication.place_of(topics[one.topic][0], documents, filters.arm)
+    def place(summary: Summary) -> adjudication.Place:
+        documents = [labels[id] for id in (summary.document, summary.other) if id]
+        return adjudication.place_of(topics[summary.topic][0], documents, arm)
 
-        found = [one for one in found if place(one) not in final]
-    if filters.order == "effect":
-        listed = adjudication.listed_for_adjudication(connection, campaign_id).rows
-        order = {(topic, document): n for n, (topic, document, _) in enumerate(listed)}
-        found.sort(
-            key=lambda one: (
-                order.get((topics[one.topic][0], labels[one.document]), len(order)),
-                -one.disagreement,
-            )
-        )
-    return found
+    return [summary for summary in found if place(summary) not in final]
 
 
 def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary], arm: str) -> list[ReviewRow]:
@@ -131,15 +119,13 @@ def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary
     topics = rows.topic_labels(connection, campaign_id)
     names = rows.labels_of(connection, {id for one in part for id in (one.document, one.other)})
     final = adjudication.adjudications(connection, campaign_id)
-    listed = {(t, d): known for t, d, known in adjudication.listed_for_adjudication(connection, campaign_id).rows}
     table = []
     for one in part:
         label, title = topics[one.topic]
         own = [names[id] for id in (one.document, one.other) if id]
         documents, titles = tuple(name for name, _ in own), tuple(words for _, words in own)
         answer = final.get(adjudication.place_of(label, documents, arm))
-        about = dict(listed.get((label, documents[0]), {})) if not one.other else {}
-        table.append(ReviewRow(label, title, documents, titles, one, answer, about))
+        table.append(ReviewRow(label, title, documents, titles, one, answer))
     return table
 
 
@@ -160,17 +146,6 @@ class CampaignReview(Decisions):
             )
         )
 
-    async def withdraw_gold(
-        self, campaign: str, topic: str, documents: Sequence[str], reason: str, *, withdrawn: bool = True
-    ) -> None:
-        """Withdraw a gold question, or let it count again; see `withdraw_gold`."""
-        at = self.clock()
-        await self.store.write_async(
-            lambda c: withdrawn_gold.withdraw_gold(
-                c, campaign, topic, documents, reason, at, withdrawn=withdrawn, account=self.account
-            )
-        )
-
     async def reopen(self, campaign: str, assignment: int, position: int, reason: str) -> None:
         """Open an answer again for its author; see `reopening.reopen`."""
         await self._for_assignment(
@@ -188,22 +163,6 @@ class CampaignReview(Decisions):
             messages.reply(transaction, person, number, text)
 
         await self._for(campaign, assessor, change)
-
-    async def assign(
-        self, campaign: str, name: str, units: Sequence[str], *, days: float = reserving.DAYS
-    ) -> list[str]:
-        """Assign units to a named person; see `assign_units`."""
-        at = self.clock()
-        return await self.store.write_async(
-            lambda c: reserving.assign_units(c, campaign, name, units, at, days=days, account=self.account)
-        )
-
-    async def release(self, campaign: str, unit_id: int, slot: int) -> None:
-        """Let everybody have a slot that was kept."""
-        at = self.clock()
-        await self.store.write_async(
-            lambda c: reserving.release_unit(c, campaign, unit_id, slot, at, account=self.account)
-        )
 
     async def _for_assignment(
         self, campaign: str, number: int, change: Callable[[Transaction, AssessorRow, AssignmentState], None]

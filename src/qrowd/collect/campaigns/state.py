@@ -21,10 +21,8 @@ from qrowd.collect.protocols.settings import (
     journey_of,
     settings_of,
 )
-from qrowd.collect.store.gold import GoldPlace
 from qrowd.collect.store.materials import CampaignRow
 
-WITHDRAWN_GOLD = "withdrawn_gold"  # a key of the settings
 K = TypeVar("K")
 V = TypeVar("V")
 Stamped = tuple[int, int]  # the stamp of a campaign, and a number in it
@@ -61,8 +59,7 @@ class CampaignSettings:
     the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
     effort : documents of a unit, and about how many minutes it takes; None where that is not known.
     version : from 1, one more with every change. leases : seconds of a lease in each version, the present one last.
-    consent_version : in which the text of the consent became what it is. withdrawn_gold : gold questions that count for
-    nobody.
+    consent_version : in which the text of the consent became what it is.
     """
 
     name: str
@@ -86,7 +83,6 @@ class CampaignSettings:
     leases: tuple[float, ...] = ()
     consent_version: int = 1
     retention_days: float | None = None
-    withdrawn_gold: frozenset[GoldPlace] = frozenset()
 
     @property
     def set_size(self) -> int:
@@ -161,13 +157,7 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         tuple(60.0 * minutes for minutes in table.get("history", {}).get("lease_minutes", ())),
         table.get("history", {}).get("consent", 1),
         table.get("retention_days"),
-        withdrawn_gold(table),
     )
-
-
-def withdrawn_gold(table: Mapping[str, Any]) -> frozenset[GoldPlace]:
-    """The gold questions that count for nobody. table : the settings of a campaign."""
-    return frozenset((topic, document, other) for topic, document, other in table.get(WITHDRAWN_GOLD, ()))
 
 
 def _arm(table: Mapping[str, Any]) -> Arm:

@@ -36,7 +36,6 @@ from qrowd.collect.protocols.events import (
 from qrowd.collect.protocols.views import DocumentView, EndView, PairView
 from qrowd.collect.store import answers, draws, events, state
 from qrowd.collect.store.events import LogEntry
-from qrowd.collect.store.reservations import own_slot
 from qrowd.collect.store.schema import MODEL
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
 
@@ -254,8 +253,6 @@ class Transaction:
         """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired."""
         if self.settings.question is not None:
             return self._find_document_for_model(assessor) if assessor.is_model else self._find_document(assessor)
-        if (own := own_slot(self.connection, self.campaign_id, assessor.id, assessor.name, self.at)) is not None:
-            return Slot(*own)
         pivot = random.Random(self._number()).random()
         arms = list(self.settings.arms)
         for row, order in turns_of(self.connection, self.campaign_id, assessor.id, arms, self.at):

@@ -242,19 +242,6 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "drawn": {"place": Index, "document": Index | None, "n_judged": Index, "sizes": tuple[float, ...]},
     "looked": {"n_judged": Index, "seen": float, "looked": dict[str, Any]},
     "decided": {"n_judged": Index, "sentence": str},
-    "listed": {
-        "list": Literal["conflicts", "ratios"],
-        "options": dict[str, Any],
-        "rows": tuple[tuple[str, str, dict[str, float]], ...],
-    },
-    "coded": {
-        "item": tuple[str, ...],
-        "coder": Text,
-        "codes": tuple[Text, ...],
-        "verdict": Text,
-        "cause": Text,
-        "note": Reason,
-    },
     "adjudicated": {  # the final answer for a document or a pair; a text of "" takes it back
         "item": tuple[str, str] | tuple[str, str, str],
         "arm": Text,
@@ -262,9 +249,6 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
         "value": float | None,
         "reason": Reason,
     },
-    "gold_withdrawn": {"item": tuple[str, str] | tuple[str, str, str], "withdrawn": bool, "reason": Reason},
-    "reserved": {"slot": Index, "name": str, "until": float},
-    "reservation_ended": {"slot": Index},
     # of an assessor
     "arrived": {
         "name": str,

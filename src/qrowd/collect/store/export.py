@@ -201,8 +201,6 @@ def revisions(
     hide = Pseudonymiser()
     for row in connection.execute(query, execution_options={"yield_per": CHUNK}):
         data = row[9] if names or row[5] is None else hide.data(row[7], row[9], row[5])
-        if row[7] == "reserved" and not names:
-            data = {key: value for key, value in data.items() if key != "name"}
         where = None if row[3] is None else f"{row[2]}/{row[3]}"
         yield (
             *row[:3],

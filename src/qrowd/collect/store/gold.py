@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, case, func, select
@@ -12,7 +12,6 @@ from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import MODEL, PERSON, assessor, assignment, document, gold_answer, topic, unit
 
 Answered = tuple[bool, float, tuple[str, ...], bool]  # is_right, chance, choices and is_entry of the table
-GoldPlace = tuple[int, int, int]  # a gold question: topic, document, and the worse document of a pair or 0
 
 GOLD = (
     "topic", "document", "other", "assessor", "answer", "right", "order", "unit", "seconds", "time", "comment",
@@ -28,9 +27,6 @@ _answered = (
         gold_answer.c.chance,
         gold_answer.c.choices,
         gold_answer.c.is_entry,
-        assignment.c.topic_id,
-        gold_answer.c.document_id,
-        gold_answer.c.other_id,
     )
     .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
     .where(gold_answer.c.is_right.is_not(None))
@@ -66,12 +62,10 @@ _ROWS = (
 )  # fmt: skip
 
 
-def gold_answers_before(
-    connection: Connection, assessor_id: int, but: int, *, without: Collection[GoldPlace] = ()
-) -> list[Answered]:
-    """What an assessor answered to gold questions, oldest first, except in one assignment. without : questions."""
+def gold_answers_before(connection: Connection, assessor_id: int, but: int) -> list[Answered]:
+    """What an assessor answered to gold questions, oldest first, except in one assignment."""
     rows = connection.execute(_BEFORE, {"assessor": assessor_id, "but": but})
-    return [_answer(*cells) for _, *cells, of_topic, one, other in rows if (of_topic, one, other or 0) not in without]
+    return [_answer(*cells) for _, *cells in rows]
 
 
 def count_entry_answers(connection: Connection, assessor_id: int) -> int:
@@ -80,17 +74,13 @@ def count_entry_answers(connection: Connection, assessor_id: int) -> int:
 
 
 def gold_answers_by_assessor(
-    connection: Connection, campaign_id: int, arm: str | None = None, *, without: Collection[GoldPlace] = ()
+    connection: Connection, campaign_id: int, arm: str | None = None
 ) -> dict[int, list[Answered]]:
-    """{assessor: what they answered to gold questions, oldest first}.
-
-    arm : only in this one; None for all. without : questions that are left out.
-    """
+    """{assessor: what they answered to gold questions, oldest first}. arm : only in this one; None for all."""
     answers: defaultdict[int, list[Answered]] = defaultdict(list)
     query = _OF_CAMPAIGN if arm is None else _OF_CAMPAIGN.where(assignment.c.arm == arm)
-    for number, *cells, of_topic, one, other in connection.execute(query, {"campaign": campaign_id}):
-        if (of_topic, one, other or 0) not in without:
-            answers[number].append(_answer(*cells))
+    for number, *cells in connection.execute(query, {"campaign": campaign_id}):
+        answers[number].append(_answer(*cells))
     return dict(answers)
 
 

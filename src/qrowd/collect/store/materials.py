@@ -111,6 +111,18 @@ def change_document(connection: Connection, campaign_id: int, label: str, values
     connection.execute(update(document).where(*which).values(**values))
 
 
+def topic_of(connection: Connection, campaign_id: int, label: str) -> TopicRow | None:
+    """A topic by its label."""
+    query = select(topic).where(topic.c.campaign_id == campaign_id, topic.c.label == label)
+    return connection.execute(query).one_or_none()
+
+
+def document_of(connection: Connection, campaign_id: int, label: str) -> DocumentRow | None:
+    """A document by its label."""
+    query = select(document).where(document.c.campaign_id == campaign_id, document.c.label == label)
+    return connection.execute(query).one_or_none()
+
+
 def find_topic(connection: Connection, id: int) -> TopicRow | None:
     """By number."""
     return _TOPIC_BY_ID.row(connection, {"which": id})

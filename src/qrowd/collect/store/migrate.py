@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.schema import metadata
 
-HEAD = "0003"  # the newest step in migrations/versions
+HEAD = "0001"  # the newest step in migrations/versions
 
 
 def version(connection: Connection) -> str | None:

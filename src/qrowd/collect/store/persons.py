@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from qrowd.collect.store.events import ALL, LogEntry
 from qrowd.collect.store.pseudonyms import Pseudonymiser
-from qrowd.collect.store.schema import assessor, assignment, draft, event, invitation, invited, message, reservation
+from qrowd.collect.store.schema import assessor, assignment, draft, event, invitation, invited, message
 from qrowd.collect.store.sessions import close_sessions
 from qrowd.collect.store.state import AssessorRow
 
@@ -63,11 +63,6 @@ def pseudonymise_events(connection: Connection, row: AssessorRow, name: str, *, 
             changed += data != entry.data
             values = {"data": data, "digest": "" if entry.digest is not None else None}
             connection.execute(update(event).where(event.c.id == entry.id).values(**values))
-    reserved = event.c.campaign_id == row.campaign_id, event.c.assessor_id.is_(None), event.c.kind == "reserved"
-    for number, data in connection.execute(select(event.c.id, event.c.data).where(*reserved)).all():
-        if data.get("name") == row.name:
-            changed += 1
-            connection.execute(update(event).where(event.c.id == number).values(data={**data, "name": name}))
     return changed, n_texts
 
 
@@ -75,8 +70,6 @@ def pseudonymise_rows(connection: Connection, row: AssessorRow, name: str, *, te
     """Take names and platform ids out of the tables, and end sessions and invitations; answers are left to the log."""
     of_campaign = row.campaign_id
     connection.execute(update(assessor).where(assessor.c.id == row.id).values(name=name, external_id=name))
-    mine = reservation.c.campaign_id == of_campaign, reservation.c.name == row.name
-    connection.execute(update(reservation).where(*mine).values(name=name))
     for table in (invitation, invited):  # also of somebody who came by a platform under the same name
         of_name = table.c.campaign_id == of_campaign, table.c.name.in_([row.name, row.external_id])
         connection.execute(delete(table).where(*of_name))

@@ -4,7 +4,7 @@
     event                                  what happened, append-only
     assessor, slot, assignment             current state, worked out again from the events by one command:
     judgment, preference, bad_mark, gold_answer   who takes part, who has which unit, what they said
-    reservation, message                          units kept for a person, questions to the organisers
+    message                                       questions to the organisers
     draft, account, session, api_key, setting, campaign_draft      what the server itself needs; no campaign's data
 
 Numbers of assessors and assignments are random, 62 bits, so that a campaign can be read into another database.
@@ -326,17 +326,6 @@ pair_lease = Table(
     CheckConstraint("low_id < high_id", name="in_order"),
 )
 
-reservation = Table(  # slots that are kept for a person
-    "reservation",
-    metadata,
-    Column("unit_id", Key, _of("unit"), primary_key=True),
-    Column("number", Integer, primary_key=True),  # of the slot
-    *_references("campaign", "topic"),
-    Column("name", Text, nullable=False),  # of the assessor, who may not have come yet
-    Column("until", Double, nullable=False),  # from then on everybody may have it
-    Index(None, "campaign_id", "name"),
-)
-
 message = Table(  # what assessors ask the organisers, and the replies
     "message",
     metadata,
@@ -353,7 +342,7 @@ message = Table(  # what assessors ask the organisers, and the replies
     Index(None, "campaign_id", "time"),
 )
 
-STATE = (bad_mark, gold_answer, judgment, preference, pair_lease, reservation, message, slot, assignment, assessor)
+STATE = (bad_mark, gold_answer, judgment, preference, pair_lease, message, slot, assignment, assessor)
 
 # ---- the server's own
 

@@ -23,7 +23,6 @@ from sqlalchemy import (
     update,
 )
 
-from qrowd.collect.store.reservations import kept_for_others
 from qrowd.collect.store.schema import (
     MODEL,
     STATE,
@@ -210,7 +209,6 @@ _FREE = (
         slot.c.campaign_id == bindparam("campaign"),
         slot.c.assignment_id.is_(None),
         slot.c.topic_id.not_in(_topics_before),
-        ~kept_for_others(slot.c.unit_id, slot.c.number),
     )
     .order_by(slot.c.lottery)
     .limit(1)
@@ -235,7 +233,6 @@ _open_of_others = (
     assignment.c.campaign_id == bindparam("campaign"),
     assignment.c.status == "open",
     assignment.c.topic_id.not_in(_topics_before.correlate(None)),
-    ~kept_for_others(assignment.c.unit_id, assignment.c.slot),
 )
 _LAPSED = (
     ASSIGNMENTS.where(*_open_of_others, assignment.c.lease_until < bindparam("at"))

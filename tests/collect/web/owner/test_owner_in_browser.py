@@ -31,9 +31,8 @@ def begin_session(made: Estate, tab: Page) -> None:
 def paths(made: Estate) -> list[str]:
     own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/agreement", "/payment", "/settings")]
     other = [f"/owner/c/small{path}" for path in ("", "/platforms", "/invitations", "/export", "/delete")]
-    coding = [f"/owner/c/demo-magnitude/coding{path}" for path in ("", "?list=conflicts", "/item", "/tables")]
     people = [made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE), made.assessor("ann", "demo-preference")]
-    return ["/owner", "/owner/new", "/owner/keys", *own, *other, *coding, *people, "/owner/c/demo-preference/agreement"]
+    return ["/owner", "/owner/new", "/owner/keys", *own, *other, *people, "/owner/c/demo-preference/agreement"]
 
 
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(browser: Browser, made: Estate) -> None:

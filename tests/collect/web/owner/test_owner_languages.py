@@ -84,10 +84,9 @@ def paths(made: Estate) -> list[str]:
         for path in own
         if path.startswith("/owner/c/small") and "/assessors/" not in path and not path.endswith("/live")
     ]
-    lists = [f"/owner/c/demo-magnitude/coding?list={name}" for name in ("comments", "conflicts", "ratios")]
     items = [_item(made, "small"), _item(made, "demo-magnitude"), _item(made, "demo-preference")]
     people = [made.assessor(name, f"demo-{one}") for one in ("magnitude", "preference") for name in ("ann", "cleo")]
-    return [*own, *demo, *lists, *items, *people, made.assessor(HOSTILE), "/owner/c/demo-magnitude/coding/item"]
+    return [*own, *demo, *items, *people, made.assessor(HOSTILE)]
 
 
 def _item(made: Estate, campaign: str) -> str:
@@ -169,7 +168,6 @@ def test_the_pages_before_the_login_and_what_is_shown_once_are_translated(made: 
         ("sign-up", "/owner/c/small/invitations", {"do": "open", "most": "3", "days": "2"}),
         ("reason", made.assessor("ann"), {"do": "exclude", "reason": ""}),
         ("factor", "/owner/account", {"do": "begin"}),
-        ("units", "/owner/c/small/assigned", {"do": "assign", "name": "ann", "units": "", "days": "2"}),
         ("final", _item(made, "small").partition("?")[0], {"do": "adjudicate", "topic": "t1", "document": "d1"}),
         ("delete", "/owner/c/small/delete", {"do": "delete", "name": "x"}),
     ):
@@ -257,7 +255,7 @@ OF_PROGRAMS = {  # not for people at a form: the caller's own mistakes, and line
 def test_the_refusals_of_forms_are_those_that_the_store_and_the_campaigns_raise() -> None:
     """Where this fails, a line was added or changed there: change it in `web.recognised`, and translate it."""
     raised = raised_in(store, ("accounts", "names", "invitations", "identities")) | raised_in(
-        campaigns, ("admin", "membership", "reopening", "adjudication", "reserving", "messages", "coding", "review")
+        campaigns, ("admin", "membership", "reopening", "adjudication", "messages", "review")
     )
     known = {PLACEHOLDER.sub("%s", template) for template in REFUSALS}
     assert raised - known - OF_PROGRAMS == set()

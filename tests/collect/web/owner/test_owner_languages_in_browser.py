@@ -13,7 +13,7 @@ from qrowd.collect.web.owner import owner_link
 RULES = by_tags(*WCAG, "best-practice")
 MIRRORED = (  # what all kinds of parts are on; colours and names do not depend on the direction
     *("/owner", "/owner/new/guided", "/owner/c/demo-magnitude", "/owner/c/demo-magnitude/assessors"),
-    *("/owner/c/small/invitations", "/owner/c/small/review", "/owner/c/demo-magnitude/coding/item"),
+    *("/owner/c/small/invitations", "/owner/c/small/review"),
 )
 CUT = (
     "[...document.querySelectorAll('button, summary, a.button, legend, label, h1, h2, th, dt, .hint, .pill')]"
@@ -41,9 +41,8 @@ def paths(made: Estate) -> list[str]:
     other = [
         f"/owner/c/small{path}" for path in ("/platforms", "/invitations", "/export", "/review", "/members", "/log")
     ]
-    coding = [f"/owner/c/demo-magnitude/coding{path}" for path in ("?list=conflicts", "/item")]
     pages = ["/owner", "/owner/new", "/owner/new/guided", "/owner/keys", "/owner/accounts"]
-    return [*pages, *own, *other, *coding, made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE)]
+    return [*pages, *own, *other, made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE)]
 
 
 @pytest.mark.parametrize("tag", ["de", "ja", "ar"])

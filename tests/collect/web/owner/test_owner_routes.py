@@ -482,7 +482,7 @@ def test_the_export_page_names_a_reader_only_of_judgments_and_preferences(made: 
     page = made.owner().get("/owner/c/small/export").text
     panels = {part.partition('-title"')[0]: part for part in page.split('aria-labelledby="')[1:]}
     assert "one object a line; qrowd and its read_judgments read it" in panels["judgments"]
-    for kind in ("units", "codes", "revisions"):
+    for kind in ("units", "revisions"):
         assert "one object a line" in panels[kind]
         assert "read it" not in panels[kind]
 
@@ -511,7 +511,7 @@ def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Pat
                     lambda c: b"".join(export_rows(c, name, what, form, everything=everything))  # noqa: B023
                 )
                 assert answer.body == written
-                assert answer.body or what in ("duplicates", "codes")  # of which there are none
+                assert answer.body or what == "duplicates"  # of which there are none
             assert kinds_of([protocol])[0] in listed[0]
         assert owner.get("/owner/c/demo-grades/export/preferences/csv").status == 404
         assert owner.get("/owner/c/demo-grades/export/judgments/prefs").status == 404

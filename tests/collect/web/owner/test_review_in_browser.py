@@ -70,7 +70,6 @@ def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, made: Estate
         item_of(made, "demo-magnitude"),
         item_of(made, "demo-preference", pair=True),
         f"{magnitudes}/questions",
-        f"{magnitudes}/assigned",
     ]
     for path in paths:
         answer = tab.goto(made.address + path)
@@ -88,12 +87,6 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
     ann, owner = browser.new_context().new_page(), browser.new_context().new_page()
     faults = {}
     begin_session(made, owner)
-    owner.goto(f"{made.address}/owner/c/asking/assigned")
-    owner.get_by_role("textbox", name="Name").fill("ann")
-    owner.get_by_role("textbox", name="Units").fill("u")
-    owner.get_by_role("button", name="Assign").click()
-    expect(owner.get_by_role("rowheader", name="u/0")).to_be_visible()
-    faults |= looked_at(owner, "assigned")
     ann.goto(f"{made.address}/join/{token}")
     ann.get_by_role("button", name="Begin").click()
     ann.get_by_role("button", name=re.compile("Start|Check again")).click()

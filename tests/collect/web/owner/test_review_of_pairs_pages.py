@@ -1,19 +1,15 @@
 """Pairs and gold questions in review, by requests: final answers, a preference that goes to its author and back."""
 
-import asyncio
 import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from urllib.parse import urlencode
 
 import pytest
 
-from collect.campaigns.test_gold import answer, gold_plan, labels
 from collect.web.owner.estate import PASSWORD, Estate, estate, text_of
 from collect.web.owner.test_review_pages import logged_in
-from judging import created, seeded
 from qrowd.collect.campaigns.adjudication import adjudications
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
@@ -143,47 +139,6 @@ def test_a_form_that_names_no_pair_of_the_campaign_is_refused(pairs: Pairs, fiel
 
 
 # ---- gold questions that are withdrawn
-
-
-def test_an_owner_withdraws_a_gold_question_and_reinstates_who_was_excluded_by_it(tmp_path: Path) -> None:
-    with estate(tmp_path) as made:
-        created(made.store, gold_plan("grades", every=2, first_every=2, min_answers=5, exclude=True))
-        service, names = seeded(made.store, made.clock, seed=99), labels(made.store)
-
-        async def come() -> int:
-            ann = await service.arrive("pilot", "link", "ann")
-            await answer(service, ann, names, lambda rng: False, Random(1), 60)
-            return ann
-
-        ann, olga, review = asyncio.run(come()), logged_in(made), "/owner/c/pilot/review"
-        listed = olga.get(f"{review}?kind=gold").text
-        links = [html.unescape(one) for one in re.findall(r'<th scope="row" dir="auto"><a href="([^"]*)"', listed)]
-        assert len(links) >= 5
-        rita = reviewer_of(made, "pilot")
-        assert "Withdraw the gold question" not in rita.get(links[0]).text
-        for link in links:
-            page = olga.get(link)
-            assert "would not be excluded now" not in page.text or link == links[-1]
-            fields = {name: page.field(name) for name in ("csrf", "topic", "document", "arm")}
-            send = {**fields, "do": "withdraw_gold", "gold_reason": "<b>Two</b> is right."}
-            assert rita.post(f"{review}/item", {**send, "csrf": rita.get(review).field("csrf")}).status == 403
-            assert olga.post(f"{review}/item", {**send, "gold_reason": " "}).status == 422
-            assert olga.post(f"{review}/item", send).status == 303
-            if "1 excluded assessor would not be excluded now" in olga.get(link).text:
-                break
-        page = olga.get(link)
-        assert "<b>Two</b>" not in page.text
-        assert re.search(r"by\s+olga", text_of(page.text))
-        path = f"/owner/c/pilot/assessors/{ann:x}"
-        assert f'action="{path}"' in page.text
-        assert olga.post(path, {"csrf": page.field("csrf"), "do": "reinstate"}).status == 303
-        assert "would not be excluded now" not in olga.get(link).text
-        assert olga.post(f"{review}/item", {**fields, "csrf": page.field("csrf"), "do": "count_gold"}).status == 303
-        log = olga.get("/owner/c/pilot/log").text
-        assert "withdrew the gold question" in log
-        assert "let the gold question" in log
-        assert "<b>Two</b>" not in log
-        assert "Withdraw the gold question" in olga.get(link).text
 
 
 def reviewer_of(made: Estate, campaign: str) -> Browser:

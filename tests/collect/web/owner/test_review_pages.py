@@ -1,4 +1,4 @@
-"""Review in the browser's requests: lists, answers with the text beside, final answers, questions, assigned units."""
+"""Review in the browser's requests: lists, answers with the text beside, final answers, questions."""
 
 import asyncio
 import html
@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, text_of
-from collect.web.owner.test_owner_routes import multipart
 from judging import work
 from qrowd.collect.campaigns.adjudication import adjudications
 from qrowd.collect.campaigns.creation import create_campaign
@@ -133,34 +132,6 @@ def test_an_answer_is_opened_again_from_its_row_and_closed(made: Estate) -> None
     for wrong in ("zz", "-1", "f" * 40, "1"):
         answer = send(rita, f"{REVIEW}/item", **{**fields, "do": "reopen", "why": "x", "assignment": wrong})
         assert answer.status in (404, 422), wrong
-
-
-def test_documents_are_ordered_by_their_effect_on_systems_of_files_that_are_sent(made: Estate) -> None:
-    rita = reviewer(made)
-    csrf = rita.get(REVIEW).field("csrf")
-    body, headers = multipart({"csrf": csrf, "arm": "", "measure": "nDCG@10"}, [("a.run", RUNS[0]), ("b.run", RUNS[1])])
-    answer = rita.post("/owner/review/small", body, headers)
-    assert answer.status == 303, text_of(answer.text)
-    page = rita.get(answer.header("location") or "")
-    first = re.findall(r'<tbody><tr><th scope="row" dir="auto"><a [^>]*>([^<]*)<', page.text)[0]
-    assert first in ("d1", "d2", "d3")
-    assert "Systems 2" in text_of(page.text)
-    body, headers = multipart({"csrf": csrf, "arm": ""}, [])
-    refused = rita.post("/owner/review/small", body, headers)
-    assert refused.status == 422
-    assert "this campaign has none of its own" in refused.text
-    body, headers = multipart({"csrf": csrf, "arm": ""}, [("x.run", b"nonsense")])
-    refused = rita.post("/owner/review/small", body, headers)
-    assert (refused.status, "x.run" in refused.text) == (422, True)
-
-
-def test_units_are_assigned_by_an_owner_only_and_released(made: Estate) -> None:
-    olga, rita = logged_in(made), reviewer(made)
-    assert rita.get("/owner/c/small/assigned").status == 403
-    csrf = olga.get("/owner/c/small/assigned").field("csrf")
-    refused = olga.post("/owner/c/small/assigned", {"csrf": csrf, "do": "assign", "name": "zoe", "units": "t1"})
-    assert refused.status == 422
-    assert "invite them first" in refused.text
 
 
 def test_a_question_is_listed_answered_and_shown_to_who_asked(tmp_path: Path) -> None:

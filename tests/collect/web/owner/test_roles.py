@@ -59,19 +59,11 @@ TABLE = {
     ("POST", "/owner/c/{campaign}/assessors/{number}"): "owner",
     ("GET", "/owner/c/{campaign}/assessors/{number}/data"): "owner",
     ("POST", "/owner/c/{campaign}/export"): "owner",
-    ("GET", "/owner/c/{campaign}/coding"): "reviewer",
-    ("GET", "/owner/c/{campaign}/coding/item"): "reviewer",
-    ("POST", "/owner/c/{campaign}/coding/item"): "reviewer",
-    ("GET", "/owner/c/{campaign}/coding/tables"): "reviewer",
-    ("POST", "/owner/lists/{campaign}"): "reviewer",
     ("GET", "/owner/c/{campaign}/review"): "reviewer",
     ("GET", "/owner/c/{campaign}/review/item"): "reviewer",
     ("POST", "/owner/c/{campaign}/review/item"): "reviewer",
-    ("POST", "/owner/review/{campaign}"): "reviewer",
     ("GET", "/owner/c/{campaign}/questions"): "reviewer",
     ("POST", "/owner/c/{campaign}/questions"): "reviewer",
-    ("GET", "/owner/c/{campaign}/assigned"): "owner",
-    ("POST", "/owner/c/{campaign}/assigned"): "owner",
     ("POST", "/owner/c/{campaign}/status"): "owner",
     ("GET", "/owner/c/{campaign}/invitations"): "owner",
     ("POST", "/owner/c/{campaign}/invitations"): "owner",
@@ -89,8 +81,6 @@ TABLE = {
 UPLOADS = (
     "/owner/new",
     "/owner/new/guided",
-    "/owner/lists/{campaign}",
-    "/owner/review/{campaign}",
     "/owner/change/{campaign}",
 )
 #: Accounts by name: the role on the server, and that in the campaign.

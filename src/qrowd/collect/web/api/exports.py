@@ -6,7 +6,6 @@ from starlette.responses import Response
 
 from qrowd.collect.campaigns.accuracy import PAYMENT
 from qrowd.collect.campaigns.adjudication import CHOICES, Adjudicated
-from qrowd.collect.campaigns.coding import CODES
 from qrowd.collect.campaigns.exports import (
     ARCHIVE,
     DESIGN,
@@ -14,7 +13,6 @@ from qrowd.collect.campaigns.exports import (
     FORMATS,
     JUDGMENTS,
     OF_ANSWERS,
-    OF_CODES,
     OF_GOLD,
     OF_UNITS,
     PAYMENTS,
@@ -179,9 +177,6 @@ OPERATIONS = (
     _table(OF_GOLD, GOLD, "Answers to gold questions, which are no judgments, and whether they are right"),
     _table(
         PAYMENTS, PAYMENT, "One row per assessor: units, answers, accuracy on gold questions with its interval, bonus"
-    ),
-    _table(
-        OF_CODES, CODES, "What owners said of comments and of conflicts with gold: codes, verdicts, causes and notes"
     ),
     _table(REVISIONS, export.REVISIONS, "All that ever happened, oldest first"),
     design,

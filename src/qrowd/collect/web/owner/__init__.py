@@ -4,10 +4,10 @@ context      the request of an owner, and routes for it      formatting   number
 login        login, the printed link, logout                 campaigns    all, a new one, one as it runs
 guided       a new campaign by a form, drafts of it          change       a campaign after its start
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
-export_page  files, keys for programs                        coding       comments and conflicts, coded
+export_page  files, keys for programs
 accounts     accounts, passwords, second factor              oidc         sign-in by a provider
 members      roles in a campaign, what owners did     review       answers, final answers, answers opened again
-review_people  questions of assessors, units for a named person
+review_people  questions of assessors
 """
 
 from starlette.routing import BaseRoute
@@ -17,7 +17,6 @@ from qrowd.collect.web.owner import (
     assessors,
     campaigns,
     change,
-    coding,
     export_page,
     guided,
     invitations,
@@ -30,7 +29,7 @@ from qrowd.collect.web.owner import (
 )
 from qrowd.collect.web.owner.login import owner_link
 
-LARGE = {**guided.LARGE, **change.LARGE, **campaigns.LARGE, **coding.LARGE, **review.LARGE}
+LARGE = {**guided.LARGE, **change.LARGE, **campaigns.LARGE}
 ROUTES: list[BaseRoute] = [
     *login.ROUTES,
     *accounts.ROUTES,
@@ -42,7 +41,6 @@ ROUTES: list[BaseRoute] = [
     *change.ROUTES,
     *removal.ROUTES,
     *assessors.ROUTES,
-    *coding.ROUTES,
     *review.ROUTES,
     *review_people.ROUTES,
     *invitations.ROUTES,

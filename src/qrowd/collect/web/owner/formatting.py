@@ -246,10 +246,6 @@ class Formats:
         """A table that can be exported."""
         return self._named(words.TABLE, name)
 
-    def list_name(self, name: str) -> str:
-        """A list that can be made."""
-        return self._named(words.LIST, name)
-
     def outcome(self, name: str) -> str:
         """How a unit can end, of which platforms are told."""
         return self._named(words.OUTCOME, name)
@@ -257,14 +253,6 @@ class Formats:
     def event(self, name: str) -> str:
         """What happened, where there is no sentence about it."""
         return self._named(words.EVENT, name)
-
-    def column(self, name: str) -> str:
-        """A column of a table, or an option of a list."""
-        return self._named(words.COLUMN, name)
-
-    def verdict(self, text: str) -> str:
-        """A verdict on a conflict: those of ours in the language, others as they were written."""
-        return self._said(text) if text in words.VERDICTS else text
 
     def key(self, name: str) -> str:
         """A setting: ours in words; one of `campaign.toml` by its name there."""

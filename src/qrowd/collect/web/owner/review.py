@@ -2,8 +2,7 @@
 
 GET  /owner/c/{campaign}/review         a list: ?topic=, assessor=, order=, kind=gold, comments=1, open=1, arm=, page=2
 GET  /owner/c/{campaign}/review/item    everybody's answers: ?topic=, document= and, of a pair, other=
-POST /owner/c/{campaign}/review/item    a final answer; an answer opened again, or closed; a gold question withdrawn
-POST /owner/review/{campaign}           the order of documents to adjudicate, from runs
+POST /owner/c/{campaign}/review/item    a final answer; an answer opened again, or closed
 """
 
 from __future__ import annotations
@@ -11,27 +10,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
 from sqlalchemy import Connection
-from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd import files
 from qrowd.collect.campaigns.adjudication import (
     Adjudication,
     adjudications,
-    list_for_adjudication,
-    listed_for_adjudication,
     pair_answers,
     place_of,
 )
 from qrowd.collect.campaigns.cache import Cache
-from qrowd.collect.campaigns.collected import judgments
 from qrowd.collect.campaigns.pages import DocumentText, Page
 from qrowd.collect.campaigns.review import (
     MOST_SHOWN,
@@ -43,14 +35,12 @@ from qrowd.collect.campaigns.review import (
     summaries,
 )
 from qrowd.collect.campaigns.state import protocols_of, read_settings
-from qrowd.collect.campaigns.withdrawn_gold import gold_state, no_longer_excluded
 from qrowd.collect.protocols.journey import from_json
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.pairs import place_of_answer
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
 from qrowd.collect.protocols.views import ExcludedView
-from qrowd.collect.store import coding as coding_rows
 from qrowd.collect.store import materials
 from qrowd.collect.store import review as rows
 from qrowd.collect.store.messages import count_asked
@@ -59,16 +49,11 @@ from qrowd.collect.store.schema import MODEL
 from qrowd.collect.web.documents import RenderedDocument, render_document
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import BAD, CANNOT_TELL, SAME
-from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, choose_one, form, page, upload
-from qrowd.collect.web.problems import Problem, not_found
+from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, choose_one, form, page
+from qrowd.collect.web.problems import not_found
 from qrowd.collect.web.recognised import line_of
 from qrowd.errors import ArgumentError
-from qrowd.influence.disagreements import disagreements
-from qrowd.model.runs import Runs
 
-RUNS_PATH = "/owner/review/"
-MAX_RUNS = 64 << 20  # bytes
-MEASURE = "nDCG@10"
 FRESH = 15.0  # seconds that a list is shown without being read again
 FIELDS = ("topic", "assessor", "order", "kind", "comments", "open", "arm")
 
@@ -124,10 +109,8 @@ async def index(context: OwnerContext) -> Response:
         return {
             "rows": review_rows(connection, row.id, part, filters.arm),
             "topics": list(rows.topic_labels(connection, row.id).values()),
-            "listed": listed_for_adjudication(connection, row.id),
             "n_asked": count_asked(connection, row.id)[0],
             "n_final": len(adjudications(connection, row.id)),
-            "has_runs": any(topic.systems for topic in materials.topics_of(connection, row.id)),
         }
 
     values = await context.read(work)
@@ -145,7 +128,6 @@ async def index(context: OwnerContext) -> Response:
         pairs=protocol == PREFERENCE,
         protocol=protocol,
         has_gold=row.settings.get("gold") is not None,
-        measure=MEASURE,
         **values,
     )
 
@@ -189,7 +171,6 @@ class Item:
     gold: tuple[AnswerRow, ...]
     marks: tuple[AnswerRow, ...]
     final: Adjudication | None
-    about: Mapping[str, Any]
 
 
 async def item(context: OwnerContext) -> Response:
@@ -213,15 +194,10 @@ async def item(context: OwnerContext) -> Response:
         await asyncio.to_thread(render_document, details.topic.title, text) for text in shown
     ]
     settings = read_settings(row).arms[arm].settings
-    known, spared = await context.read(
-        lambda connection: (gold_state(connection, row, topic, labels), no_longer_excluded(connection, row))
-    )
     return context.render(
         "review_item",
         tab="review",
         details=details,
-        known=known,
-        spared=spared,
         drawn=drawn,
         arm=arm,
         protocol=protocols_of(row)[arm],
@@ -244,8 +220,8 @@ def find_item(
 
     names : people by name, not by pseudonym.
     """
-    topic = coding_rows.topic_of(connection, campaign_id, topic_label)
-    documents = [coding_rows.document_of(connection, campaign_id, label) for label in labels]
+    topic = materials.topic_of(connection, campaign_id, topic_label)
+    documents = [materials.document_of(connection, campaign_id, label) for label in labels]
     if topic is None or None in documents or len(labels) > 2:
         return None
     numbers = tuple(one.id for one in documents if one is not None)
@@ -262,8 +238,6 @@ def find_item(
         for one in rows.gold_answers_about(connection, campaign_id, topic.id, numbers[0], names=names)
     ]
     final = adjudications(connection, campaign_id).get(place_of(topic_label, labels, arm))
-    listed = listed_for_adjudication(connection, campaign_id).rows
-    about = next((known for t, d, known in listed if (t, d) == (topic_label, labels[0])), {})
     of_arm = {one.assignment for one in (*found,) if one.arm == arm}
     return Item(
         topic,
@@ -273,7 +247,6 @@ def find_item(
         tuple(gold),
         tuple(marks),
         final,
-        about,
     )
 
 
@@ -321,19 +294,12 @@ async def decide(context: OwnerContext, fields: Form) -> Response:
             await review.adjudicate(of_arm, topic, document, text, fields.get("reason", ""), other=other)
         case "withdraw":
             await review.adjudicate(of_arm, topic, document, "", "", other=other)
-        case "withdraw_gold" | "count_gold" as do:
-            if not context.may(OWNER_OF):
-                message = Message("This needs the role %(role)s, which your account does not have here.", role=OWNER_OF)
-                raise Problem(403, "role", message)
-            labels = [document, other] if other else [document]
-            reason, withdrawn = fields.get("gold_reason", ""), do == "withdraw_gold"
-            await review.withdraw_gold(name, topic, labels, reason, withdrawn=withdrawn)
         case "reopen":
             await review.reopen(name, *_place(fields), fields.get("why", ""))
         case "close":
             await review.close(name, *_place(fields))
         case other:
-            raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close", "withdraw_gold", "count_gold")
+            raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close")
     context.memory.forget(name)
     return RedirectResponse(address(context, "/item", topic=topic, document=document, other=other, arm=arm), 303)
 
@@ -349,63 +315,8 @@ def _place(fields: Form) -> tuple[int, int]:
     return number, int(position)
 
 
-# ---- the order of documents to adjudicate
-
-
-async def make_list(context: OwnerContext, fields: Form, sent: list[UploadFile]) -> Response:
-    """Order documents by how much they change differences of systems, of runs that are sent or the campaign's own."""
-    arm, at, campaign = fields.get("arm", ""), context.server.clock(), context.campaign
-    name = f"{campaign.name}/{arm}" if arm else campaign.name
-    measure = fields.get("measure", "").strip() or MEASURE
-    contents = [(str(one.filename), await one.read()) for one in sent]
-    judged = await context.read(lambda connection: judgments(connection, name))
-    own = {} if contents else await context.read(lambda connection: runs_of(connection, campaign.id))
-    if not contents and not own:
-        raise ArgumentError(Message("runs: choose one or more files of runs; this campaign has none of its own"))
-
-    def work() -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        runs = read_runs(contents) if contents else Runs.from_dict(own)
-        result = disagreements(runs, judged, measure)
-        columns = ("topic", "document", "product", "sd", "effect", "n_reversed")
-        records = result.to_frame()[list(columns)].to_dict("records")
-        options = {"measure": result.measure, "systems": len(result.systems), "judged": result.n_judged}
-        return records, options
-
-    records, options = await asyncio.to_thread(work)
-    account = context.owner.name
-    await context.server.store.write_async(
-        lambda connection: list_for_adjudication(connection, name, records, options, at, account=account)
-    )
-    context.memory.forget(campaign.name)
-    return RedirectResponse(address(context, order="effect", arm=arm), 303)
-
-
-def runs_of(connection: Connection, campaign_id: int) -> dict[str, dict[str, dict[str, float]]]:
-    """{system: {topic: {document: score}}} of the systems that the campaign's topics name; higher is better."""
-    labels = rows.all_labels(connection, campaign_id)
-    runs: dict[str, dict[str, dict[str, float]]] = {}
-    for topic in materials.topics_of(connection, campaign_id):
-        for system, ranking in (topic.systems or {}).items():
-            scores = {labels[number]: float(len(ranking) - rank) for rank, number in enumerate(ranking)}
-            runs.setdefault(system, {})[topic.label] = scores
-    return runs
-
-
-def read_runs(contents: list[tuple[str, bytes]]) -> Runs:
-    """The runs of files that were sent; their names stand in messages."""
-    with TemporaryDirectory() as folder:
-        paths = []
-        for name, content in contents:
-            path = Path(folder) / (PurePosixPath(name.replace("\\", "/")).name or "run")
-            path.write_bytes(content)
-            paths.append(str(path))
-        return files.read_runs(paths)
-
-
-LARGE = {RUNS_PATH: MAX_RUNS}  # bytes that a form may have
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/review", index, needs=REVIEWER),
     page("/owner/c/{campaign}/review/item", item, needs=REVIEWER),
     form("/owner/c/{campaign}/review/item", decide, item, needs=REVIEWER),
-    upload(RUNS_PATH + "{campaign}", make_list, index, needs=REVIEWER),
 ]

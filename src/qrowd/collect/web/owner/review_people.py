@@ -1,7 +1,6 @@
-"""What organisers and single assessors have with each other: questions with replies, and units for a named person.
+"""What assessors asked the organisers, and the replies.
 
 GET  /owner/c/{campaign}/questions   what assessors asked; ?replied=1 shows those with a reply    POST: reply
-GET  /owner/c/{campaign}/assigned    units that are kept for a person                             POST: assign, release
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd.collect.campaigns.reserving import DAYS
 from qrowd.collect.campaigns.review import MOST_SHOWN
-from qrowd.collect.campaigns.state import protocols_of, read_settings
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.messages import asked, count_asked
-from qrowd.collect.store.reservations import reserved_units
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, choose_one, form, page
+from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, OwnerContext, form, page
 from qrowd.collect.web.owner.review import address, review_of
 from qrowd.errors import ArgumentError
 
@@ -62,38 +59,7 @@ async def reply(context: OwnerContext, fields: Form) -> Response:
     return RedirectResponse(f"{context.base}/questions", 303)
 
 
-async def assigned(context: OwnerContext) -> Response:
-    """Units that are kept for a person."""
-    row = context.campaign
-    kept = await context.read(lambda connection: reserved_units(connection, row.id))
-    possible = row.settings.get("question") is None and len(protocols_of(row)) == 1
-    return context.render("assigned", tab="review", kept=kept, possible=possible, days=DAYS)
-
-
-async def assign(context: OwnerContext, fields: Form) -> Response:
-    """Keep units for a person, or let everybody have one again."""
-    review, name = review_of(context), context.campaign.name
-    match fields.get("do", ""):
-        case "assign":
-            units = fields.get("units", "").replace(",", " ").split()
-            try:
-                days = float(fields.get("days", "") or DAYS)
-            except ValueError:
-                raise ArgumentError(Message("%(name)s: expected a number", name="days")) from None
-            await review.assign(name, fields.get("name", "").strip(), units, days=days)
-        case "release" if all(
-            fields.get(key, "").isascii() and fields.get(key, "").isdigit() for key in ("unit", "slot")
-        ):
-            await review.release(name, int(fields["unit"][:18]), int(fields["slot"][:9]))
-        case _:
-            raise choose_one("do", fields.get("do", ""), "assign", "release")
-    context.memory.forget(name)
-    return RedirectResponse(f"{context.base}/assigned", 303)
-
-
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/questions", questions, needs=REVIEWER),
     form("/owner/c/{campaign}/questions", reply, questions, needs=REVIEWER),
-    page("/owner/c/{campaign}/assigned", assigned, needs=OWNER_OF),
-    form("/owner/c/{campaign}/assigned", assign, assigned, needs=OWNER_OF),
 ]

@@ -79,13 +79,11 @@ TABLE: Final[dict[str, str]] = {
     "units": N_("Units"),
     "gold": N_("Gold questions"),
     "payment": N_("Payment"),
-    "codes": N_("Codes"),
     "revisions": N_("Events"),
     "design": N_("Design"),
     "archive": N_("Archive"),
     "final": N_("Final answers"),
 }
-LIST: Final[dict[str, str]] = {"conflicts": N_("conflicts"), "ratios": N_("large ratios")}
 OUTCOME: Final[dict[str, str]] = {
     "completed": N_("completed"),
     "failed": N_("failed"),
@@ -106,43 +104,4 @@ EVENT: Final[dict[str, str]] = {
     "imported": N_("imported the campaign"),
     "person_deleted": N_("deleted a person"),
     "erased": N_("deleted a person"),
-}
-VERDICTS: Final = frozenset(
-    {N_("expert wrong"), N_("crowd wrong"), N_("ambiguous"), N_("wide scale"), N_("careless"), N_("cannot tell")}
-)
-COLUMN: Final[dict[str, str]] = {  # of tables of codes, of lists to code, and of documents by effect
-    "item": N_("Item"),
-    "verdict": N_("Verdict"),
-    "cause": N_("Cause"),
-    "topic": N_("Topic"),
-    "code": N_("Code"),
-    "first": N_("First"),
-    "second": N_("Second"),
-    "about": N_("About"),
-    "n": N_("Number"),
-    "share": N_("Share"),
-    "mean": N_("Mean"),
-    "sd": N_("Standard deviation"),
-    "observed": N_("Observed agreement"),
-    "kappa": N_("Kappa"),
-    "product": N_("Product"),
-    "effect": N_("Effect"),
-    "n_reversed": N_("Reversed differences"),
-    "measure": N_("Measure"),
-    "systems": N_("Systems"),
-    "judged": N_("Judged documents"),
-    "merge": N_("Merged by"),
-    "min_distance": N_("Least distance"),
-    "min_ratio": N_("Least ratio"),
-    "normalised": N_("Normalised"),
-    "n_documents": N_("Documents"),
-    "n_judgments": N_("Judgments"),
-    "ratio": N_("Ratio"),
-    "lowest": N_("Lowest"),
-    "highest": N_("Highest"),
-    "value": N_("Value"),
-    "gold": N_("Gold"),
-    "level": N_("Level"),
-    "distance": N_("Distance"),
-    "median": N_("Median"),
 }
