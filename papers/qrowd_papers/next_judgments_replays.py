@@ -18,7 +18,6 @@ from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.linear import linear_parts
-from qrowd.measures.precision import AP
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
@@ -270,8 +269,8 @@ def _scores(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
     """(topics, systems)."""
     n = len(candidates.topics)
     if not is_linear(measure):
-        sums = Lists.of(measure, candidates.weight, candidates.topic, n, np.zeros(gains.size, bool)).sums(gains)
-        relevant = np.bincount(candidates.topic, gains, n) if isinstance(measure.definition, AP) else np.ones(n)
+        sums = Lists.of(candidates.weight, candidates.topic, n, np.zeros(gains.size, bool)).sums(gains)
+        relevant = np.bincount(candidates.topic, gains, n)
         return np.asarray((sums / np.where(relevant > 0, relevant, np.inf)).T)
     sums = np.array([np.bincount(candidates.topic, weight * gains, n) for weight in candidates.weight])
     return np.asarray((sums / _normalisers(measure, candidates, gains)).T)

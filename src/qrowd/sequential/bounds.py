@@ -64,18 +64,3 @@ def interval_half(
     half = mixture_bound(v, confidence=confidence)
     half = half if n_draws >= MIN_DRAWS else np.where(np.isinf(v), 0.0, np.inf)
     return np.asarray(np.hypot(half, -ndtri(SHARE * (1 - confidence) / 2) * np.sqrt(variance)))
-
-
-def information_for(difference: ArrayLike, *, confidence: float = 0.95) -> Floats:
-    """The information at which a difference of this size is significant.
-
-    >>> float(mixture_bound(information_for(0.05)).round(12))
-    0.05
-    """
-    size = np.abs(np.asarray(difference, np.float64))
-    low, high = np.full(size.shape, -30.0), np.full(size.shape, 60.0)  # logarithms
-    for _ in range(80):
-        middle = (low + high) / 2
-        wide = mixture_bound(np.exp(middle), confidence=confidence) > size
-        low, high = np.where(wide, middle, low), np.where(wide, high, middle)
-    return np.where(size > 0, np.exp(high), np.inf)

@@ -1,9 +1,8 @@
 """The differences of a question as linear functions of the gains of documents, around what is known and expected.
 
-A weighted sum of gains is linear but for its normaliser, which is estimated. AP, ERR and RR are taken at the gains that
-are judged or expected, with their slopes there, that of AP's number of relevant documents included. What the slopes
-leave out is simulated from the predictions: its mean is added to the estimate, and its variance is one that no draw
-reduces.
+A weighted sum of gains is linear but for its normaliser, which is estimated. AP is taken at the gains that are judged
+or expected, with its slopes there, that of the number of relevant documents included. What the slopes leave out is
+simulated from the predictions: its mean is added to the estimate, and its variance is one that no draw reduces.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.precision import AP
 from qrowd.model.measure import Measure
 from qrowd.sequential.candidates import Candidates, expected_normalisers
 from qrowd.sequential.normalisers import (
@@ -30,7 +28,6 @@ from qrowd.sequential.score_forms import Lists
 N_SIMULATIONS = 40  # of the gains of open documents
 TOPIC_SD = 0.6  # of the logarithm of how many documents are relevant, over what is expected: TREC Deep Learning
 FLOOR = 0.05  # of the slope of one list, below which no document that matters counts when documents are drawn
-LIKELIEST = 0.9  # share of the highest gain that an open document is taken to have at most, for this
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +96,6 @@ def form_of_sums(
 
 
 def form_of_lists(
-    measure: Measure,
     lists: Lists,
     candidates: Candidates,
     contrasts: NDArray[np.int64],
@@ -109,52 +105,48 @@ def form_of_lists(
     *,
     levels: Floats,
 ) -> LinearForm:
-    """The form of AP, ERR and RR; arguments as `form_of_sums`.
+    """The form of AP; arguments as `form_of_sums`.
 
     The constants hold the mean of what the slopes leave out.
     """
     n_topics = len(candidates.topics)
     is_open = np.isnan(gains)
     current = np.where(is_open, predictions.expected, gains)
-    divisor = _divisors(measure, candidates, current)
+    divisor = _divisors(candidates, current)
     first, second = contrasts.T
     topic = candidates.topic[matters]
     scores = lists.sums(current) / divisor / n_topics
-    of_normaliser = scores / divisor if lists.adds else np.zeros_like(scores)  # what one more relevant document takes
-    slopes = (lists.slopes(current) / divisor[candidates.topic])[:, matters] / n_topics - of_normaliser[:, topic]
+    of_normaliser = (scores / divisor)[:, topic]  # what one more relevant document takes
+    of_gains = (lists.slopes(current) / divisor[candidates.topic])[:, matters] / n_topics
+    slopes = of_gains - of_normaliser
     weights = slopes[first] - slopes[second]
     of_topics = np.array([np.bincount(topic, row * current[matters], n_topics) for row in weights])
     constants = scores[first] - scores[second] - of_topics
     simulated = simulated_gains(
         predictions, gains, N_SIMULATIONS, levels=levels, rng=np.random.default_rng(0), topic_sd=TOPIC_SD
     )
-    exact = (lists.sums(simulated) / _divisors(measure, candidates, simulated)[:, None]).mean(axis=-1)
+    exact = (lists.sums(simulated) / _divisors(candidates, simulated)[:, None]).mean(axis=-1)
     linear = constants.sum(axis=1) + simulated[:, matters] @ weights.T
     left_out = exact[:, first] - exact[:, second] - linear
     lowest, highest = (np.where(is_open, level, gains) for level in (levels[0], levels[-1]))
     least, most = lists.sums(lowest), lists.sums(highest)
-    limits = _normalisers(measure, candidates, lowest), _normalisers(measure, candidates, highest)
+    limits = _n_relevant(candidates, lowest), _n_relevant(candidates, highest)
     low, high = certain_means(least[first] - most[second], most[first] - least[second], limits)
     matter = np.array([lists.matter_to(i, j)[matters] for i, j in contrasts.tolist()])
-    unsure = np.where(is_open, np.minimum(current, LIKELIEST * levels[-1]), gains)
-    steepest = (np.abs(lists.slopes(unsure)) / divisor[candidates.topic])[:, matters] / n_topics
-    steepest = np.maximum(steepest, of_normaliser[:, topic])
+    steepest = np.maximum(of_gains, of_normaliser)
     at_least = FLOOR * np.maximum(steepest[first], steepest[second]) * matter
     constants = constants + left_out.mean(axis=0)[:, None] / n_topics
     return LinearForm(weights, constants, matter, at_least, left_out.var(axis=0, ddof=1), low, high)
 
 
-def _divisors(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
-    """(..., topics) normalisers, inf where they are 0 and so is the score. gains : (..., candidates)."""
-    normalisers = _normalisers(measure, candidates, gains)
-    return np.where(normalisers > 1e-9, normalisers, np.inf)
+def _divisors(candidates: Candidates, gains: Floats) -> Floats:
+    """(..., topics) relevant documents, inf where there are none and so the score is 0. gains : (..., candidates)."""
+    n_relevant = _n_relevant(candidates, gains)
+    return np.where(n_relevant > 1e-9, n_relevant, np.inf)
 
 
-def _normalisers(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
-    """(..., topics) relevant documents of AP; 1 for the others. gains : (..., candidates)."""
-    n_topics = len(candidates.topics)
-    if not isinstance(measure.definition, AP):
-        return np.ones((*gains.shape[:-1], n_topics))
-    starts = np.searchsorted(candidates.topic, np.arange(n_topics + 1))
+def _n_relevant(candidates: Candidates, gains: Floats) -> Floats:
+    """(..., topics) relevant documents. gains : (..., candidates)."""
+    starts = np.searchsorted(candidates.topic, np.arange(len(candidates.topics) + 1))
     sums = np.concatenate([np.zeros((*gains.shape[:-1], 1)), np.cumsum(gains, axis=-1)], axis=-1)
     return np.diff(sums[..., starts])

@@ -82,11 +82,11 @@ class Problem:
 
     @cached_property
     def lists(self) -> Lists | None:
-        """The lists of systems, of a measure that is no weighted sum of gains."""
+        """The lists of systems, for AP."""
         if is_linear(self.measure):
             return None
         whole = self.candidates
-        return Lists.of(self.measure, whole.weight, whole.topic, len(whole.topics), self.labels.labelled)
+        return Lists.of(whole.weight, whole.topic, len(whole.topics), self.labels.labelled)
 
     def look(
         self,
@@ -155,4 +155,4 @@ class Problem:
             return form_of_sums(
                 self.measure, *of_all, predictions, gains, levels=self.levels, expected=expected, spread=spread
             )
-        return form_of_lists(self.measure, self.lists, *of_all, predictions, gains, levels=self.levels)
+        return form_of_lists(self.lists, *of_all, predictions, gains, levels=self.levels)

@@ -121,7 +121,7 @@ def next_judgments(
         Judgments of any number of models or other cheap assessors; none are needed. Topics that none of them judged are
         left out.
     measure
-        nDCG, DCG, P, RBP or another weighted sum of gains by rank; AP, ERR or RR.
+        nDCG, DCG, P, RBP or another weighted sum of gains by rank, or AP.
     scale
         Of the people, such as '0-3'; the first call needs it, unless the judgments have a declared scale.
     design
