@@ -16,7 +16,6 @@ MEASURES = (
     "AP(rel=2)",
     "R(recall_base=union)@2",
     "bpref",
-    "infAP",
 )
 
 

@@ -74,9 +74,8 @@ class World:
             (assessor, topic): Opinion({d: v for d, v in grades.items() if v >= 0}, self.scales[assessor])
             for (assessor, topic), grades in said.items()
         }
-        pools = {t: frozenset(d for topic, d, _, _ in self.rows if topic == t) for t in self.topics}
         return {
-            (assessor, topic): replace(one, panel=tuple(alone[a, topic] for a in self.assessors), pool=pools[topic])
+            (assessor, topic): replace(one, panel=tuple(alone[a, topic] for a in self.assessors))
             for (assessor, topic), one in alone.items()
         }
 

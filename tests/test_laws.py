@@ -12,13 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles import measures as oracle
-from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, ON_SINGLE_LISTS, judged, texts_of
+from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, judged, texts_of
 from qrowd.evaluation import evaluate, evaluate_blocks, measure, plan
 from qrowd.measures import DEFINITIONS
 from qrowd.model.conventions import Conventions
 from strategies import ANY, BOUNDED, PROBABILITIES, World, scores_of, worlds
 
-NAMES = [definition.name for definition in DEFINITIONS if not texts_of(definition.name, ON_SINGLE_LISTS)]
+NAMES = [definition.name for definition in DEFINITIONS]
 LINEAR = [definition.name for definition in DEFINITIONS if definition.linear]
 briefly = settings(max_examples=settings.default.max_examples // 2)  # there are many measures to every example
 
@@ -71,17 +71,6 @@ def test_a_score_is_within_the_bounds_of_its_measure_which_are_0_and_1_but_for_d
         known = known[~np.isnan(known)]
         assert np.isfinite(known).all(), text
         assert ((low <= known) & (known <= high + 1e-12)).all(), text
-
-
-@briefly
-@given(worlds(ANY), conventions)
-def test_the_scores_of_measures_of_single_lists_are_within_their_bounds(world, options):
-    texts = list(ON_SINGLE_LISTS)
-    scores = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
-    for text, values in zip(texts, scores.values, strict=True):
-        low, high = measure(text).bounds
-        known = values[~np.isnan(values)]
-        assert ((low <= known) & (known <= high + 1e-12) & np.isfinite(known)).all(), text
 
 
 def worth(text, document, grades):
@@ -172,14 +161,6 @@ def test_the_order_of_assessors_topics_systems_and_rows_makes_no_difference(meas
         ).to_xarray(),
         expected,
     )
-
-
-@briefly
-@given(worlds(ANY), conventions, st.randoms(use_true_random=False))
-def test_no_order_makes_a_difference_to_measures_of_single_lists(world, options, random):
-    texts, other = list(ON_SINGLE_LISTS), world.shuffled(random)
-    expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
-    assert_same(evaluate(other.runs, other.judgments, texts, conventions=Conventions(**options)).to_xarray(), expected)
 
 
 @given(worlds(repeats=True), st.sampled_from(["first", "last", "mean"]), st.randoms(use_true_random=False))

@@ -82,7 +82,7 @@ EXCEPTIONS = {
 }
 EXCEPTIONS |= {
     (option, "trec-eval"): "it is trec_eval's"
-    for option in ("--depth", "--format", "--measure", "--per-topic", "--rel")
+    for option in ("--depth", "--measure", "--per-topic", "--rel")
 }
 # Options whose defaults depend on the command.
 DEFAULTS = {

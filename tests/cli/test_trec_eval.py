@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from qrowd.reports.trec_eval import TrecEvalOptions, parsed_run, trec_eval_text
+from qrowd.reports.trec_eval import TrecEvalOptions, run_and_tag, trec_eval_text
+from qrowd.trec import QRELS as LINES
+from qrowd.trec import judgments_from, parse
 
 QRELS = "t1 0 a 1\nt1 0 b 0\nt1 0 c 2\nt2 0 a 1\nt3 0 a 1\n"
 RUN = "t1 Q0 a 1 3 bm25\nt1 Q0 b 2 2 bm25\nt1 Q0 c 3 1 bm25\nt1 Q0 x 4 0.5 bm25\nt2 Q0 b 1 1 bm25\n"
@@ -20,7 +22,8 @@ def files(qrowd, tmp_path):
 
 def text_of(measures=("official",), **options):
     chosen = TrecEvalOptions(tuple(measures), **options)
-    return trec_eval_text(QRELS.encode(), parsed_run(RUN.encode(), "run"), chosen)
+    judgments = judgments_from([("qrels", parse(QRELS.encode(), "qrels", LINES))])
+    return trec_eval_text(judgments, *run_and_tag(RUN.encode(), "run"), chosen)
 
 
 def test_the_official_measures_are_printed_by_default(files):
@@ -34,9 +37,8 @@ def test_the_official_measures_are_printed_by_default(files):
     ("arguments", "measures", "options"),
     [
         ("-qc -m map -m P.1,2", ("map", "P.1,2"), {"per_topic": True, "complete": True}),
-        ("-l2 -M2 -mset -n -q", ("set",), {"rel": 2, "depth": 2, "summary": False, "per_topic": True}),
-        ("-J -N 100 -mutility.2,-1,0,0.5", ("utility.2,-1,0,0.5",), {"judged_only": True, "n_collection": 100}),
-        ("-R qrels_jg -m qrels_jg -T trec_results", ("qrels_jg",), {"format": "qrels_jg"}),
+        ("-l2 -M2 -mall_trec -n -q", ("all_trec",), {"rel": 2, "depth": 2, "summary": False, "per_topic": True}),
+        ("-J -mutility.2,-1,0,0", ("utility.2,-1,0,0",), {"judged_only": True}),
         ("-mndcg.1=3,2=9 --measure ndcg_cut.2", ("ndcg.1=3,2=9", "ndcg_cut.2"), {}),
     ],
 )
@@ -52,10 +54,11 @@ def test_each_assessor_that_column_2_names_has_lines_that_start_with_the_name(fi
     assert done.out == "ann\trecip_rank            \tall\t1.0000\nbob\trecip_rank            \tall\t0.5000\n"
 
 
-def test_scores_are_turned_into_z_scores(files, tmp_path):
-    (tmp_path / "z").write_text("t1 recip_rank 0.5 0.25\nt2 recip_rank 0 1\n")
-    done = files("trec-eval", "-q", "-m", "recip_rank", "-Z", "z", "qrels", "run")
-    assert [line.split("\t")[2] for line in done.out.splitlines()] == ["2.0000", "0.0000", "1.0000"]
+def test_of_several_files_each_is_an_assessor(files, tmp_path):
+    (tmp_path / "ann.qrels").write_text("t1 0 a 1\n")
+    (tmp_path / "bob.qrels").write_text("t1 0 a 0\nt1 0 b 1\n")
+    done = files("trec-eval", "-m", "recip_rank", "ann.qrels", "bob.qrels", "run")
+    assert done.out == "ann\trecip_rank            \tall\t1.0000\nbob\trecip_rank            \tall\t0.5000\n"
 
 
 def test_labels_that_are_no_unicode_are_printed_as_they_stand_in_the_files(tmp_path):
@@ -71,8 +74,7 @@ def test_labels_that_are_no_unicode_are_printed_as_they_stand_in_the_files(tmp_p
     [
         ("nowhere run", "qrowd: nowhere: there is no such file"),
         ("qrels nowhere", "qrowd: nowhere: there is no such file"),
-        ("-m mpa qrels run", "qrowd: trec_eval has no measure 'mpa'; did you mean 'map'"),
-        ("-m map_avgjg qrels run", "qrowd: measure map_avgjg does not fit --format qrels"),
+        ("-m mpa qrels run", "qrowd: trec-eval has no measure 'mpa'; did you mean 'map'"),
         ("run run", "qrowd: run, line 1: expected 'topic iteration document grade', found 6 fields"),
         ("qrels", "qrowd: missing argument"),
     ],

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import measures as oracle
-from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, ON_PROBABILITIES, ON_SINGLE_LISTS, texts_of
+from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, ON_PROBABILITIES, texts_of
 from qrowd.evaluation import evaluate, measure
 from qrowd.files import read_judgments, read_runs
 from qrowd.measures import DEFINITIONS
@@ -15,12 +15,10 @@ from strategies import ANY, BOUNDED, PROBABILITIES, worlds
 
 TABLES = {
     "any scale": (ON_ANY_SCALE, ANY),
-    "single lists": (ON_SINGLE_LISTS, ANY),
     "bounded scales": (ON_A_BOUNDED_SCALE, BOUNDED),
     "probabilities": (ON_PROBABILITIES, PROBABILITIES),
 }
 NAMES = [definition.name for definition in DEFINITIONS]
-OF_PANELS = [name for name in NAMES if not texts_of(name, ON_SINGLE_LISTS)]  # the others meet trec_eval's own program
 
 
 def equal(score, expected):
@@ -76,7 +74,7 @@ def scored(collection):
     ]
 
 
-@pytest.mark.parametrize("name", OF_PANELS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_measure_is_the_oracles_on_real_collections(collection, scored, name):
     """NIST and every judge file, all parameter settings; of the lists a sample.
 

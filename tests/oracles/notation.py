@@ -1,7 +1,6 @@
 """What the text of a measure means, said with the oracle's functions.
 
-Four tables map texts to functions of a ranking and an opinion; their names say which scales the texts are fit for;
-`ON_SINGLE_LISTS`, fit for any scale, holds measures that read one list at a time.
+Three tables map texts to functions of a ranking and an opinion; their names say which scales the texts are fit for.
 Together they use every parameter of every measure.
 """
 
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from math import inf
 
 from oracles import measures as oracle
-from oracles import trec_eval
 
 
 @dataclass(frozen=True)
@@ -20,13 +18,11 @@ class Opinion:
     grades : document -> grade, for the documents judged.
     scale : "binary", "0-3" (whole grades up to 3), "0..1" (fractions up to 1) or "magnitude".
     panel : the opinions of all assessors on the topic, for measures that ask what anyone says.
-    pool : the documents that stand in anyone's judgments of the topic, with a grade or without.
     """
 
     grades: dict
     scale: str
     panel: tuple = ()
-    pool: frozenset = frozenset()
 
     @property
     def maximum(self):
@@ -166,68 +162,7 @@ ON_PROBABILITIES = {
     ),
 }
 
-ON_SINGLE_LISTS = {
-    "num_ret": lambda r, o: len(r),
-    "num_ret(judged_only=True)": lambda r, o: len(judged(r, o)),
-    "num_rel(rel=2)": lambda r, o: oracle.number_relevant(o.grades, 2),
-    "num_rel_ret(rel=2)": lambda r, o: len(trec_eval.found(r, o.grades, 2)),
-    "num_nonrel_judged_ret(rel=2)": lambda r, o: trec_eval.nonrelevant_retrieved(r, o.grades, 2),
-    "unj@1": lambda r, o: trec_eval.unjudged(r, o.grades, 1),
-    "unj@4": lambda r, o: trec_eval.unjudged(r, o.grades, 4),
-    "set_P(rel=2)": lambda r, o: trec_eval.set_precision(r, o.grades, 2),
-    "set_P(rel=0.5,judged_only=True)": lambda r, o: trec_eval.set_precision(judged(r, o), o.grades, 0.5),
-    "set_relative_P(rel=2)": lambda r, o: trec_eval.set_relative_precision(r, o.grades, 2),
-    "set_relative_P(rel=0.5,judged_only=True)": lambda r, o: trec_eval.set_relative_precision(
-        judged(r, o), o.grades, 0.5
-    ),
-    "set_map(rel=2)": lambda r, o: trec_eval.set_map(r, o.grades, 2),
-    "set_map(rel=0.5,judged_only=True)": lambda r, o: trec_eval.set_map(judged(r, o), o.grades, 0.5),
-    "set_F(rel=2)": lambda r, o: trec_eval.set_f(r, o.grades, 1, 2),
-    "set_F(x=0.25,rel=0.5)": lambda r, o: trec_eval.set_f(r, o.grades, 0.25, 0.5),
-    "set_F(x=0.25,rel=0.5,judged_only=True)": lambda r, o: trec_eval.set_f(judged(r, o), o.grades, 0.25, 0.5),
-    "utility(rel=2)": lambda r, o: trec_eval.utility(r, o.grades, (1, -1, 0, 0), 0, 2),
-    "utility(retrieved_relevant=2.5,retrieved_nonrelevant=-2,missed_relevant=-0.5,missed_nonrelevant=0.25,"
-    "n_collection=99,rel=0.5)": lambda r, o: trec_eval.utility(r, o.grades, (2.5, -2, -0.5, 0.25), 99, 0.5),
-    "utility(rel=2,judged_only=True)": lambda r, o: trec_eval.utility(judged(r, o), o.grades, (1, -1, 0, 0), 0, 2),
-    "relative_P(rel=2)@1": lambda r, o: trec_eval.relative_precision(r, o.grades, 1, 2),
-    "relative_P(rel=0.5,judged_only=True)@3": lambda r, o: trec_eval.relative_precision(judged(r, o), o.grades, 3, 0.5),
-    "Rprec_mult(rel=2)": lambda r, o: trec_eval.precision_at_multiple(r, o.grades, 1, 2),
-    "Rprec_mult(multiple=1.6,rel=0.5)": lambda r, o: trec_eval.precision_at_multiple(r, o.grades, 1.6, 0.5),
-    "Rprec_mult(multiple=0.6,rel=0.5,judged_only=True)": lambda r, o: trec_eval.precision_at_multiple(
-        judged(r, o), o.grades, 0.6, 0.5
-    ),
-    "iprec_at_recall(rel=2)": lambda r, o: trec_eval.interpolated(r, o.grades, 0, 2),
-    "iprec_at_recall(recall=0.6,rel=0.5)": lambda r, o: trec_eval.interpolated(r, o.grades, 0.6, 0.5),
-    "iprec_at_recall(recall=1,rel=0.5,judged_only=True)": lambda r, o: trec_eval.interpolated(
-        judged(r, o), o.grades, 1, 0.5
-    ),
-    "11pt_avg(rel=2)": lambda r, o: trec_eval.eleven_points(r, o.grades, 2),
-    "11pt_avg(rel=0.5,judged_only=True)": lambda r, o: trec_eval.eleven_points(judged(r, o), o.grades, 0.5),
-    "infAP(rel=2)": lambda r, o: trec_eval.inferred(r, o.grades, o.pool, 2),
-    "infAP(rel=0.5)": lambda r, o: trec_eval.inferred(r, o.grades, o.pool, 0.5),
-    "yaap(rel=2)": lambda r, o: trec_eval.yaap(r, o.grades, 2),
-    "yaap(rel=0.5,judged_only=True)": lambda r, o: trec_eval.yaap(judged(r, o), o.grades, 0.5),
-    "binG(rel=2)": lambda r, o: trec_eval.binary_gain(r, o.grades, 2),
-    "binG(rel=0.5,judged_only=True)": lambda r, o: trec_eval.binary_gain(judged(r, o), o.grades, 0.5),
-    "ideal_dcg": lambda r, o: trec_eval.ideal_dcg(o.grades, "linear"),
-    "ideal_dcg(gains={0:1,1:5,3:2},judged_only=True)": lambda r, o: trec_eval.ideal_dcg(o.grades, ODD),
-    "ndcg_rel": lambda r, o: trec_eval.ndcg_by_relevant(r, o.grades, "linear"),
-    "ndcg_rel(gains={0:1,1:5,3:2})": lambda r, o: trec_eval.ndcg_by_relevant(r, o.grades, ODD),
-    "ndcg_rel(judged_only=True)": lambda r, o: trec_eval.ndcg_by_relevant(judged(r, o), o.grades, "linear"),
-    "Rndcg": lambda r, o: trec_eval.ndcg_by_level(r, o.grades, "linear"),
-    "Rndcg(gains={0:1,1:5,3:2})": lambda r, o: trec_eval.ndcg_by_level(r, o.grades, ODD),
-    "Rndcg(judged_only=True)": lambda r, o: trec_eval.ndcg_by_level(judged(r, o), o.grades, "linear"),
-    "G": lambda r, o: trec_eval.normalised_gain(r, o.grades, "linear"),
-    "G(gains={0:1,1:5,3:2})": lambda r, o: trec_eval.normalised_gain(r, o.grades, ODD),
-    "G(judged_only=True)": lambda r, o: trec_eval.normalised_gain(judged(r, o), o.grades, "linear"),
-    "rbp": lambda r, o: trec_eval.rbp(r, o.grades, 0.9, "linear"),
-    "rbp(p=0.5,gains={0:1,1:5,3:2})": lambda r, o: trec_eval.rbp(r, o.grades, 0.5, ODD),
-    "rbp(judged_only=True)": lambda r, o: trec_eval.rbp(judged(r, o), o.grades, 0.9, "linear"),
-    "rbp_resid": lambda r, o: trec_eval.rbp_residual(r, o.grades, 0.9),
-    "rbp_resid(p=0.5)": lambda r, o: trec_eval.rbp_residual(r, o.grades, 0.5),
-}
-
-MEANING = ON_SINGLE_LISTS | ON_ANY_SCALE | ON_A_BOUNDED_SCALE | ON_PROBABILITIES
+MEANING = ON_ANY_SCALE | ON_A_BOUNDED_SCALE | ON_PROBABILITIES
 
 
 def texts_of(name, *tables):

@@ -27,7 +27,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "partition": "Turn runs and judgments of any size into a partitioned collection, for qrowd evaluate.",
         "check": "Show what files contain, how they are read, and the mistakes in them.",
         "measures": "List all measures with their parameters, formulas and sources.",
-        "trec-eval": "Print what trec_eval prints, of one file of judgments or of each assessor in it.",
+        "trec-eval": "Print what trec_eval prints, of one file of judgments or of each assessor.",
         "prefer": "Evaluate systems by preferences between two documents.",
     },
     "Study the assessors": {

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import OneValueCommand
 from qrowd.cli.completion import trec_eval_measures
-from qrowd.cli.options import CONVENTIONS, option
-from qrowd.model.conventions import ScoreDtype
+from qrowd.cli.options import option
 
 CLASS = OneValueCommand
 
 
 def trec_eval(
-    qrels: Annotated[str, typer.Argument(help="File of judgments.", metavar="QRELS")],
+    qrels: Annotated[list[str], typer.Argument(help="Qrels files; of several, each is one assessor.", metavar="QRELS")],
     run: Annotated[str, typer.Argument(help="Run file, or - for standard input.", metavar="RUN")],
     measure: Annotated[
         list[str] | None,
@@ -41,47 +40,24 @@ def trec_eval(
     depth: Annotated[
         int | None, option("-M", "--depth", help="Documents of each list that count.", show_default="all", metavar="N")
     ] = None,
-    n_collection: Annotated[
-        int, option("-N", "--n-collection", help="Number of documents in the collection, for utility.")
-    ] = 0,
-    format: Annotated[
-        Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"], option("-R", "--format", help="Format of the judgments.")
-    ] = "qrels",
-    run_format: Annotated[
-        Literal["trec_results"], option("-T", "--run-format", help="Format of the run.")
-    ] = "trec_results",
-    z_scores: Annotated[
-        str | None,
-        option("-Z", "--z-scores", help="File of means and standard deviations for z scores.", metavar="FILE"),
-    ] = None,
     assessor: options.Assessor = "file",
-    score_dtype: Annotated[ScoreDtype, CONVENTIONS["score_dtype"]] = "float64",
 ) -> None:
-    """Print what trec_eval prints, of one file of judgments or of each assessor in it."""
+    """Print what trec_eval prints, of one file of judgments or of each assessor."""
     from pathlib import Path
 
-    from qrowd.files import read_bytes
-    from qrowd.reports.trec_eval import TrecEvalOptions, parsed_run, parsed_z_scores, trec_eval_text
+    from qrowd.files import read_bytes, read_judgments
+    from qrowd.reports.trec_eval import TrecEvalOptions, run_and_tag, trec_eval_text
 
     chosen = TrecEvalOptions(
         tuple(measure or ["official"]),
-        format=format,
         rel=rel,
         per_topic=per_topic,
         summary=not no_summary,
         complete=complete,
         judged_only=judged_only,
-        n_collection=n_collection,
         depth=depth,
-        score_dtype=score_dtype,
     )
-    judgments = read_bytes(Path(qrels))
-    text = trec_eval_text(
-        judgments,
-        parsed_run(read_bytes(Path(run)), run),
-        chosen,
-        name=qrels,
-        z_scores=None if z_scores is None else parsed_z_scores(read_bytes(Path(z_scores)), z_scores),
-        by_assessor=assessor == "column",
-    )
+    judgments = read_judgments(qrels, assessor=assessor)
+    several = assessor == "column" or len(judgments.assessors) > 1
+    text = trec_eval_text(judgments, *run_and_tag(read_bytes(Path(run)), run), chosen, by_assessor=several)
     typer.echo(text.encode("utf-8", "surrogateescape"), nl=False)

@@ -1,7 +1,7 @@
 """The measures of trec_eval on the ranked list of one system for one topic, added up in trec_eval's order.
 
 The order of additions and divisions is part of the definition here, because trec_eval's text is rounded to four digits
-and must come out the same. Buckley (2008), trec_eval 10.0: form_res_rels, m_*.
+and must come out the same. Buckley (2008), trec_eval 9.0: form_res_rels, m_*.
 """
 
 from __future__ import annotations
@@ -68,9 +68,7 @@ class RankedList:
 @lru_cache(maxsize=8)
 def logarithms(depth: int) -> Floats:
     """log2(rank + 1) of each rank, by the C library, whose last digit NumPy's may not share."""
-    values = np.array([log2(rank + 1) for rank in range(1, depth + 1)])
-    values.flags.writeable = False
-    return values
+    return np.array([log2(rank + 1) for rank in range(1, depth + 1)])
 
 
 def summed(terms: Floats) -> float:
@@ -78,86 +76,38 @@ def summed(terms: Floats) -> float:
     return float(np.cumsum(terms)[-1]) if terms.size else 0.0
 
 
-def ratio(part: float, whole: float) -> float:
-    """part / whole; 0 / 0 is nan, as in C."""
-    return part / whole if whole else nan
-
-
-# ---------------------------------------------------------------------- counts and sets
-
-
-def num_nonrel_judged_ret(ranked: RankedList) -> int:
-    return int(ranked.is_judged.sum()) - ranked.n_relevant_retrieved
-
-
-def set_p(ranked: RankedList) -> float:
-    return ranked.n_relevant_retrieved / ranked.n_retrieved if ranked.n_retrieved else 0.0
-
-
-def set_recall(ranked: RankedList) -> float:
-    return ranked.n_relevant_retrieved / ranked.n_relevant if ranked.n_relevant else 0.0
-
-
-def set_relative_p(ranked: RankedList) -> float:
-    smaller = min(ranked.n_retrieved, ranked.n_relevant)
-    return ranked.n_relevant_retrieved / smaller if smaller else 0.0
-
-
-def set_map(ranked: RankedList) -> float:
-    whole = ranked.n_retrieved * ranked.n_relevant
-    return ranked.n_relevant_retrieved**2 / whole if whole else 0.0
+def share(part: float, whole: float) -> float:
+    """part / whole; 0 where there is nothing to divide by."""
+    return part / whole if whole else 0.0
 
 
 def set_f(ranked: RankedList, x: float) -> float:
     """x : weight of recall against precision."""
     if not ranked.n_relevant_retrieved:
         return 0.0
-    precision, recall = set_p(ranked), set_recall(ranked)
+    precision = ranked.n_relevant_retrieved / ranked.n_retrieved
+    recall = ranked.n_relevant_retrieved / ranked.n_relevant
     return (x + 1.0) * precision * recall / (x * precision + recall)
 
 
-def utility(ranked: RankedList, worth: Sequence[float], n_collection: int) -> float:
-    """worth : of a document that is retrieved relevant, retrieved nonrelevant, missed, and rightly left out."""
+def utility(ranked: RankedList, worth: Sequence[float]) -> float:
+    """worth : of a document that is retrieved relevant, retrieved nonrelevant, missed, and rightly left out.
+
+    The collection is taken to hold no other documents, as without the program's option -N.
+    """
     found, retrieved, relevant = ranked.n_relevant_retrieved, ranked.n_retrieved, ranked.n_relevant
     return (
         worth[0] * found
         + worth[1] * (retrieved - found)
         + worth[2] * (relevant - found)
-        + worth[3] * (n_collection + found - retrieved - relevant)
+        + worth[3] * (found - retrieved - relevant)
     )
-
-
-# ---------------------------------------------------------------------- at cut-offs
-
-
-def precision_at(ranked: RankedList, cutoff: int) -> float:
-    return ranked.found(cutoff) / cutoff
-
-
-def recall_at(ranked: RankedList, cutoff: int) -> float:
-    return ranked.found(cutoff) / ranked.n_relevant if ranked.n_relevant else 0.0
-
-
-def relative_precision_at(ranked: RankedList, cutoff: int) -> float:
-    return ranked.found(cutoff) / min(cutoff, ranked.n_relevant) if ranked.n_relevant else 0.0
-
-
-def success_at(ranked: RankedList, cutoff: int) -> float:
-    return 1.0 if ranked.found(cutoff) else 0.0
-
-
-def unjudged_at(ranked: RankedList, cutoff: int) -> float:
-    return int((~ranked.is_judged[:cutoff]).sum()) / cutoff
 
 
 def precision_at_multiple(ranked: RankedList, multiple: float) -> float:
     """multiple : of the number of relevant documents."""
     cutoff = int(multiple * ranked.n_relevant + 0.9)
-    return precision_at(ranked, cutoff) if cutoff > 0 else 0.0
-
-
-def r_precision(ranked: RankedList) -> float:
-    return ranked.found(ranked.n_relevant) / ranked.n_relevant if ranked.n_relevant else 0.0
+    return ranked.found(cutoff) / cutoff if cutoff > 0 else 0.0
 
 
 def interpolated_precisions(ranked: RankedList, recalls: Sequence[float]) -> list[float]:
@@ -167,7 +117,7 @@ def interpolated_precisions(ranked: RankedList, recalls: Sequence[float]) -> lis
     level, found = len(needed) - 1, ranked.n_relevant_retrieved
     while level >= 0 and needed[level] > found:
         level -= 1
-    best = ratio(found, ranked.n_retrieved)
+    best = found / ranked.n_retrieved if ranked.n_retrieved else nan  # as 0 / 0 in C
     for rank in reversed(ranked.relevant_ranks):
         best = max(best, found / rank)
         while level >= 0 and needed[level] == found:
@@ -183,26 +133,13 @@ def interpolated_average(ranked: RankedList, recalls: Sequence[float]) -> float:
     return summed(np.array(interpolated_precisions(ranked, recalls)[::-1])) / len(recalls)
 
 
-# ---------------------------------------------------------------------- down the list
-
-
 def reciprocal_rank(ranked: RankedList) -> float:
     return 1 / ranked.relevant_ranks[0] if ranked.relevant_ranks else 0.0
 
 
-def precision_sum(ranked: RankedList, cutoff: int | None = None) -> float:
-    ranks = np.array([rank for rank in ranked.relevant_ranks if cutoff is None or rank <= cutoff])
-    return summed(np.arange(1, ranks.size + 1) / ranks) if ranks.size else 0.0
-
-
-def average_precision(ranked: RankedList, cutoff: int | None = None) -> float:
-    total = precision_sum(ranked, cutoff)
-    return total / ranked.n_relevant if total else 0.0
-
-
-def yaap(ranked: RankedList) -> float:
-    total = precision_sum(ranked)
-    return log((1.0 + total) / (1.0 + ranked.n_relevant - total))
+def average_precision(ranked: RankedList, cutoff: float = inf) -> float:
+    ranks = np.array([rank for rank in ranked.relevant_ranks if rank <= cutoff])
+    return summed(np.arange(1, ranks.size + 1) / ranks) / ranked.n_relevant if ranks.size else 0.0
 
 
 def geometric(value: float) -> float:
@@ -253,9 +190,6 @@ def binary_gain(ranked: RankedList) -> float:
     return summed(np.array(terms)) / ranked.n_relevant if terms else 0.0
 
 
-# ---------------------------------------------------------------------- gains
-
-
 def gains_of(grades: Floats, gains: Mapping[float, float]) -> Floats:
     """The gain of each grade: as `gains` says, else the grade itself; 0 where not judged."""
     result = np.where(np.isnan(grades), 0.0, grades)
@@ -268,53 +202,6 @@ def ideal_of(judged: Floats, gains: Mapping[float, float]) -> Floats:
     """All positive gains of a topic, highest first."""
     every = gains_of(judged, gains)
     return np.sort(every[every > 0])[::-1]
-
-
-def programs_ideal_of(judged: Floats, gains: Mapping[float, float]) -> Floats:
-    """The gains of the ideal ranking as the program orders them, of whole grades.
-
-    It compares gains by the whole part of their difference, in a merge sort of the levels, those that are named first,
-    and ends the ranking at the first gain that is not positive. Gains that differ by 1 or more come as in `ideal_of`.
-    """
-    others = np.arange(judged.max(initial=-1.0) + 1)
-    levels = [*gains.items(), *((level, level) for level in others.tolist() if level not in gains)]
-    ordered = _merged(levels)[::-1]
-    if not ordered or ordered[0][1] <= 0:
-        return np.empty(0)
-    result: list[float] = []
-    for level, gain in ordered:
-        n = int((judged == level).sum())
-        if n and gain <= 0:
-            break
-        result += [gain] * n
-    return np.array(result)
-
-
-def _merged(levels: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Levels by gain, lowest first, by the C library's merge sort."""
-    if len(levels) < 2:
-        return levels
-    half = len(levels) // 2
-    first, second = _merged(levels[:half]), _merged(levels[half:])
-    result = []
-    while first and second:
-        result.append((first if int(first[0][1] - second[0][1]) <= 0 else second).pop(0))
-    return [*result, *first, *second]
-
-
-def gains_to_one(values: Floats, judged: Floats, gains: Mapping[float, float]) -> Floats:
-    """Gains between 0 and 1: where a level of the topic has another, 0 is the lowest of the levels and 1 the highest.
-
-    values : (n,) grades at each rank. A level is every whole grade up to the topic's highest, and each that is named.
-    """
-    result = gains_of(values, gains)
-    levels = np.append(np.arange(np.floor(judged.max(initial=0.0)) + 1), judged)
-    every = np.append(gains_of(levels, gains), list(gains.values()))
-    low, high = every.min(), every.max()
-    if (low < 0 or high > 1) and high > low:
-        result[~np.isnan(values)] -= low
-        result[~np.isnan(values)] /= high - low
-    return result
 
 
 def discounted(gains: Floats) -> Floats:
@@ -351,32 +238,9 @@ def normalised_by_level(gains: Floats, ideal: Floats) -> float:
 
 def normalised_gain(gains: Floats, ideal: Floats) -> float:
     """G: gain discounted by what the documents so far could have brought and did not."""
-    if not ideal.size:
-        return 0.0
     costs = np.ones(gains.size)
     reach = min(gains.size, ideal.size)
     costs[:reach] = np.maximum(ideal[:reach], 1.0)
-    possible, gained = np.cumsum(costs), np.cumsum(gains)
-    total = 0.0
-    for r in np.flatnonzero(gains).tolist():
-        left = 2 + float(possible[r]) - float(gained[r])  # below 2 only where the program's ideal ranking is none
-        discount = log2(left) if left > 0 else nan
-        total += float(gains[r]) / discount if discount else inf
-    return total / summed(ideal)
-
-
-def persistence(n: int, p: float) -> Floats:
-    """(n + 1,) p to the power of 0, 1, ..., by repeated multiplication."""
-    return np.append(1.0, np.cumprod(np.full(n, p)))
-
-
-def rank_biased_precision(gains: Floats, p: float) -> float:
-    return (1.0 - p) * summed(gains * persistence(gains.size, p)[:-1])
-
-
-def rank_biased_residual(ranked: RankedList, p: float) -> float:
-    """What documents that are not judged could add, and all ranks below the list; 0 where all are judged."""
-    if ranked.is_judged.all():
-        return 0.0
-    powers = persistence(ranked.n_retrieved, p)
-    return float(powers[-1] + (1 - p) * summed(powers[:-1][~ranked.is_judged]))
+    missed = np.cumsum(costs) - np.cumsum(gains)
+    terms = [gains[r] / log2(2 + missed[r]) for r in np.flatnonzero(gains).tolist()]
+    return summed(np.array(terms)) / summed(ideal) if ideal.size else 0.0

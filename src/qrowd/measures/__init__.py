@@ -7,12 +7,10 @@ from qrowd.measures.gain import DCG, GAP, NDCG, Q
 from qrowd.measures.patience import ERR, RBP, residual_of
 from qrowd.measures.precision import AP, RR, Bpref, Judged, P, R, Rprec, Success
 from qrowd.measures.scoring import Linear, Scored, TopicView
-from qrowd.measures.trec_eval import DEFINITIONS as TREC_EVAL
 
 #: Every measure, in the order tables list them.
 DEFINITIONS: tuple[Scored, ...] = (
     P(), R(), Rprec(), RR(), Success(), AP(), Bpref(), DCG(), NDCG(), ERR(), RBP(), Q(), GAP(), Twist(), Judged(),
-    *TREC_EVAL,
 )  # fmt: skip
 
 __all__ = ["DEFINITIONS", "Linear", "Scored", "TopicView", "residual_of"]

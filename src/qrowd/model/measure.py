@@ -49,7 +49,6 @@ class Definition:
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     cutoff: ClassVar[Literal["required", "optional", "none"]] = "optional"
     aliases: ClassVar[tuple[str, ...]] = ()  # trec_eval's names; one that ends in _ takes the cut-off: ndcg_cut_10
-    numbered: ClassVar[str | None] = None  # parameter that takes the number of such a name: iprec_at_recall_0.10
     linear: ClassVar[bool] = False  # a weighted sum of gains by rank, up to a normaliser
 
     def lowest(self, measure: Measure) -> float:
@@ -152,9 +151,7 @@ def parse_measure(
         raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@k, as in nDCG@10")
     definition, number = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions, added)
     arguments = _arguments(shape["inside"], f"{noun} {written!r}")
-    own_name = shape["cutoff"] is not None and shape["name"].strip().lower() == definition.name.lower()
-    parameter = None if own_name else definition.numbered
-    cutoff = None if number is None else _placed(number, parameter, arguments, f"{noun} {written!r}")
+    cutoff = None if number is None else int(number)
     if cutoff is not None and definition.cutoff == "none":
         raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
     if cutoff is None and definition.cutoff == "required":
@@ -194,34 +191,17 @@ def _find(
         )
         where_to_look = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
         raise MeasureError(f"{written} is unknown; {hint}{where_to_look}")
-    return definition, None if cutoff is None else cutoff.strip()
-
-
-def _placed(text: str, parameter: str | None, arguments: dict[str, Value], written: str) -> int | None:
-    """The number as a cut-off; or among the arguments, where a parameter takes it, as in IPrec@0.1."""
-    if parameter is None:
-        if not _CUT.fullmatch(text):
-            raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {text!r}")
-        return int(text)
-    if parameter in arguments:
-        raise MeasureError(f"{written}: {parameter} is given twice")
-    try:
-        arguments[parameter] = float(text)
-    except ValueError:
-        arguments[parameter] = text
-    return None
+    if cutoff is not None and not _CUT.fullmatch(cutoff := cutoff.strip()):
+        raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {cutoff!r}")
+    return definition, cutoff
 
 
 def _named(name: str, cutoff: str | None, definitions: Sequence[Definition]) -> tuple[Definition | None, str | None]:
-    """The definition of that name or alias, if there is one, and the number as it is written.
-
-    Upper and lower case are the same, except between RBP and trec_eval's rbp.
-    """
-    names = {d.name.lower(): d for d in reversed(definitions)} | {d.name: d for d in definitions}
-    aliases = {alias.lower(): d for d in definitions for alias in d.aliases}
-    definition = names.get(name) or names.get(name.lower()) or aliases.get(name.lower())
+    """The definition of that name or alias in any case, if there is one, and the number as it is written."""
+    names = {alias.lower(): d for d in definitions for alias in (*d.aliases, d.name)}
+    definition = names.get(name.lower())
     if definition is None and cutoff is None and (numbered := _NUMBERED.fullmatch(name)):
-        definition = aliases.get(numbered["stem"].lower() + "_")
+        definition = names.get(numbered["stem"].lower() + "_")
         cutoff = None if definition is None else numbered["cutoff"]
     return definition, cutoff
 
