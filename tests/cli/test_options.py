@@ -81,8 +81,7 @@ EXCEPTIONS = {
     ("--model", "campaign ask"): "models that are asked, not their judgments",
 }
 EXCEPTIONS |= {
-    (option, "trec-eval"): "it is trec_eval's"
-    for option in ("--depth", "--measure", "--per-topic", "--rel")
+    (option, "trec-eval"): "it is trec_eval's" for option in ("--depth", "--measure", "--per-topic", "--rel")
 }
 # Options whose defaults depend on the command.
 DEFAULTS = {

@@ -1,6 +1,5 @@
 """How measures are written: one text for each, many spellings understood, every mistake answered in one line."""
 
-
 import ir_measures
 import pytest
 from hypothesis import given
