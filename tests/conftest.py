@@ -2,8 +2,11 @@
 
 import gc
 import os
+import sys
+import tomllib
 from collections.abc import Generator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -12,6 +15,22 @@ from browsers import browser
 from stores import address, emptied, empty, opened, postgres, store
 
 __all__ = ["address", "browser", "emptied", "empty", "opened", "postgres", "store"]  # fixtures
+
+
+def declare_studies(folder: Path) -> None:
+    """Declare the studies of `papers/pyproject.toml` as an installed distribution does, of whichever checkout."""
+    project = tomllib.loads((Path(__file__).parents[1] / "papers" / "pyproject.toml").read_text(encoding="utf-8"))
+    info = folder / "qrowd_papers-0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: qrowd-papers\nVersion: 0\n")
+    points = project["project"]["entry-points"]["qrowd.studies"]
+    lines = "".join(f"{name} = {place}\n" for name, place in points.items())
+    (info / "entry_points.txt").write_text(f"[qrowd.studies]\n{lines}")
+    sys.path.insert(0, str(folder))
+
+
+INSTALLED = TemporaryDirectory(prefix="qrowd-")
+declare_studies(Path(INSTALLED.name))
 
 # No deadline: the first example pays for what it imports. A law without a number of its own is tried on 50
 # examples, which differ from run to run except in CI; with `pytest --hypothesis-profile thorough` on 500.

@@ -26,7 +26,7 @@ from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.materials import find_campaign
 from qrowd.preferences import preference_table
-from qrowd.reports.arms import compare_arms
+from qrowd_papers.arms.compared_arms import compare_arms
 
 ASSESSORS = [f"a{i}" for i in range(1, 7)]
 ARMS = ["absolute", "preference", "degrees"]
@@ -147,12 +147,12 @@ def test_agreement_feedback_and_context_of_the_study_are_those_of_its_arms(study
 
 def test_the_commands_compare_and_draw_the_arms_of_a_campaign(study: Any, tmp_path: Path) -> None:
     data = ["--campaign", "study", "--database", str(study.path)]
-    outcome = CliRunner().invoke(app, ["prefer", "agree", *data, "--output", str(tmp_path / "o.json")])
+    outcome = CliRunner().invoke(
+        app, ["study", "arms", *data, "-o", str(tmp_path / "o.json"), "--figures", str(tmp_path)]
+    )
     assert outcome.exit_code == 0, outcome.output
     assert outcome.stdout.startswith(compared(study).sentence[:60])
     content = json.loads((tmp_path / "o.json").read_text())
     slow = slow_table_4(study)
     assert {(row["assessor"], row["arm"]): row["n"] for row in content["times"]} == {k: v[0] for k, v in slow.items()}
-    drawn = CliRunner().invoke(app, ["plot", "arms", *data, "-o", str(tmp_path / "arms.svg")])
-    assert drawn.exit_code == 0, drawn.output
     assert b"degrees</text>" in (tmp_path / "arms.svg").read_bytes()

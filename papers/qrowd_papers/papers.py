@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-from qrowd import files
 from qrowd.errors import ArgumentError
 from qrowd.executors import AnyExecutor
 from qrowd.reports.document import Document
-from qrowd.reports.plots.style import FORMATS, Figure, render
-from qrowd_papers.simulations import Progress, each
-from qrowd_papers.tables import write_tables as write_tables
+from qrowd.reports.plots.style import Figure
+from qrowd_papers.simulations import Progress
 
 # The module with the page of each, and the one with its figures; the function is named after the study.
 PAGES = {
@@ -39,20 +36,18 @@ SHARED = ("aware", "coverage", "advice", "skewed-grades", "next-judgments")
 SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "assessor-bias")
 
 
-def check(name: str, *, figures: bool = False, format: str = "svg") -> None:
-    """Refuse a paper or a format that does not exist, before any work is done.
+def check(name: str, *, figures: bool = False) -> None:
+    """Refuse a study or figures that do not exist, before any work is done.
 
     Raises
     ------
     ArgumentError
-        There is no such study, it has no figures, or pictures cannot be written so.
+        There is no such study, or it has no figures.
     """
     if name not in PAGES:
         raise ArgumentError(f"study {name!r}: choose one of {', '.join(PAGES)}")
     if figures and name not in FIGURES:
         raise ArgumentError(f"study {name!r}: it has no figures; {', '.join(FIGURES)} have")
-    if format not in FORMATS:
-        raise ArgumentError(f"format={format!r}: a picture is written as {', '.join(FORMATS)}")
 
 
 def page(
@@ -94,33 +89,6 @@ def figures(
     make = _function(f"{paper}.figures", f"{paper}-figures")
     made: tuple[Figure, ...] = make(data, quick=quick, rng=rng, progress=progress)
     return made
-
-
-def figure(paper: str, name: str, data: str | None = None, *, quick: bool = False, rng: int = 1) -> Figure:
-    """One figure of a paper, such as "magnitude-5".
-
-    Raises
-    ------
-    ArgumentError
-        The paper has no such figure.
-    """
-    by_name = {one.name: one for one in figures(paper, data, quick=quick, rng=rng)}
-    if name not in by_name:
-        raise ArgumentError(f"figure {name!r}: choose one of {', '.join(by_name)}")
-    return by_name[name]
-
-
-def write_figures(
-    paper: str, data: str | None, folder: str, *, format: str = "svg", quick: bool = False, rng: int = 1,
-    progress: Progress | None = None,
-) -> int:  # fmt: skip
-    """Write every figure of a paper into a folder, each with its data as CSV beside it; how many."""
-    drawings = figures(paper, data, quick=quick, rng=rng)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for one in each(drawings, "figures", progress):
-        files.write_whole(Path(folder) / f"{one.name}.{format}", render(one, format))
-        files.write_whole(Path(folder) / f"{one.name}.csv", one.frame().to_csv(index=False, lineterminator="\n"))
-    return len(drawings)
 
 
 def _function(module: str, name: str) -> Any:

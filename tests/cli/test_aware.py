@@ -154,18 +154,11 @@ def test_a_method_that_does_not_fit_is_refused_in_one_line(qrowd, experts, metho
     assert outcome.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [["annotator-test", "--quick"], ["aware", "--quick", "--figures", "pictures"]])
-def test_processes_that_would_have_no_effect_are_refused(qrowd, command):
-    outcome = qrowd("study", *command, "--processes", 2)
-    assert outcome.status == 2
-    assert "computed in one process" in outcome.err
-
-
 def test_the_quick_study_runs_and_writes_its_page(qrowd, tmp_path):
     outcome = qrowd("study", "aware", "--quick", "--output", "aware.md")
     assert outcome.status == 0, outcome.err
     text = (tmp_path / "aware.md").read_text()
     assert text.startswith("AWARE, recomputed. Closest to the gold")
     assert "| tpc_apc_med |" in text
-    assert "choose one of" in qrowd("study", "awhere").err
+    assert "did you mean 'aware'?" in qrowd("study", "awhere").err
     assert "there is no such folder" in qrowd("study", "aware", "--quick", "--data", tmp_path).err

@@ -68,7 +68,7 @@ def test_status_counts_by_arm_and_prints_the_assessors_of_each(qrowd, study):
         (("agree", "--campaign", "study"), 0),  # one arm has judgments
         (("agree", "--campaign", "study/absolute"), 0),
         (("prefer", "bradley-terry", "--campaign", "study/degrees"), 0),
-        (("prefer", "agree", "--campaign", "study"), 0),
+        (("study", "arms", "--campaign", "study"), 0),
         (("campaign", "export", "study/degrees", "--what", "preferences", "--format", "csv"), 0),
         (("campaign", "units", "study"), 0),
         (("prefer", "bradley-terry", "--campaign", "study"), 2),

@@ -14,7 +14,7 @@ from qrowd.collect.store.engine import open_store
 
 LINES = [(command, line) for command, lines in EXAMPLES.items() for line in lines]
 CAMPAIGN = [line for command, line in LINES if command.startswith("campaign")]
-IN_A_BROWSER_OR_LONG = ("serve", "study", "campaign owner")
+IN_A_BROWSER_OR_LONG = ("serve", "campaign owner")
 OTHER_FILES = ("account", "campaign", "judge", "leaderboards")  # tests of their own
 RUN = [line for command, line in LINES if not command.startswith((*IN_A_BROWSER_OR_LONG, *OTHER_FILES))]
 

@@ -64,7 +64,6 @@ EXCEPTIONS = {
     ("--output", "plot"): "it writes a plot",
     ("--output", "campaign export"): "it writes to standard output, in a format of --format",
     ("--output", "campaign person"): "it writes to standard output, as JSON",
-    ("--format", "study"): "the format of figures",
     ("--format", "campaign export"): "the format of what is written",
     ("--format", "leaderboards"): "the format of leaderboards",
     ("--measure", "leaderboards"): "whatever the leaderboards call theirs",

@@ -77,20 +77,6 @@ def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
     assert (tmp_path / "c.csv").read_bytes() != (tmp_path / "d.csv").read_bytes()
 
 
-def test_one_figure_of_a_paper_is_drawn_alone(qrowd, tmp_path, monkeypatch):
-    from qrowd.reports.plots.style import Figure
-    from qrowd_papers import papers
-
-    def figure(paper, name, data, *, quick, rng):
-        return Figure(name, f"{data} {quick} {rng}.", lambda ax: ax.plot([0, 1]), lambda: pd.DataFrame({"x": [1]}))
-
-    monkeypatch.setattr(papers, "figure", figure)
-    (tmp_path / "panels").mkdir()
-    outcome = qrowd("study", "magnitude", "--figure", "magnitude-5", "--data", "panels", "--quick", "--seed", 3)
-    assert (outcome.out, outcome.err) == ("panels True 3.\n", "wrote magnitude-5.svg\n")
-    assert (tmp_path / "magnitude-5.svg").exists()
-
-
 @pytest.mark.parametrize(("arguments", "expected"), [
     (["bumb"], ["'bumb' is not known", "did you mean 'bump'"]),
     (["systems", "-o", "s.gif"], ["s.gif", ".svg, .pdf, .png, .csv"]),
@@ -122,15 +108,3 @@ def test_matplotlib_is_asked_for_before_anything_is_read(qrowd, monkeypatch):
     outcome = qrowd("plot", "kappa", "--judgments", "nowhere")
     assert outcome.status == 2
     assert "pip install 'qrowd[plots]'" in outcome.err
-
-
-def test_arms_of_a_study_are_drawn_from_their_files(qrowd, tmp_path):
-    grades = "".join(f"q,{d},{who},{v},6\n" for who in ("ann", "bob") for v, d in enumerate("abc"))
-    pairs = "".join(f"u,{pair},{who},3\n" for who in ("ann", "bob") for pair in ("a,b", "b,c", "a,c"))
-    (tmp_path / "g.csv").write_text("topic,document,assessor,value,seconds\n" + grades)
-    (tmp_path / "p.csv").write_text("topic,preferred,other,assessor,seconds\n" + pairs)
-    arms = ["--arm", f"absolute={tmp_path / 'g.csv'}", "--arm", f"pairs={tmp_path / 'p.csv'}"]
-    outcome = qrowd("plot", "arms", *arms)
-    assert outcome.status == 0, outcome.err
-    assert outcome.out.startswith("Arms of a study. 2 arms, 12 judgments; agreement on pairs of documents: ")
-    assert b"absolute</text>" in (tmp_path / "arms.svg").read_bytes()

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from qrowd.cli.commands import command_of
 from qrowd.cli.main import app
+from qrowd.cli.study import studies
 from qrowd.reports.document import Document, Table
 from qrowd_papers import papers
 from qrowd_papers.tables import file_name, write_tables
@@ -45,7 +47,7 @@ def test_every_number_of_a_table_stands_in_the_files_beside_the_page(path):
 
 @pytest.mark.parametrize("name", FIVE)
 def test_the_commands_for_each_section_of_a_paper_exist_with_their_options(name):
-    """docs/cli.md is generated from the commands, and tests hold it."""
+    """docs/cli.md is generated from the commands of the core, and tests hold it."""
     sections = re.split(r"^## ", (DOCS / "cli.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     of_command = {section.splitlines()[0].strip(): section for section in sections[1:]}
     rows = list(tables_of((DOCS / "papers" / f"{name}.md").read_text(encoding="utf-8"), of_commands=True))
@@ -54,7 +56,9 @@ def test_the_commands_for_each_section_of_a_paper_exist_with_their_options(name)
     for _, cell in rows:
         for text in re.findall(r"`([^`]+)`", cell):
             words = text.split()
-            if words[0] == "qrowd":
+            if words[:2] == ["qrowd", "study"]:
+                section = " ".join(f"{name}`" for one in command_of(studies()[words[2]]).params for name in one.opts)
+            elif words[0] == "qrowd":
                 section = of_command[max((c for c in of_command if text.startswith(c)), key=len)]
             for option in (word for word in words if word.startswith("--")):
                 shared = of_command["Shared options"] if re.search(r"\*(\w+ data|conventions)\*", section) else ""

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from qrowd.errors import ArgumentError
 from qrowd.files import read_preferences
 from qrowd.model.preferences import Preferences
-from qrowd.preferences import judging_time, position_bias
+from qrowd.preferences import position_bias
 
 
 def preferences_of(**columns):
@@ -133,35 +133,7 @@ def test_the_crowd_of_dl21_favours_what_is_shown_first(dl21):
     assert found.n_both.tolist() == [1259]
 
 
-# ---- time
-
-
-def test_time_is_split_by_first_sight_of_a_document():
-    said = preferences_of(
-        topic=["q", "q", "q", "u", "q"],
-        preferred=["a", "a", "b", "a", "a"],
-        other=["b", "c", "c", "b", "b"],
-        assessor=["ann", "ann", "ann", "ann", "bob"],
-        seconds=[8, 6, 2, 10, 4],
-        order=[1, 2, 3, 4, 5],
-    )
-    found = judging_time(said)
-    assert (found.n.tolist(), found.n_first.tolist()) == ([4, 1], [3, 1])
-    assert (found.median.tolist(), found.first_sight.tolist()) == ([7, 4], [8, 4])
-    assert found.later.tolist() == pytest.approx([2, np.nan], nan_ok=True)
-    assert judging_time(said.pooled()).median.tolist() == [6]
-    assert found.to_frame()["first_sight"].tolist() == [8, 4]
-
-
-def test_order_says_what_was_seen_before_not_the_place():
-    rows = {"topic": ["q"] * 2, "preferred": ["a", "a"], "other": ["b", "b"], "seconds": [2, 9], "order": [2, 1]}
-    found = judging_time(Preferences.from_frame(rows, assessor="ann"))
-    assert (found.first_sight.tolist(), found.later.tolist()) == ([9], [2])
-
-
 def test_bad_input_gets_one_clear_line():
     said = Preferences.from_rows([("q", "a", "b", "ann")])
     with pytest.raises(ArgumentError, match="do not say which document was shown first"):
         position_bias(said)
-    with pytest.raises(ArgumentError, match="the preferences carry no seconds"):
-        judging_time(said)

@@ -18,8 +18,8 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd.reports.arms import ArmsReport, compare_arms
 from qrowd.reports.phrases import probability
+from qrowd_papers.arms.compared_arms import ArmsReport, compare_arms
 from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims
 from qrowd_papers.preferences.claims import SECONDS, Study
 

@@ -18,8 +18,8 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences import inferred_table, preference_table
 from qrowd.preferences.scheduling import Curves, judgments_needed, real_topics, simulate_topic
-from qrowd.reports.arms import ArmsReport
 from qrowd.reports.plots.style import Figure
+from qrowd_papers.arms.compared_arms import ArmsReport
 from qrowd_papers.frames import frame_of, stacked
 from qrowd_papers.preferences import plots as draw
 from qrowd_papers.preferences.arms import ASSESSORS, three_arms

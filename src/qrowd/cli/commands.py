@@ -117,10 +117,15 @@ def loaded(name: str) -> Any:
     word = name.replace("-", "_")
     module = import_module(f"qrowd.cli.{word}")
     command = getattr(module, word, None) or getattr(module, f"{word}_")
+    return command_of(command, getattr(module, "CLASS", Command))
+
+
+def command_of(command: Any, cls: type[Command] | None = None) -> Any:
+    """The command that a function, or a group of them, stands for."""
     if isinstance(command, typer.Typer):
         return get_command(command)
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    add(app, command, getattr(module, "CLASS", Command))
+    add(app, command, cls)
     return get_command(app)
 
 

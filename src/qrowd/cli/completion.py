@@ -39,7 +39,7 @@ def plot_names() -> list[str]:
     """All plots."""
     from qrowd.reports.plots.registry import MAGNITUDES, PLOTS
 
-    return [*PLOTS, *MAGNITUDES, "arms"]
+    return [*PLOTS, *MAGNITUDES]
 
 
 def command_names(ctx: typer.Context) -> list[str]:

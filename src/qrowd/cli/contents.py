@@ -56,7 +56,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "judge": "Ask language models to judge, and show what became of each question.",
     },
     "Papers": {
-        "study": "Recompute the tables and figures of a paper.",
+        "study": "Recompute a paper, or apply its analyses to files.",
     },
     "Help": {
         "help": "Show what can be done with the files in this folder, what a command does, or what a word means.",

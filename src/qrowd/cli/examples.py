@@ -60,7 +60,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "partition": ("qrowd partition --runs panel/runs --judgments panel/judges -o partitioned",),
     "simulate": ("qrowd simulate another-panel",),
     "serve": ("qrowd serve --demo", "qrowd serve --port 8001"),
-    "study": ("qrowd study", "qrowd study aware --quick"),
     "judge ask": (
         "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
         "--model assessor.py:grade -o judges",

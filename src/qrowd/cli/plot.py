@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from qrowd.cli import arms, options
+from qrowd.cli import options
 from qrowd.cli.completion import plot_names
 from qrowd.cli.magnitude import By, Checks
 from qrowd.cli.options import convention, measures, methods, option
@@ -45,8 +45,6 @@ def plot(
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     sampling: options.Sampling = options.Sampling(2000),
-    arm: arms.Arms = None,
-    units: arms.Units = None,
     short_names: ShortNames = False,
     output: Annotated[
         str | None,
@@ -68,20 +66,11 @@ def plot(
         width = max(map(len, PLOTS | MAGNITUDES))
         for each in (*PLOTS.values(), *MAGNITUDES.values()):
             typer.echo(f"{each.name:{width}}  {each.sentence} ({listed(each.needs)})")
-        typer.echo(f"{'arms':{width}}  How do the ways of judging in a study differ? (arms)")
         return
     # What can be wrong without reading a file is said before any file is read.
     target = output or f"{name}.svg"
     format = name_with_ending(target, ".svg")
     check_plot_file(format)
-    if name == "arms":
-        from qrowd.reports.plots.arms import arms_figure
-
-        report = arms.compared_arms(arm, units, data.campaign, data.database, confidence=sampling.confidence)
-        figure = arms_figure(report)
-        write_output(target, plot_content(figure, format))
-        typer.echo(figure.caption, err=is_standard_output(target))
-        return
     needs = plot_named(name).needs
     if "runs" in needs and not runs.runs:
         raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from qrowd.cli import arms, options
+from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import convention, conventions_named, measures, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
@@ -60,28 +60,13 @@ def agree(
     chains: Annotated[
         bool, option("--chains", help="Also count the preferences that follow from others by transitivity.")
     ] = False,
-    arm: arms.Arms = None,
-    units: arms.Units = None,
-    tie_rate: Annotated[
-        float,
-        convention(help="Arms: rate at which two equal grades agree with a preference; .5: by a coin."),
-    ] = 0.5,
     confidence: options.Confidence = 0.95,
     output: Output = None,
 ) -> None:
-    """Show whether the assessors are consistent, and whether they agree; compare the arms of a study."""
+    """Show whether the assessors are consistent, and whether they agree."""
     from qrowd import files
     from qrowd.reports.preference_agreement import preference_document
 
-    several = data.campaign is not None and bool(arms.read_arms(data.campaign, data.database)[0])
-    if arm or units or several:
-        alone = (data.preferences, "--preferences"), (judgments, "--judgments"), (chains, "--chains")
-        for value, name in (*alone, (separate_strong, "--separate-strong")):
-            if value:
-                raise ArgumentError(f"{name}: it does not go with the arms of a study; leave it out")
-        report = arms.compared_arms(arm, units, data.campaign, data.database, tie_rate=tie_rate, confidence=confidence)
-        deliver(report.to_document(), output)
-        return
     grades = None if judgments is None else files.read_judgments(judgments)
     document = preference_document(
         data.read(), grades, separate_strong=separate_strong, chains=chains, confidence=confidence

@@ -14,15 +14,6 @@ from qrowd.preferences.agreement import (
     pairwise_preferences,
     preference_table,
 )
-from qrowd.preferences.arms import (
-    ArmAgreement,
-    ArmFeedback,
-    ArmUnits,
-    ContextUse,
-    arm_agreement,
-    arm_feedback,
-    context_use,
-)
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 from qrowd.preferences.closure import Closure, closure
 from qrowd.preferences.compatibility import Compatibility
@@ -31,7 +22,6 @@ from qrowd.preferences.inferred import from_grades, to_grades
 from qrowd.preferences.measures import APPref, NPPref, PPref, RPref, WPref
 from qrowd.preferences.position import PositionBias, position_bias
 from qrowd.preferences.scoring import PairView, PreferenceMeasure, pairs_of_grades
-from qrowd.preferences.timing import ArmTimes, JudgingTime, arm_times, judging_time
 from qrowd.preferences.topic_worths import TopicWorths
 from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
 
@@ -49,16 +39,10 @@ DEFINITIONS: tuple[PreferenceMeasure, ...] = (
 __all__ = [
     "DEFINITIONS",
     "AgreementDifference",
-    "ArmAgreement",
-    "ArmFeedback",
-    "ArmTimes",
-    "ArmUnits",
     "BradleyTerry",
     "Closure",
-    "ContextUse",
     "Cycle",
     "GradeAgreement",
-    "JudgingTime",
     "PairView",
     "PairwisePreferences",
     "PositionBias",
@@ -68,16 +52,11 @@ __all__ = [
     "Transitivity",
     "agreement_difference",
     "agreement_with_grades",
-    "arm_agreement",
-    "arm_feedback",
-    "arm_times",
     "bradley_terry",
     "closure",
-    "context_use",
     "cycles",
     "from_grades",
     "inferred_table",
-    "judging_time",
     "pairs_of_grades",
     "pairwise_preferences",
     "position_bias",

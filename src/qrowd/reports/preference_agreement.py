@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from qrowd.preferences import (
     agreement_with_grades,
     closure,
     cycles,
-    judging_time,
     pairwise_preferences,
     position_bias,
     preference_table,
@@ -178,8 +176,7 @@ def _notes(
         examples = "; ".join(map(str, circles[:CYCLES_SHOWN]))
         yield Note("cycles", f"{len(circles):,}, as {examples}{' ...' if len(circles) > CYCLES_SHOWN else ''}")
     if preferences.seconds is not None and not np.isnan(preferences.seconds).all():
-        times = judging_time(preferences.pooled()).to_frame().iloc[0].to_dict()
-        yield Note("seconds", ", ".join(f"{key} {value:g}" for key, value in times.items() if _is_number(value)))
+        yield Note("seconds", f"median {np.nanmedian(preferences.seconds):.1f}")
     if effects is not None:
         everyone = position_bias(preferences.pooled(), confidence=confidence)
         n, share = count(everyone.n[0], "preference"), percent(everyone.share[0], 1)
@@ -211,7 +208,3 @@ def _tested(own: Transitivity) -> str:
         f"in {n_tested:,} of {chains:,} i over k was judged last, and the answer could break the chain; "
         f"{own.tested_kept.sum():,} of these were kept, where random answers keep half"
     )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int) and not np.isnan(value)

@@ -4,9 +4,9 @@ import pytest
 
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd.reports.arms import compare_arms
-from qrowd.reports.plots.arms import arms_figure, plot_arm_agreement, plot_arm_feedback, plot_arm_times
 from qrowd.reports.plots.style import render
+from qrowd_papers.arms.arm_plots import arms_figure, plot_arm_agreement, plot_arm_feedback, plot_arm_times
+from qrowd_papers.arms.compared_arms import compare_arms
 
 UNITS = {
     "arm": ["grades", "pairs", "pairs"],

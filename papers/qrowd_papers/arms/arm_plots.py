@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.preferences import ArmAgreement, ArmFeedback, ArmTimes
-from qrowd.reports.arms import ArmsReport
 from qrowd.reports.plots.marks import name_rows
 from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, Figure, axes_or_new
+from qrowd_papers.arms.arm_measures import ArmAgreement, ArmFeedback
+from qrowd_papers.arms.arm_times import ArmTimes
+from qrowd_papers.arms.compared_arms import ArmsReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,47 +23,12 @@ ALL = "all"
 
 
 @dataclass(frozen=True, eq=False)
-class JudgingTime(Result):
-    """Median seconds per judgment, (assessors,); nan where there is none. n : how many have a time.
-
-    first_sight, n_first : of those in which the assessor saw at least one of the documents, on this topic, for the
-        first time; later : of the others.
-    """
-
-    assessors: tuple[str, ...]
-    n: Ints
-    median: Floats
-    n_first: Ints
-    first_sight: Floats
-    later: Floats
-
-    _COLUMNS = ("assessors", "n", "median", "n_first", "first_sight", "later")
-
-
-def judging_time(answers: Preferences | Judgments) -> JudgingTime:
-    """Median seconds per preference or judgment of every assessor: in all, at first sight of a document, and later.
-
-    What an assessor saw before goes by `order`, else by place. Medians, since breaks make means useless. Bad marks have
-    no time, and do not make a document seen. For all assessors as one, give `preferences.pooled()`.
-
-    Raises
-    ------
-    ArgumentError
-        Nobody recorded seconds.
-    """
-    seconds, new = _seconds(answers), _first_seen(answers)
-    own = [answers.assessor == a for a in range(len(answers.assessors))]
-    cells = [_cell(seconds[part], new[part]) for part in own]
-    return JudgingTime(answers.assessors, *_columns(cells))
-
-
-@dataclass(frozen=True, eq=False)
 class ArmTimes(Result):
     """Median seconds per judgment by assessor and arm, (assessors, arms); nan where there is none.
 
     assessors : of all arms, "all" last. arms : their names, "all" last. n, n_first : judgments with a time, and those
-    of them at first sight of a document. median, first_sight, later : as in `JudgingTime`; a row or column "all" takes
-    the median over all its judgments.
+    of them at first sight of a document. median, first_sight, later : medians of all judgments, of those at first
+    sight, and of the others; a row or column "all" takes the median over all its judgments.
     """
 
     assessors: tuple[str, ...]

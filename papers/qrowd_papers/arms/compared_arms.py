@@ -17,21 +17,19 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd.preferences import (
-    ArmAgreement,
-    ArmFeedback,
-    ArmTimes,
-    ArmUnits,
-    ContextUse,
-    PreferenceTable,
-    arm_agreement,
-    arm_feedback,
-    arm_times,
-    context_use,
-    preference_table,
-)
+from qrowd.preferences import PreferenceTable, preference_table
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, interval, number, percent, probability, signed
+from qrowd_papers.arms.arm_measures import (
+    ArmAgreement,
+    ArmFeedback,
+    ArmUnits,
+    ContextUse,
+    arm_agreement,
+    arm_feedback,
+    context_use,
+)
+from qrowd_papers.arms.arm_times import ArmTimes, arm_times
 
 LABELS_SHOWN = 12  # of a table of labels; magnitudes have more
 TIMES = ("median", "first sight", "later")

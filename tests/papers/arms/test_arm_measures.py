@@ -11,17 +11,9 @@ from scipy.stats import chi2_contingency, spearmanr
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd.preferences import (
-    ArmUnits,
-    agreement_difference,
-    arm_agreement,
-    arm_feedback,
-    arm_times,
-    context_use,
-    from_grades,
-    inferred_table,
-    preference_table,
-)
+from qrowd.preferences import agreement_difference, from_grades, inferred_table, preference_table
+from qrowd_papers.arms.arm_measures import ArmUnits, arm_agreement, arm_feedback, context_use
+from qrowd_papers.arms.arm_times import arm_times
 
 ASSESSORS = [f"a{i}" for i in range(1, 7)]
 
@@ -227,3 +219,26 @@ def test_nobody_looking_leaves_the_test_undefined():
     frame = units_frame()
     frame["looked_up"] = [0] * 60
     assert np.isnan(context_use(ArmUnits.from_frame(frame)).p)
+
+
+def test_time_is_split_by_first_sight_of_a_document():
+    said = Preferences.from_frame(
+        {
+            "topic": ["q", "q", "q", "u", "q"],
+            "preferred": ["a", "a", "b", "a", "a"],
+            "other": ["b", "c", "c", "b", "b"],
+            "assessor": ["ann", "ann", "ann", "ann", "bob"],
+            "seconds": [8, 6, 2, 10, 4],
+            "order": [1, 2, 3, 4, 5],
+        }
+    )
+    times = arm_times({"pairs": said})
+    assert (times.n[:, 0].tolist(), times.n_first[:, 0].tolist()) == ([4, 1, 5], [3, 1, 4])
+    assert (times.median[:, 0].tolist(), times.first_sight[:2, 0].tolist()) == ([7, 4, 6], [8, 4])
+    assert times.later[:2, 0].tolist() == pytest.approx([2, np.nan], nan_ok=True)
+
+
+def test_order_says_what_was_seen_before_not_the_place():
+    rows = {"topic": ["q"] * 2, "preferred": ["a", "a"], "other": ["b", "b"], "seconds": [2, 9], "order": [2, 1]}
+    times = arm_times({"pairs": Preferences.from_frame(rows, assessor="ann")})
+    assert (times.first_sight[0, 0], times.later[0, 0]) == (9, 2)

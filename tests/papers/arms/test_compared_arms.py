@@ -9,8 +9,8 @@ import pytest
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd.preferences import arm_times
-from qrowd.reports.arms import compare_arms
+from qrowd_papers.arms.arm_times import arm_times
+from qrowd_papers.arms.compared_arms import compare_arms
 
 DOCUMENTS = [f"d{d}" for d in range(6)]
 

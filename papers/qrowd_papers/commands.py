@@ -1,0 +1,147 @@
+"""The commands of `qrowd study`: one for each paper or simulation, declared as entry points in pyproject.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from qrowd.cli.options import Seed, option
+from qrowd.cli.processes import Workers
+from qrowd.errors import FileError
+from qrowd.reports.plots.style import Figure
+from qrowd_papers import papers
+from qrowd_papers.written import Written
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Data and sizes of a recomputation."""
+
+    data: Annotated[
+        str | None,
+        option(
+            help="Folder of the real panels (dl19, dl21, trec-rf10).", metavar="FOLDER", show_default="simulated panels"
+        ),
+    ] = None
+    quick: Annotated[bool, option("--quick", help="Use fewer samples (about one minute).")] = False
+    seed: Seed = 1
+
+
+def recompute(name: str, sample: Sample, written: Written, workers: Workers = Workers(), **settings: Any) -> None:
+    """Show the page of a study, and write what is asked for.
+
+    settings : what only this page takes.
+    """
+    from qrowd.cli.show import progress
+
+    if sample.data is not None and not Path(sample.data).is_dir():
+        raise FileError(sample.data, "there is no such folder")
+    papers.check(name, figures=written.figures is not None)
+    with workers.executor() as executor, progress(f"study {name}") as advance:
+        document = papers.page(
+            name,
+            sample.data,
+            quick=sample.quick,
+            rng=sample.seed,
+            executor=executor,
+            progress=lambda _, done, total: advance(done, total),
+            **settings,
+        )
+    drawn: Sequence[Figure] = ()
+    if written.figures is not None:
+        with progress(f"figures of {name}") as advance:
+            drawn = papers.figures(
+                name,
+                sample.data,
+                quick=sample.quick,
+                rng=sample.seed,
+                progress=lambda _, done, total: advance(done, total),
+            )
+    written.deliver(document, drawn)
+
+
+def magnitude(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Magnitude estimation: relevance as any positive number."""
+    recompute("magnitude", sample, written)
+
+
+def agreement(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Agreement of assessors by topic, and measures that use it."""
+    recompute("agreement", sample, written)
+
+
+def predicted_relevance(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Probability that a user finds relevant what an assessor graded."""
+    recompute("predicted-relevance", sample, written)
+
+
+def aware(
+    tuples: Annotated[int, option(help="Number of tuples of assessors of each size.")] = 1000,
+    random_assessors: Annotated[int, option(help="Number of random assessors of each kind.", min=1)] = 1000,
+    folder: Annotated[
+        str | None, option(help="Folder for finished parts, from which a later run goes on.", metavar="FOLDER")
+    ] = None,
+    sample: Sample = Sample(),
+    workers: Workers = Workers(),
+    written: Written = Written(),
+) -> None:
+    """AWARE: assessors weighted by their distance from random ones."""
+    settings = {"n_tuples": tuples, "n_resamples": random_assessors, "folder": folder}
+    recompute("aware", sample, written, workers, **settings)
+
+
+def aware_weights(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """AWARE with weights and with equal weights."""
+    recompute("aware-weights", sample, written)
+
+
+def preferences(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Preference judgments: agreement, transitivity, and how few answers are enough."""
+    recompute("preferences", sample, written)
+
+
+def coverage(sample: Sample = Sample(), workers: Workers = Workers(), written: Written = Written()) -> None:
+    """Coverage of the intervals of differences and of ranks."""
+    recompute("coverage", sample, written, workers)
+
+
+def advice(sample: Sample = Sample(), workers: Workers = Workers(), written: Written = Written()) -> None:
+    """Prediction of another panel, advice and power, in simulations."""
+    recompute("advice", sample, written, workers)
+
+
+def annotator_test(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Error of the annotator test if a model fails on whole topics."""
+    recompute("annotator-test", sample, written)
+
+
+def skewed_grades(sample: Sample = Sample(), workers: Workers = Workers(), written: Written = Written()) -> None:
+    """Aggregation methods where some grades are rare."""
+    recompute("skewed-grades", sample, written, workers)
+
+
+def topic_intervals(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Intervals of alpha and of p(R|i): drawing topics or documents."""
+    recompute("topic-intervals", sample, written)
+
+
+def assessor_bias(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Bias of a model assessor towards a group of systems."""
+    recompute("assessor-bias", sample, written)
+
+
+def evaluated_ranks(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Expected relevant results with p(R|i) by bands of ranks or from the pool."""
+    recompute("evaluated-ranks", sample, written)
+
+
+def prompt_panels(sample: Sample = Sample(), written: Written = Written()) -> None:
+    """Disagreement of 27 prompts of three models, and what they are worth."""
+    recompute("prompt-panels", sample, written)
+
+
+def next_judgments(sample: Sample = Sample(), workers: Workers = Workers(), written: Written = Written()) -> None:
+    """Replays of `qrowd next` on real panels, beside other designs."""
+    recompute("next-judgments", sample, written, workers)
