@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from qrowd import tables, trec
 from qrowd.errors import FileError, check_choice
 from qrowd.leaderboards import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
-from qrowd.model.arguments import converting
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.duplicates import Duplicates
 from qrowd.model.frames import TableOptions
@@ -51,7 +50,6 @@ GZIP_STARTS, ZSTD_STARTS = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 TOO_LARGE = "is too large; leave out what is not needed"
 
 
-@converting
 def read_judgments(
     paths: Paths,
     *,
@@ -104,7 +102,6 @@ def read_judgments(
     return judgments.with_scales(scales) if scales else judgments
 
 
-@converting
 def read_runs(
     paths: Paths,
     *,
@@ -149,7 +146,6 @@ def read_runs(
     return replace(runs, notes=(*files.notes, *runs.notes))
 
 
-@converting
 def read_preferences(
     paths: Paths,
     *,
@@ -197,7 +193,6 @@ def read_preferences(
     return replace(preferences, notes=(*files.notes, *preferences.notes))
 
 
-@converting
 def read_scores(paths: Paths, *, format: LeaderboardFormat = "auto") -> Scores:
     """Read leaderboards, as TREC AutoJudge and trec_eval write them, as the scores of one assessor per file.
 

@@ -22,7 +22,6 @@ from qrowd.aware.estimators import NAMES
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure, with_probabilities
 from qrowd.executors import AnyExecutor, kept
-from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
@@ -346,7 +345,6 @@ def added_methods() -> tuple[Method, ...]:
     return instances("qrowd.methods", Method)
 
 
-@converting
 def evaluate_methods(
     runs: AnyRuns,
     judgments: AnyJudgments,

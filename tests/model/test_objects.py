@@ -14,7 +14,6 @@ from ir_datasets.formats import GenericScoredDoc, TrecQrel
 import qrowd
 from qrowd.agreement import cohen_kappa
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.model.arguments import converting
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import as_judgments, as_preferences, as_runs
 from qrowd.model.preferences import Preferences
@@ -139,7 +138,7 @@ def test_evaluate_takes_two_frames_and_scores_as_pyterrier_does():
 def test_an_assessor_column_of_a_pyterrier_frame_makes_a_panel():
     frame = pd.concat([PYTERRIER_QRELS.assign(assessor=who) for who in ("ann", "bob")])
     assert qrowd.evaluate({"bm25": PYTERRIER_RUN}, frame, "AP").assessors == ("ann", "bob")
-    assert cohen_kappa(frame, "ann", "bob").value == 1
+    assert cohen_kappa(as_judgments(frame), "ann", "bob").value == 1
 
 
 def test_the_iteration_of_a_qrel_is_no_assessor():
@@ -232,7 +231,7 @@ REFUSED = {
         lambda: as_judgments({"qid": ["q"], "docno": ["d", "e"], "label": [1]}),
         "judgments: columns must be of one length, .*: qid 1, docno 2, label 1",
     ),
-    "preferences": (lambda: cohen_kappa(P, "a", "b"), "judgments: these are preferences, .*; make grades of them with"),
+    "preferences": (lambda: as_judgments(P), "judgments: these are preferences, .*; make grades of them with"),
     "a scalar column": (
         lambda: as_judgments({"qid": 3, "docno": ["d"]}),
         "judgments: expected {column: cells}, but",
@@ -246,16 +245,3 @@ def test_what_is_no_such_data_is_refused_in_one_line_that_names_the_argument(cas
     with pytest.raises(QrowdError, match=f"^{message}") as error:
         call()
     assert "\n" not in str(error.value)
-
-
-def test_a_function_converts_what_its_annotations_name_and_leaves_the_rest():
-    def count(judgments: "Judgments | int", runs: "Runs | None" = None, *, name: str = "") -> tuple:
-        return judgments, runs, name
-
-    convert = converting(count)
-    assert convert(3) == (3, None, "")
-    judgments, runs, name = convert(QRELS, runs=RUN, name="x")
-    assert (type(judgments), type(runs), name) == (Judgments, Runs, "x")
-    assert convert.__name__ == "count"
-    with pytest.raises(TypeError, match=r"count\(\) .*unexpected keyword argument 'size'"):
-        convert(QRELS, size=1)

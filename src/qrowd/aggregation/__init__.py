@@ -12,7 +12,6 @@ from qrowd.aggregation.crowdkit import from_crowdkit, to_crowdkit
 from qrowd.aggregation.dawid_skene import dawid_skene
 from qrowd.aggregation.mace import mace
 from qrowd.aggregation.vote import geometric_mean, majority_vote, mean, median, total
-from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "Aggregate",
@@ -27,5 +26,3 @@ __all__ = [
     "to_crowdkit",
     "total",
 ]
-
-accept_objects(globals())

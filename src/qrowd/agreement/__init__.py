@@ -28,7 +28,6 @@ from qrowd.agreement.pairwise import (
     label_table,
     pairwise_agreement,
 )
-from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "AgreementTest",
@@ -68,5 +67,3 @@ __all__ = [
     "scale_conflicts",
     "topic_removal",
 ]
-
-accept_objects(globals())

@@ -19,7 +19,6 @@ from qrowd.aware.weights import (
     doubtful_weights,
     reasons_to_doubt,
 )
-from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "DEFAULT",
@@ -43,5 +42,3 @@ __all__ = [
     "similarity_to_gold",
     "similarity_to_random",
 ]
-
-accept_objects(globals())

@@ -88,7 +88,6 @@ from qrowd.comparison.tukey import (
     tukey_of_means,
 )
 from qrowd.comparison.two_rankings import TwoRankings, two_rankings
-from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "AllDifferences",
@@ -172,5 +171,3 @@ __all__ = [
     "two_rankings",
     "variance_components",
 ]
-
-accept_objects(globals())

@@ -13,7 +13,6 @@ from qrowd.kernels.arrays import Floats
 from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
 from qrowd.measures.probabilities import reading_probabilities
 from qrowd.measures.scoring import Linear, Scored
-from qrowd.model.arguments import converting
 from qrowd.model.measure import Measure, parse_measure
 from qrowd.plugins import instances
 
@@ -75,7 +74,6 @@ def with_probabilities(text: object) -> Measure:
     return reading_probabilities(measure(text))
 
 
-@converting
 def coefficients(linear: object, depth: int) -> Floats:
     """(depth,) what one unit of gain at each rank adds to a linear measure, before its normaliser.
 

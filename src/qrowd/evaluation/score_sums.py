@@ -18,7 +18,6 @@ from qrowd.evaluation.parts import attributes_of, checked_measures, judged_parts
 from qrowd.evaluation.plan import Progress
 from qrowd.evaluation.scoring import evaluate
 from qrowd.executors import as_done
-from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.conventions import Conventions
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
@@ -60,7 +59,6 @@ class SumTask:
         return PartSums(sums, scores.facts, scores.n_repeats)
 
 
-@converting
 def score_sums(
     runs: AnyRuns,
     judgments: AnyJudgments,

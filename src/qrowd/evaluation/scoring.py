@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from qrowd.errors import ArgumentError
 from qrowd.evaluation.named_measures import DEFAULT_MEASURES
 from qrowd.evaluation.plan import Plan, Progress, parsed_measures
-from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from qrowd.paths import PathLike
 
 
-@converting
 def evaluate(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences | Panel | Blocks | Iterable[Panel],
@@ -123,7 +121,6 @@ def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Itera
     return rows if isinstance(first, Panel) else as_judgments(rows)
 
 
-@converting
 def evaluate_blocks(
     runs: AnyRuns,
     blocks: Blocks | Iterable[Panel],

@@ -22,7 +22,6 @@ from qrowd.evaluation.named_measures import DEFAULT_MEASURES
 from qrowd.evaluation.part_scores import PartScores, part_scores
 from qrowd.evaluation.plan import Plan, Progress, fill_missing, parsed_measures
 from qrowd.kernels.arrays import Floats
-from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import Sources, scales_of_parts
 from qrowd.model.judgments import Judgments, concatenate_judgments
@@ -191,7 +190,6 @@ class GrowingScores(Displayed):
         return Runs(runs.systems, tuple(topics), documents, runs.system[rows], topic, document, runs.score[rows])
 
 
-@converting
 def evaluate_growing(
     runs: AnyRuns,
     judgments: AnyJudgments,

@@ -23,7 +23,6 @@ from qrowd.gain_distributions.densities import GainDensity, density
 from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
 from qrowd.gain_distributions.normalised import AgreementAware, agreement_aware_ndcg
 from qrowd.gain_distributions.scatter import Scatter, scatter
-from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "AgreementAware",
@@ -41,5 +40,3 @@ __all__ = [
     "scatter",
     "uncertain_dcg",
 ]
-
-accept_objects(globals())

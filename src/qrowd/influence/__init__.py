@@ -10,7 +10,6 @@ from qrowd.influence.adjudication import write_adjudication
 from qrowd.influence.decomposition import DecomposedDifference, DifferenceParts, RelativesParts, decompose_difference
 from qrowd.influence.disagreements import Disagreements, disagreements
 from qrowd.influence.fragility import Fragility, FragilityChanges, fragility
-from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "DecomposedDifference",
@@ -24,5 +23,3 @@ __all__ = [
     "fragility",
     "write_adjudication",
 ]
-
-accept_objects(globals())

@@ -17,7 +17,6 @@ from qrowd.influence.cells import ROUNDING, Cells, cells_of, is_weighted_sum, no
 from qrowd.influence.scored import ScoredCells, scored_cells
 from qrowd.influence.shown import Shown
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
@@ -116,7 +115,6 @@ class DecomposedDifference(Result):
         return f"; {self.relatives.difference_without_relatives:.4f} without the {related} related to one of them"
 
 
-@converting
 def decompose_difference(
     runs: AnyRuns,
     judgments: AnyJudgments,

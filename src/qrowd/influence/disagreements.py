@@ -14,7 +14,6 @@ from qrowd.influence.cells import Cells, cells_of, check_panel, is_weighted_sum
 from qrowd.influence.fragility import ROUNDING
 from qrowd.influence.scored import ScoredCells, scored_cells
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
@@ -114,7 +113,6 @@ class Disagreements(Result):
         )
 
 
-@converting
 def disagreements(
     runs: AnyRuns,
     judgments: AnyJudgments,

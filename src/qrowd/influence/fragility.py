@@ -23,7 +23,6 @@ from qrowd.influence.rescored import Rescored, by_moving_effect, rescored
 from qrowd.influence.scored import ScoredCells, scored_cells
 from qrowd.influence.steps import Ordered, Steps, beyond, least_fixed, steps_of
 from qrowd.kernels.arrays import Floats
-from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
@@ -196,7 +195,6 @@ class _Pair:
         return replace(self, ordered=by_moving_effect(cells, self.ordered, self.by_cell))
 
 
-@converting
 def fragility(
     runs: AnyRuns,
     judgments: AnyJudgments,

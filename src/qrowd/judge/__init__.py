@@ -6,7 +6,6 @@ Only an answer becomes a judgment.
 from __future__ import annotations
 
 from importlib import import_module
-from types import FunctionType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -97,10 +96,6 @@ def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'qrowd.judge' has no attribute {name!r}")
     thing = getattr(import_module(f"qrowd.judge.{_HOME[name]}"), name)
-    if isinstance(thing, FunctionType):
-        from qrowd.model.arguments import converting
-
-        thing = converting(thing)
     globals()[name] = thing
     return thing
 

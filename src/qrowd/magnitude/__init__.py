@@ -33,7 +33,6 @@ from qrowd.magnitude.participation import AnswerTimes, PowerLaw, answer_times, f
 from qrowd.magnitude.planning import Cost, assessors_needed, assessors_needed_for_ratio, judging_cost, units_needed
 from qrowd.magnitude.selection import UnitSelection, select_units_by_agreement
 from qrowd.magnitude.units import Units, units_of
-from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "FIGURE_15",
@@ -76,5 +75,3 @@ __all__ = [
     "units_needed",
     "units_of",
 ]
-
-accept_objects(globals())

@@ -31,8 +31,8 @@ class Result(Displayed):
       `to_frame(what=...)` chooses one; default: the first.
 
     What is shown is the first of these tables, a chart of its columns `_DOTS` (labels, values and, where there are
-    bars, low and high; `_BARS` says what they are), and `_sentence`: by default the first sentence of the docstring and
-    the single numbers.
+    bars, low and high; `_BARS` says what they are), and `_sentence`: by default `summary`, or the name of the class,
+    and the single numbers.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Result(Displayed):
     ['system', 'mean']
     """
 
+    summary: ClassVar[str] = ""
     _COLUMNS: ClassVar[tuple[str, ...]] = ()
     _DOTS: ClassVar[tuple[str, ...]] = ()
     _BARS: ClassVar[str] = ""
@@ -76,7 +77,7 @@ class Result(Displayed):
 
     def _sentence(self) -> str:
         numbers = [" ".join(pair) for pair in _numbers(self)]
-        what = _first_sentence(type(self).__doc__ or words(type(self).__name__))
+        what = self.summary or words(type(self).__name__)
         return f"{what}: {', '.join(numbers[:N_NUMBERS])}." if numbers else f"{what}."
 
     def _tables(self) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
@@ -109,11 +110,8 @@ def _cells(values: Any) -> NDArray[Any]:
 
 
 def _numbers(result: Result) -> Iterator[tuple[str, str]]:
-    """A result's counts, as 5 systems, its numbers, as value 0.5, and its short texts: fields before properties."""
-    values = {one.name: getattr(result, one.name) for one in fields(result) if one.repr}  # type: ignore[arg-type]
-    for name, attribute in vars(type(result)).items():
-        if isinstance(attribute, property) and attribute.fget.__annotations__.get("return") in ("float", "int", "str"):
-            values[name] = getattr(result, name)
+    """A result's counts, as 5 systems, its numbers, as value 0.5, and its short texts."""
+    values = {field.name: getattr(result, field.name) for field in fields(result) if field.repr}  # type: ignore[arg-type]
     seen = set()
     for name, value in values.items():
         noun = name.removeprefix("n_").replace("_", " ")
@@ -133,11 +131,3 @@ def _numbers(result: Result) -> Iterator[tuple[str, str]]:
 def words(name: str) -> str:
     """A class name as words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
-
-
-def _first_sentence(text: str) -> str:
-    """The first sentence of a docstring, without what it says of shapes of arrays."""
-    first = re.split(r"\.(?:\s|$)", " ".join(text.split()), maxsplit=1)[0]
-    first = re.split(r"[;,] (?:each|every|the)? ?arrays? (?:is|are)\b", first)[0]
-    first = re.split(r"; `", first)[0]
-    return re.sub(r",? \((?:\w+, ?)+\w*\)", "", first).removesuffix(":")

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from qrowd.errors import FileError
 from qrowd.executors import AnyExecutor, kept
 from qrowd.files import NameFrom, PathLike, Paths
-from qrowd.model.arguments import converting
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
@@ -24,7 +23,6 @@ BYTES_OF_A_PART = 64 << 20  # of the files that are read
 FEWEST_PARTS, MOST_PARTS = 8, 1024
 
 
-@converting
 def partition(
     runs: Paths,
     judgments: Paths,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from qrowd.errors import ArgumentError
 from qrowd.executors import AnyExecutor, kept
 from qrowd.files import NameFrom, PathLike, Paths
-from qrowd.model.arguments import converting
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
@@ -17,7 +16,6 @@ from qrowd.partitioning.reading import read_tasks
 from qrowd.partitions import PartitionedCollection, PartitionExtender, open_partitioned
 
 
-@converting
 def extend_partitioned(
     folder: PathLike,
     *,

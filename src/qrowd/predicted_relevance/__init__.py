@@ -11,7 +11,6 @@ Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based o
 Retr. J. 19.
 """
 
-from qrowd.model.arguments import accept_objects
 from qrowd.predicted_relevance.estimation import predicted_relevance, predicted_relevance_by_type
 from qrowd.predicted_relevance.intents import judgments_by_intent
 from qrowd.predicted_relevance.model import (
@@ -56,5 +55,3 @@ __all__ = [
     "sensitivity_to_sample_size",
     "sensitivity_to_topics",
 ]
-
-accept_objects(globals())

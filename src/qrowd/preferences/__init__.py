@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from qrowd.model.arguments import accept_objects
 from qrowd.preferences.agreement import (
     AgreementDifference,
     GradeAgreement,
@@ -64,5 +63,3 @@ __all__ = [
     "to_grades",
     "transitivity",
 ]
-
-accept_objects(globals())

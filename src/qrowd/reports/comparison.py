@@ -22,7 +22,6 @@ from qrowd.comparison.system_ranking import Correction, rank_systems
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import evaluate
-from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import Selection, number_of
@@ -200,7 +199,6 @@ class Comparison(WithPaperTable, Reported):
         return {**about, **self.records()}
 
 
-@converting
 def compare(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError
-from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
@@ -80,7 +79,6 @@ def check_page_name(path: str | Path) -> None:
         raise ArgumentError(f"output {path}: the page is HTML; give a name that ends in .html")
 
 
-@converting
 def explore(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences,

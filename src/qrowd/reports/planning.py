@@ -20,7 +20,6 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
 from qrowd.kernels.arrays import Floats
-from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
@@ -136,7 +135,6 @@ class Plan(Reported):
         return Document(self.sentence, tuple(tables), self.notes, self.to_frame, lambda: _content(self))
 
 
-@converting
 def plan(
     runs: AnyRuns,
     judgments: AnyJudgments,

@@ -21,7 +21,6 @@ from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError, FileError
 from qrowd.evaluation import evaluate
 from qrowd.files import find_files
-from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -83,7 +82,6 @@ class Report(ReportContent):
         return Document(self.sentence, tuple(tables), notes, self.to_frame, self.to_dict)
 
 
-@converting
 def report(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences,

@@ -10,7 +10,6 @@ Sinha, Kennedy & Ramdas (2024), Time-uniform central limit theory and asymptotic
 Zrnic & Candès (2024), Active statistical inference, ICML.
 """
 
-from qrowd.model.arguments import accept_objects
 from qrowd.sequential.batches import write_batch
 from qrowd.sequential.design import Design
 from qrowd.sequential.next_judgments import NextJudgments, next_judgments
@@ -28,5 +27,3 @@ __all__ = [
     "write_batch",
     "write_design",
 ]
-
-accept_objects(globals())

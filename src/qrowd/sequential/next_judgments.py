@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels.arrays import Floats
-from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
@@ -86,7 +85,6 @@ class NextJudgments(Result):
         return self.sentence
 
 
-@converting
 def next_judgments(
     runs: AnyRuns,
     judgments: AnyJudgments | None,

@@ -11,7 +11,6 @@ Every function takes its chance as `rng` and gives the same result for the same 
 number still draw independently of each other, because each draws from a stream of its own.
 """
 
-from qrowd.model.arguments import accept_objects
 from qrowd.model.chance import Rng
 from qrowd.simulation.assessors import (
     AllRelevant,
@@ -56,5 +55,3 @@ __all__ = [
     "simulate_preferences",
     "simulate_runs",
 ]
-
-accept_objects(globals())

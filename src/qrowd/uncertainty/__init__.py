@@ -18,7 +18,6 @@ simulate_single_assessor        the ranking by one judgment per document, compar
 merged_runs, complete_lists     simulated runs from lists that were judged completely
 """
 
-from qrowd.model.arguments import accept_objects
 from qrowd.uncertainty.annotator_test import (
     AnnotatorTest,
     LeaveOneOutAnnotatorTests,
@@ -82,5 +81,3 @@ __all__ = [
     "tau_interval",
     "topics_gained",
 ]
-
-accept_objects(globals())
