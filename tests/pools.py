@@ -1,7 +1,6 @@
 """Executors, and tasks that processes of them can import."""
 
 import os
-import pickle
 import signal
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
@@ -11,23 +10,22 @@ from qrowd.errors import ArgumentError
 
 
 class Backwards(Executor):
-    """Runs what was submitted in reverse order, once the last of n tasks is there; counts what it was sent."""
+    """Runs what was submitted in reverse order, once the last of n tasks is there."""
 
     def __init__(self, n):
-        self.n, self.waiting, self.sizes = n, [], []
+        self.n, self.waiting, self.n_submitted = n, [], 0
 
     def submit(self, work, *args):
         future = Future()
-        self.sizes.append(len(pickle.dumps((work, args))))
+        self.n_submitted += 1
         self.waiting.append((future, work, args))
         if len(self.waiting) == self.n:
-            for one, function, its in reversed(self.waiting):
-                one.set_result(function(*its))
+            for each, function, values in reversed(self.waiting):
+                try:
+                    each.set_result(function(*values))
+                except BaseException as error:
+                    each.set_exception(error)
         return future
-
-
-def square(x):
-    return x * x
 
 
 def scaled(factors, x):
@@ -43,11 +41,11 @@ def kill_once(marker, x):
     return x * x
 
 
-def kill(x):
+def kill(shared, x):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def refuse(x):
+def refuse(shared, x):
     raise ArgumentError(f"task {x}: cannot be done")
 
 

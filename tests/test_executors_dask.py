@@ -3,10 +3,10 @@
 import pytest
 
 from dask_cluster import dask_cluster
-from pools import kill, kill_once, refuse, scaled, square
+from pools import kill, kill_once, refuse, scaled
 from qrowd.aware import similarity_to_random
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.executors import in_executor, kept
+from qrowd.executors import in_executor
 from qrowd.simulation import simulate_demo
 
 distributed = pytest.importorskip("distributed")
@@ -20,13 +20,7 @@ def client():
 
 def test_a_client_and_its_executor_do_tasks_in_order(client):
     for executor in (client, client.get_executor(pure=False)):
-        assert list(in_executor(square, range(9), executor)) == [x * x for x in range(9)]
         assert list(in_executor(scaled, range(9), executor, shared={"factor": 3})) == [3 * x for x in range(9)]
-
-
-def test_a_client_that_is_kept_is_itself(client):
-    with kept(client) as executor:
-        assert executor is client
 
 
 def test_tasks_of_a_worker_that_is_killed_are_done_by_others(client, tmp_path):
@@ -38,7 +32,7 @@ def test_tasks_of_a_worker_that_is_killed_are_done_by_others(client, tmp_path):
 
 def test_an_error_of_a_task_is_raised_as_it_is(client):
     with pytest.raises(ArgumentError, match=r"^task 7: cannot be done$"):
-        list(in_executor(refuse, [7], client))
+        list(in_executor(refuse, [7], client, shared=None))
 
 
 def test_similarities_to_random_assessors_are_those_of_this_process(client):
@@ -52,4 +46,4 @@ def test_similarities_to_random_assessors_are_those_of_this_process(client):
 
 def test_a_task_that_kills_every_worker_is_given_up(client):
     with pytest.raises(QrowdError, match=r"^a worker died, with 1 task left"):
-        list(in_executor(kill, [1], client))
+        list(in_executor(kill, [1], client, shared=None))

@@ -17,7 +17,7 @@ from qrowd.comparison.effort import SAME, equal_cost, topics_for_an_assessor
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
-from qrowd.executors import AnyExecutor, kept
+from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
@@ -271,16 +271,15 @@ def advice_page(
     designs = [(name, *design) for name in POWER_COMPONENTS for design in POWER_DESIGNS]
     n_panel, n_advice, n_power, n_pilots = (200, 50, 1000, 5) if quick else (4000, 1500, 20_000, 100)
     pilots = [(name, *design) for name in ("TREC 2020",) for design in PILOTS]
-    with kept(executor) as executor:
-        panels, advised, powers, planned = (
-            list(each_result(partial(_of_seed, study, n), grid, what, progress, executor, shared=seed))
-            for study, n, grid, what in (
-                (another_panel, n_panel, cases, "panels"),
-                (advice, n_advice, ADVICE_DESIGNS, "advice"),
-                (found_differences, n_power, designs, "power"),
-                (planned_topics, n_pilots, pilots, "pilots"),
-            )
+    panels, advised, powers, planned = (
+        list(each_result(partial(_of_seed, study, n), grid, what, progress, executor, shared=seed))
+        for study, n, grid, what in (
+            (another_panel, n_panel, cases, "panels"),
+            (advice, n_advice, ADVICE_DESIGNS, "advice"),
+            (found_differences, n_power, designs, "power"),
+            (planned_topics, n_pilots, pilots, "pilots"),
         )
+    )
     promised = [one for one in panels if one.spread in PROMISED and one.n_systems >= FROM_SYSTEMS]
     worst = max(abs(one.said_top - one.seen_top) for one in promised)
     least = min(one.right for one in advised if one.speaks > 0)

@@ -18,7 +18,7 @@ import numpy as np
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.resampling import bootstrap_counts
 from qrowd.errors import ArgumentError
-from qrowd.executors import AnyExecutor, kept
+from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import two_way
 from qrowd.model.chance import Chance, Rng, seed_of
@@ -161,12 +161,11 @@ def coverage_page(
     simulate cells.
     """
     seed, (simulations, replicates) = seed_of(rng), (400, 200) if quick else (4000, 1000)
-    with kept(executor) as executor:
-        frame = coverage(
-            PANELS, N_TOPICS, N_ASSESSORS, n_simulations=simulations, n_replicates=replicates, rng=seed,
-            executor=executor, progress=progress,
-        )  # fmt: skip
-        ranks = rank_study(quick=quick, rng=seed, executor=executor, progress=progress)
+    frame = coverage(
+        PANELS, N_TOPICS, N_ASSESSORS, n_simulations=simulations, n_replicates=replicates, rng=seed,
+        executor=executor, progress=progress,
+    )  # fmt: skip
+    ranks = rank_study(quick=quick, rng=seed, executor=executor, progress=progress)
     cells = frame.set_index(CELL)[["coverage", "width"]]
     least, most = _span(cells, [a for a in N_ASSESSORS if a >= 3])
     few, _ = _span(cells, [2])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.executors import AnyExecutor, in_executor, kept
+from qrowd.executors import AnyExecutor, in_executor
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.result import Result
 from qrowd.reports.document import Document, Table
@@ -320,12 +320,10 @@ def next_judgments_page(
     if data is not None:
         panels += [(panel, max(every, AP_EVERY)) for panel in real(data, AP_MEASURE)]
     n_paths = N_PATHS[0] if quick else N_PATHS[1]
-    with kept(executor) as executor:
-        results = [
-            panel_results(panel, seeds=seeds, every=some, executor=executor, progress=progress)
-            for panel, some in panels
-        ]
-        equal_systems = null_table(n_paths, first, progress, executor)
+    results = [
+        panel_results(panel, seeds=seeds, every=some, executor=executor, progress=progress) for panel, some in panels
+    ]
+    equal_systems = null_table(n_paths, first, progress, executor)
     return page_of(results, equal_systems, seeds=seeds, every=every)
 
 

@@ -31,15 +31,12 @@ _HOME = {
     "coefficients": "qrowd.evaluation",
     "evaluate": "qrowd.evaluation",
     "evaluate_blocks": "qrowd.evaluation",
-    "evaluate_growing": "qrowd.evaluation.updating",
     "measure": "qrowd.evaluation",
     "evaluate_methods": "qrowd.methods",
-    "extend_partitioned": "qrowd.partitioning.extending",
     "decompose_difference": "qrowd.influence.decomposition",
     "disagreements": "qrowd.influence.disagreements",
     "fragility": "qrowd.influence.fragility",
     "next_judgments": "qrowd.sequential.next_judgments",
-    "compact_partitioned": "qrowd.partitions.compacting",
     "open_partitioned": "qrowd.partitions",
     "partition": "qrowd.partitioning",
     "read_judgments": "qrowd.files",
@@ -51,7 +48,6 @@ _HOME = {
     "paper_table": "qrowd.reports.paper_table",
     "plan": "qrowd.reports.planning",
     "report": "qrowd.reports.report",
-    "score_sums": "qrowd.evaluation.score_sums",
     "summarise": "qrowd.reports.evaluation",
 }
 
@@ -75,8 +71,6 @@ if TYPE_CHECKING:
     from qrowd.evaluation import evaluate as evaluate
     from qrowd.evaluation import evaluate_blocks as evaluate_blocks
     from qrowd.evaluation import measure as measure
-    from qrowd.evaluation.score_sums import score_sums as score_sums
-    from qrowd.evaluation.updating import evaluate_growing as evaluate_growing
     from qrowd.files import read_judgments as read_judgments
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
@@ -92,9 +86,7 @@ if TYPE_CHECKING:
     from qrowd.model.scales import Scale as Scale
     from qrowd.model.scores import Scores as Scores
     from qrowd.partitioning import partition as partition
-    from qrowd.partitioning.extending import extend_partitioned as extend_partitioned
     from qrowd.partitions import open_partitioned as open_partitioned
-    from qrowd.partitions.compacting import compact_partitioned as compact_partitioned
     from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise
     from qrowd.reports.explorer import explore as explore

@@ -65,7 +65,7 @@ def read_judgments(
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or packed; "-" is
         standard input, "irds:ID" a data set; "READER:PATH" names the reader of an export. The folder of a partitioned
-        collection alone: its judgments, which are read when something asks for them.
+        collection alone: its judgments.
     assessor : "file" makes every qrels file one assessor, named after it without endings such as .qrels.gz; "column"
         takes the assessor from column 2 of the qrels lines. Tables (CSV, TSV, JSON Lines, Parquet, Excel; a header
         names the columns) bring their assessor column, if they have one.
@@ -83,7 +83,8 @@ def read_judgments(
     """
     check_choice("assessor", assessor, NameFrom)
     if (collection := _collection(paths)) is not None:
-        return collection.judgments.with_scales(scales) if scales else collection.judgments
+        judgments = collection.judgments.load()
+        return judgments.with_scales(scales) if scales else judgments
     options = TableOptions(columns, labels, incomplete_rows, identical_rows)
     files = named_files(paths, "assessor", unique=assessor == "file")
 
@@ -115,7 +116,7 @@ def read_runs(
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {system: path}; plain or packed; "-" is
         standard input, "irds:ID" the scored documents of a data set. The folder of a partitioned collection alone: its
-        runs, which are read when something asks for them.
+        runs.
     system : "file" makes every run file one system, named after it without endings such as .run.gz; "column" takes
         the system from the tag, the last column of the run lines, which often repeats from file to file. Tables bring
         their system column, if they have one.
@@ -129,7 +130,7 @@ def read_runs(
     """
     check_choice("system", system, NameFrom)
     if (collection := _collection(paths)) is not None:
-        return collection.runs
+        return collection.runs.load()
     options = TableOptions(columns, None, incomplete_rows, identical_rows)
     files = named_files(paths, "system", unique=system == "file")
 
@@ -455,9 +456,9 @@ def _collection(paths: Paths) -> PartitionedCollection | None:
     (folder,) = map(Path, several)
     if not folder.is_dir() or next(folder.glob("*.json"), None) is None:  # else the package need not be imported
         return None
-    from qrowd.partitions import SURVEY, open_partitioned
+    from qrowd.partitions import is_partitioned, open_partitioned
 
-    return open_partitioned(folder) if (folder / SURVEY).is_file() else None
+    return open_partitioned(folder) if is_partitioned(folder) else None
 
 
 def _joined(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from qrowd.aware.estimators import NAMES
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure, with_probabilities
-from qrowd.executors import AnyExecutor, kept
+from qrowd.executors import AnyExecutor
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
@@ -389,21 +389,20 @@ def evaluate_methods(
 
     seed = seed_of(rng)
     combined: dict[str, Combined] = {}
-    with kept(executor) as executor:
-        task = Task(runs, judgments, distinct, conventions, seed, threads, advance, combine_scales, executor)
-        facts = {**task.panel.attributes, "conventions": conventions.as_dict()}  # of the panel, which all start from
-        for one in parsed:
-            name = str(one)
-            definition = one.definition
-            assert isinstance(definition, Method)
-            if definition.unlike is not None:
-                how = combined_how(judgments.scales, combine_scales, definition.unlike)
-                if how != "as-is" or not alike(judgments.scales):
-                    combined[name] = how
-            part, messages = scores_by_method(one, task)
-            parts.append(part)
-            warnings += messages
-            advance(1, 1)
+    task = Task(runs, judgments, distinct, conventions, seed, threads, advance, combine_scales, executor)
+    facts = {**task.panel.attributes, "conventions": conventions.as_dict()}  # of the panel, which all start from
+    for one in parsed:
+        name = str(one)
+        definition = one.definition
+        assert isinstance(definition, Method)
+        if definition.unlike is not None:
+            how = combined_how(judgments.scales, combine_scales, definition.unlike)
+            if how != "as-is" or not alike(judgments.scales):
+                combined[name] = how
+        part, messages = scores_by_method(one, task)
+        parts.append(part)
+        warnings += messages
+        advance(1, 1)
     names = tuple(map(str, parsed))
     disagreement = {
         name: part.attributes["disagreement"]

@@ -69,7 +69,7 @@ def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Pa
     text = os.fspath(path)
     one = Path(text)
     if is_address(text):
-        raise FileError(text, "is an address, which only qrowd partition reads; fetch the file")
+        raise FileError(text, "is an address; fetch the file")
     if is_data_set(one):
         return [one], []
     reader, rest = reader_and_path(text)

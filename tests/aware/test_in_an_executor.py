@@ -1,6 +1,5 @@
 """Random assessors in the workers of an executor: the same similarities to the bit, whoever compares which block."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from pools import Backwards
 from qrowd.aware import assessor_similarities, even_grades, similarity_to_random
 from qrowd.errors import ArgumentError, MeasureError
-from qrowd.executors import processes
+from qrowd.executors import Processes
 from qrowd.methods import evaluate_methods
 
 N = 520  # two blocks for each level
@@ -42,15 +41,9 @@ def same(one, other):
 def test_threads_processes_and_any_order_give_the_same_similarities(case, options):
     totals = []
     alone = similarities_of(case, progress=lambda done, total: totals.append(total), **options)
-    for executor in (lambda: ThreadPoolExecutor(3), processes(2), Backwards(totals[0])):
+    for executor in (Processes(2), Backwards(totals[0])):
         assert same(alone, similarities_of(case, executor=executor, **options))
     assert same(alone, similarities_of(case, threads=3, **options))
-
-
-def test_no_task_carries_runs_or_judgments(plain):
-    executor = Backwards(n_tasks(plain))
-    similarities_of(plain, executor=executor)
-    assert max(executor.sizes) < 500
 
 
 def test_progress_counts_blocks_of_random_assessors(plain):
@@ -64,18 +57,18 @@ def test_assessor_similarities_and_methods_pass_the_executor_on(plain):
     n = n_tasks(replace(plain, measures=("AP",)))
     executor = Backwards(n)
     one = assessor_similarities(*data, n_resamples=N, rng=3, executor=executor)
-    assert len(executor.sizes) == n
+    assert executor.n_submitted == n
     assert same(one, assessor_similarities(*data, n_resamples=N, rng=3))
     executor = Backwards(n)
     by_method = evaluate_methods(*data, methods=f"sgl_rmse_md(n_resamples={N})", rng=3, executor=executor)
-    assert len(executor.sizes) == n
+    assert executor.n_submitted == n
     assert np.array_equal(by_method.values, one.average("sgl_rmse_md").values, equal_nan=True)
 
 
 def test_a_draw_of_ones_own_reaches_the_workers_if_they_can_import_it(plain):
-    assert same(similarities_of(plain), similarities_of(plain, draw=even_grades, executor=processes(1)))
+    assert same(similarities_of(plain), similarities_of(plain, draw=even_grades, executor=Processes(1)))
     with pytest.raises(ArgumentError, match=r"^executor: the arguments cannot be sent .* top of a module$"):
-        similarities_of(plain, draw=lambda p, scale: even_grades(p / 2, scale), executor=processes(1))
+        similarities_of(plain, draw=lambda p, scale: even_grades(p / 2, scale), executor=Processes(1))
 
 
 def test_an_error_in_a_worker_is_the_one_line_that_it_is_here(plain):
@@ -83,5 +76,5 @@ def test_an_error_in_a_worker_is_the_one_line_that_it_is_here(plain):
     with pytest.raises(MeasureError) as alone:
         similarities_of(few)
     with pytest.raises(MeasureError) as elsewhere:
-        similarities_of(few, executor=processes(1))
+        similarities_of(few, executor=Processes(1))
     assert str(elsewhere.value) == str(alone.value)

@@ -10,7 +10,7 @@ HEAVY = {
     *("jinja2", "matplotlib", "numba", "openpyxl", "pandas", "polars", "pyarrow", "pydantic", "rich", "sqlalchemy"),
     *("importlib.metadata", "numpy.ma", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats", "xarray"),
     *("qrowd.agreement", "qrowd.aware", "qrowd.magnitude", "qrowd.methods", "qrowd.preferences", "qrowd.simulation"),
-    *("concurrent.futures.process", "distributed", "fsspec", "multiprocessing"),
+    *("concurrent.futures.process", "distributed", "multiprocessing"),
     *("qrowd.evaluation.parts", "qrowd.executors", "qrowd.partitioning", "qrowd.partitions"),
 }
 EXECUTORS = {"concurrent.futures.process", "multiprocessing", "qrowd.executors"}  # AWARE may use them

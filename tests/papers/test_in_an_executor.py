@@ -6,7 +6,7 @@ import pytest
 import qrowd_papers.next_judgments as next_judgments
 from pools import Backwards, spawned
 from qrowd.errors import ArgumentError
-from qrowd.executors import processes
+from qrowd.executors import Processes
 from qrowd.reports.document import render
 from qrowd.simulation import Confused, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers import papers
@@ -87,7 +87,7 @@ def test_the_tuples_of_a_size_are_several_tasks_whose_order_changes_nothing():
     size = {"methods": ("mv", "emmv", "uniform"), "sizes": (4, 5), "n_tuples": 230, "rng": 1}
     alone, backwards = aware_study(*case, **size), Backwards(6)
     together = aware_study(*case, **size, executor=backwards)
-    assert len(backwards.sizes) == 6
+    assert backwards.n_submitted == 6
     for name in ("ap_correlation", "tau", "rmse"):
         np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
 
@@ -102,4 +102,4 @@ def test_aggregators_and_advice_are_the_same_in_two_processes(executor):
 def test_a_study_that_is_computed_in_one_process_says_so():
     message = r"study 'annotator-test': it is computed in one process; aware, coverage, advice, skewed-grades, next"
     with pytest.raises(ArgumentError, match=message):
-        papers.page("annotator-test", quick=True, executor=processes(2))
+        papers.page("annotator-test", quick=True, executor=Processes(2))

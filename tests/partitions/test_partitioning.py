@@ -1,16 +1,14 @@
-"""Files become a collection in pieces of any size: the same as reading them whole, with the same messages."""
+"""Files become a collection one after the other: the same as reading them all, with the same messages."""
 
 import gzip
 
-import numpy as np
-import pandas
 import pytest
 
 import qrowd
 from equal_scores import equal
-from qrowd.errors import FileError
-from qrowd.partitioning import partition, pieces
-from qrowd.partitions import open_partitioned
+from qrowd.errors import ArgumentError, FileError
+from qrowd.partitioning import partition
+from qrowd.partitions import open_partitioned, write_partitioned
 from qrowd.simulation import simulate_demo
 from qrowd.trec import format_qrels, format_run
 
@@ -19,7 +17,7 @@ MEASURES = ["nDCG@10", "AP", "ERR@10"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Runs and judgments in every format that is read in pieces."""
+    """Runs and judgments in several formats."""
     runs, judgments, _ = simulate_demo()
     root = tmp_path_factory.mktemp("files")
     (root / "runs").mkdir()
@@ -49,10 +47,7 @@ def folder(tmp_path_factory):
     return root
 
 
-@pytest.mark.parametrize("piece", [997, 20_000, 1 << 20])
-def test_files_in_pieces_are_the_files_read_whole(folder, tmp_path, monkeypatch, piece):
-    monkeypatch.setattr(pieces, "PIECE", piece)
-    monkeypatch.setattr(pieces, "ROWS", piece)
+def test_a_collection_of_files_has_the_scores_and_scales_of_the_files(folder, tmp_path):
     progress = []
     collection = partition(
         str(folder / "runs"), str(folder / "judges"), tmp_path / "c", n_parts=5, progress=lambda *n: progress.append(n)
@@ -61,16 +56,21 @@ def test_files_in_pieces_are_the_files_read_whole(folder, tmp_path, monkeypatch,
     whole = qrowd.evaluate(runs, judgments, MEASURES)
     assert equal(qrowd.evaluate(collection.runs, collection.judgments, MEASURES), whole)
     assert collection.scales == judgments.scales
-    assert len(collection.runs) == len(runs)
-    assert len(collection.judgments) == len(judgments)
-    assert progress[-1][0] == progress[-1][1]
-    assert sorted(filter(None, collection.judgments.comment.tolist())) == sorted(
-        filter(None, judgments.comment.tolist())
-    )
+    assert collection.notes == judgments.notes
+    loaded = collection.judgments.load()
+    assert progress[-1] == (len(runs.systems) + len(judgments.assessors),) * 2
+    for name in ("comment", "value"):
+        cells = [sorted(str(cell) for cell in getattr(each, name)) for each in (loaded, judgments)]
+        assert cells[0] == cells[1]
 
 
-def test_a_mistake_far_down_is_named_with_its_line_and_nothing_is_left(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(pieces, "PIECE", 500)
+def test_declared_scales_are_those_of_the_whole(folder, tmp_path):
+    scales = {"ann": "0-9", "b*": "0-7"}
+    collection = partition(str(folder / "runs"), str(folder / "judges"), tmp_path / "c", n_parts=2, scales=scales)
+    assert collection.scales == qrowd.read_judgments(str(folder / "judges"), scales=scales).scales
+
+
+def test_a_mistake_is_named_with_its_line_and_nothing_is_left(folder, tmp_path):
     lines = (folder / "judges").glob("*.qrels").__next__().read_text().splitlines()
     lines[777] = "q01 0 d1 many"
     bad = tmp_path / "bad.qrels"
@@ -78,29 +78,18 @@ def test_a_mistake_far_down_is_named_with_its_line_and_nothing_is_left(folder, t
     with pytest.raises(FileError) as whole:
         qrowd.read_judgments(bad)
     with pytest.raises(FileError) as parts:
-        partition(str(folder / "runs"), str(bad), tmp_path / "c")
+        partition(str(folder / "runs"), [str(folder / "judges"), str(bad)], tmp_path / "c")
     assert str(parts.value) == str(whole.value)
     assert "line 778" in str(parts.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.qrels"]
 
 
-def test_a_row_of_parquet_is_named_as_it_stands_in_the_file(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(pieces, "ROWS", 10)
-    frame = pandas.DataFrame({"topic": "t", "document": [f"d{i}" for i in range(40)], "value": 1.0})
-    frame.loc[31, "value"] = np.nan
-    frame.to_parquet(tmp_path / "bad.parquet")
-    with pytest.raises(FileError, match=r"bad\.parquet: row 32: "):
-        partition(str(folder / "runs"), str(tmp_path / "bad.parquet"), tmp_path / "c")
-
-
-def test_a_document_twice_in_a_list_is_found_where_its_lines_are_far_apart(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(pieces, "PIECE", 400)
-    lines = [f"q01 Q0 d{i} {i} {100 - i} tag" for i in range(60)]
-    (tmp_path / "twice.run").write_text("\n".join([*lines, "q01 Q0 d3 61 1 tag"]) + "\n")
-    collection = partition(str(tmp_path / "twice.run"), str(folder / "judges"), tmp_path / "c")
-    with pytest.raises(
-        FileError, match=r"part-\d+\.parquet: system twice, topic q01, document d3: the document is in the list twice"
-    ):
+def test_a_document_twice_in_a_list_of_two_files_is_found(folder, tmp_path):
+    for i in (1, 2):
+        (tmp_path / f"{i}.run").write_text("q01 Q0 d3 1 1 tag\n")
+    files = [tmp_path / "1.run", tmp_path / "2.run"]
+    collection = partition(files, str(folder / "judges"), tmp_path / "c", system="column")
+    with pytest.raises(FileError, match=r"system tag, topic q01, document d3: the document is in the list twice"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
 
 
@@ -109,16 +98,27 @@ def test_a_folder_that_exists_is_refused(folder, tmp_path):
         partition(str(folder / "runs"), str(folder / "judges"), tmp_path)
 
 
+def test_no_judgments_and_no_parts_are_refused(tmp_path):
+    runs = qrowd.Runs.from_dict({"s": {"t": {"d": 1.0}}})
+    with pytest.raises(ArgumentError, match="judgments: there are none"):
+        write_partitioned(tmp_path / "c", runs, [])
+    with pytest.raises(ArgumentError, match="n_parts=0: at least 1 was expected"):
+        write_partitioned(tmp_path / "c", runs, [], n_parts=0)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_collection_that_is_not_complete_is_refused(folder, tmp_path):
     with pytest.raises(FileError, match=r"holds no survey\.json"):
         open_partitioned(tmp_path)
     collection = partition(str(folder / "runs"), str(folder / "judges"), tmp_path / "c", n_parts=2)
-    collection.paths("runs", 1)[0].unlink()
-    with pytest.raises(FileError, match="there is no such file; the collection is not complete"):
+    (runs,) = (tmp_path / "c/runs/part=1").iterdir()
+    runs.unlink()
+    with pytest.raises(FileError, match=r"part=1: holds 0 of .* rows of runs; write the collection again"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
-    collection.paths("judgments", 0)[0].write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(FileError, match=r"part-00000\.parquet: cannot be read"):
+    (judgments,) = (tmp_path / "c/judgments/part=0").iterdir()
+    judgments.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(FileError, match=r"part=0: cannot be read"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
     (tmp_path / "c" / "survey.json").write_text('{"format": 99}')
-    with pytest.raises(FileError, match="is not of format 4"):
+    with pytest.raises(FileError, match="is not of format 5"):
         open_partitioned(tmp_path / "c")

@@ -15,7 +15,7 @@ from qrowd.aware import NAMES
 from qrowd.comparison.factors import Anova
 from qrowd.comparison.tukey import Tukey, tukey_hsd
 from qrowd.errors import InputError
-from qrowd.executors import AnyExecutor, kept
+from qrowd.executors import AnyExecutor
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
@@ -103,28 +103,27 @@ def aware_page(
     best: list[str] = []
     studies: dict[str, AwareStudy] = {}
     printed = tuple(f"{name}{PRINTED}" for name in NAMES)
-    with kept(executor) as executor:
-        for case in cases(data, quick, seed):
-            study = aware_study(
-                case.runs,
-                case.judgments,
-                case.gold,
-                tuple(MEASURES),
-                methods=(*METHODS, *printed),
-                sizes=(2, 3) if quick else None,
-                n_tuples=30 if quick else n_tuples,
-                n_resamples=50 if quick else n_resamples,
-                rng=seed,
-                folder=folder,
-                executor=executor,
-                threads=threads,
-                progress=progress,
-            )
-            studies[case.name] = study
-            tables += _tables(study, case)
-            notes.append(f"{case.name}: {case.about}")
-            by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
-            best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
+    for case in cases(data, quick, seed):
+        study = aware_study(
+            case.runs,
+            case.judgments,
+            case.gold,
+            tuple(MEASURES),
+            methods=(*METHODS, *printed),
+            sizes=(2, 3) if quick else None,
+            n_tuples=30 if quick else n_tuples,
+            n_resamples=50 if quick else n_resamples,
+            rng=seed,
+            folder=folder,
+            executor=executor,
+            threads=threads,
+            progress=progress,
+        )
+        studies[case.name] = study
+        tables += _tables(study, case)
+        notes.append(f"{case.name}: {case.about}")
+        by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
+        best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
     notes += [
         f"random assessors: {50 if quick else n_resamples:,} of each level; tuples: up to "
         f"{30 if quick else n_tuples:,} of each size, none twice; seed: {seed}",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.document_counts import By, DocumentCounts, Documents
-from qrowd.agreement.patterns import PatternCounts, Patterns, pattern_counts, patterns_of
+from qrowd.agreement.document_counts import By, DocumentCounts, Documents, document_counts
+from qrowd.agreement.patterns import patterns_of
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.counts import Counts, coincidences
@@ -219,11 +219,11 @@ def krippendorff_alpha(
     options: Any = {
         "level": level, "by": by, "repeats": repeats, "slots": slots, "min_judgments": min_judgments, "logs": logs,
     }  # fmt: skip
-    counts = pattern_counts(judgments, **options, combine_scales=combine_scales)
+    counts = document_counts(judgments, **options, combine_scales=combine_scales)
     seed = seed_of(rng) if n_resamples else None
     alphas = tuple(
-        alpha_of_patterns(patterns, counts, n_resamples, resample, confidence, seed, label)
-        for label, patterns in zip(counts.labels, counts.groups, strict=True)
+        alpha_of(documents, counts, n_resamples, resample, confidence, seed, label)
+        for label, documents in zip(counts.labels, counts.groups, strict=True)
     )
     return Alphas(counts.by, counts.labels, alphas)
 
@@ -239,19 +239,6 @@ def alpha_of(
 ) -> Alpha:
     """Alpha of one group; its resamples depend on the seed and the label alone."""
     patterns = patterns_of(documents, data)
-    return alpha_of_patterns(patterns, data, n_resamples, resample, confidence, seed, label)
-
-
-def alpha_of_patterns(
-    patterns: Patterns,
-    data: DocumentCounts | PatternCounts,
-    n_resamples: int,
-    resample: Resample,
-    confidence: float,
-    seed: Seed | None,
-    label: str,
-) -> Alpha:
-    """Alpha of one group from its patterns."""
     counts, multiplicity, n_topics = patterns.counts, patterns.multiplicity, len(patterns.topics)
     size = np.asarray(counts.sum(axis=1), np.int64).ravel()
     if resample == "topics" and n_topics == 1:

@@ -111,44 +111,12 @@ def document_counts(
     ArgumentError
         An unknown level or grouping; `min_judgments` below 2.
     """
-    check_counting(judgments, level, min_judgments)
-    judgments = on_one_scale(judgments, combine_scales, unlike_at(level))
-    counts = counts_on_one_scale(
-        judgments, level=level, by=by, repeats=repeats, slots=slots, min_judgments=min_judgments, logs=logs
-    )
-    if not any(group.pair.size for group in counts.groups):
-        raise no_document(min_judgments)
-    return counts
-
-
-def check_counting(judgments: Judgments, level: Level | None, min_judgments: int) -> None:
-    """Raise what `document_counts` raises of its options, and of the number of assessors."""
     if level is not None:
         check_choice("level", level, Level)
     if min_judgments < 2:
         raise ArgumentError(f"min_judgments={min_judgments}: agreement needs at least 2 judgments of a document")
     need_two_assessors(judgments)
-
-
-def no_document(min_judgments: int) -> NoOverlapError:
-    """The error where no document was judged often enough."""
-    return NoOverlapError(
-        f"no document was judged {min_judgments} times or more, so there is nothing to agree on; "
-        "judgments.coverage() shows who judged what"
-    )
-
-
-def counts_on_one_scale(
-    judgments: Judgments,
-    *,
-    level: Level | None,
-    by: By,
-    repeats: Repeats,
-    slots: int | None,
-    min_judgments: int,
-    logs: bool,
-) -> DocumentCounts:
-    """As `document_counts`, of judgments on one scale; groups may have no document."""
+    judgments = on_one_scale(judgments, combine_scales, unlike_at(level))
     scale = judgments.shared_scale()
     split, name, labels, group_of_topic = grouped(judgments, by)
     single = split.single(repeats=repeats) if slots is None else split.slots(slots)
@@ -177,6 +145,11 @@ def counts_on_one_scale(
         Documents(values, counts[a:b], pairs[a:b], few[c:d])
         for (a, b), (c, d) in zip(pairwise(edges), pairwise(few_edges), strict=True)
     )
+    if not enough.any():
+        raise NoOverlapError(
+            f"no document was judged {min_judgments} times or more, so there is nothing to agree on; "
+            "judgments.coverage() shows who judged what"
+        )
     n_repeats = 0 if slots is not None else split.n_repeats()
     how = repeats if slots is None else f"first {slots} judgments of a document"
     level = level or LEVEL_OF[scale.kind]

@@ -6,7 +6,7 @@ ECIR, Tables 1 to 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,12 +15,11 @@ import numpy as np
 
 from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.agreement.kappa import Weights, credits, unlike_with
-from qrowd.agreement.patterns import parts_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import coincidences, diagonal_test
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.one_scale import Combined, CombineScales, on_one_scale, parts_on_one_scale
+from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result
 
 
@@ -103,13 +102,11 @@ def pairwise_agreement(
         Magnitudes beside another scale; "as-is" of scales that cannot be one.
     """
     need_two_assessors(judgments)
-    coded = _coded_parts(judgments, repeats, combine_scales, unlike_with(weights))
-    seen = [np.unique(value) for _, _, value in coded()]
-    values = np.unique(np.concatenate(seen)) if seen else np.zeros(0)
+    document, who, value = _coded(on_one_scale(judgments, combine_scales, unlike_with(weights)), repeats)
+    values = np.unique(value)
     credits(values, weights)
     sums = _Sums(len(judgments.assessors), values, weights)
-    for part in coded():
-        sums.add(*part)
+    sums.add(document, who, value)
     n = sums.n
     if not np.triu(n, 1).any():
         raise NoOverlapError("no pair of assessors judged a document in common, so there is no agreement to compute")
@@ -183,17 +180,6 @@ class _Sums:
                 disagreement += step * (counts + counts.T - 2 * both)
                 by_chance += step * (counts + counts.T - 2 * counts * counts.T / self.n)
         return disagreement, by_chance
-
-
-def _coded_parts(
-    judgments: Judgments, repeats: Repeats, combine_scales: CombineScales, unlike: Combined
-) -> Callable[[], Iterable[tuple[Ints, Ints, Floats]]]:
-    """Reads the judgments as columns, part after part where they are a partitioned collection's."""
-    parts = parts_of(judgments)
-    if parts is None:
-        whole = [_coded(on_one_scale(judgments, combine_scales, unlike), repeats)]
-        return lambda: whole
-    return lambda: (_coded(part, repeats) for part in parts_on_one_scale(parts, judgments, combine_scales, unlike))
 
 
 def _coded(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:

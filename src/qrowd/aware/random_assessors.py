@@ -93,7 +93,7 @@ def similarity_to_random(
     conventions : of the scores; default: a topic in which an assessor found nothing relevant is left out.
     rng : as in all functions.
     executor : whose workers draw and score random assessors, 512 at a time: any `concurrent.futures.Executor`, a Dask
-        client, or a function that makes an executor, which is called again where workers die. Default: this process.
+        client, or `qrowd.executors.Processes(n)`. Default: this process.
         The result is the same to the bit.
     threads : number of threads; default: all processors, and 1 for each worker of an executor.
     progress : called with the number of comparisons done and their total.

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
 
 from qrowd.cli import options
 from qrowd.cli.options import measures, methods, option
@@ -16,7 +14,7 @@ from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 if TYPE_CHECKING:
-    from qrowd.cli.show import Advance
+    from qrowd.partitions import PartitionedCollection
 
 
 @dataclass(frozen=True)
@@ -31,21 +29,6 @@ class InParts(Workers):
             metavar="FOLDER",
         ),
     ] = None
-
-    @contextmanager
-    def arguments(self) -> Iterator[dict[str, Any]]:
-        """As `qrowd.evaluate` takes them."""
-        with self.executor() as executor:
-            yield {"executor": executor, "results": self.results}
-
-    def progress(self, advance: Advance, runs: Any, judgments: Any) -> Callable[[int, int], None]:
-        """The bar, with parts and rows where these are scored in parts."""
-        from qrowd.cli.throughput import showing_parts
-
-        if hasattr(runs, "collection") and hasattr(judgments, "collection"):
-            parts = runs.collection.topics_by_part
-            return showing_parts(advance, sum(bool(judged) for judged, _ in parts))
-        return advance if self == InParts() else showing_parts(advance, None)
 
 
 def evaluate(
@@ -88,19 +71,22 @@ def evaluate(
     if method and parts.results is not None:
         raise ArgumentError("--results: methods need the judgments of all parts at once; leave it out")
     run_files, data = options.by_position(files, runs, data)
-    judgments, rankings = data.read(), run_files.read(data)
-    with parts.arguments() as workers, progress("scoring") as advance:
+    collection = None if method or judge_record is not None else _partitioned(run_files, data)
+    if collection is None:
+        judgments, rankings = data.read(), run_files.read(data)
+    with parts.executor() as executor, progress("scoring") as advance:
         summary = evaluation_of(
-            rankings,
-            judgments,
+            rankings if collection is None else collection.runs,
+            judgments if collection is None else collection.judgments,
             measure or DEFAULT_MEASURES,
             methods=method or [],
             baseline=baseline,
             conventions=conventions,
             combine_scales=combine_scales,
             rng=seed,
-            progress=advance if method else parts.progress(advance, rankings, judgments),
-            **workers,
+            progress=advance,
+            executor=executor,
+            results=parts.results,
         )
     if judge_record is not None:
         from qrowd.reports.unanswered import read_unanswered
@@ -113,3 +99,13 @@ def evaluate(
     if per_topic and not (output and is_standard_output(output)):
         labels = dict(zip(systems, without_common_words(systems), strict=True)) if short_names else {}
         show_table(topic_table(summary.scores).renamed(labels))
+
+
+def _partitioned(runs: options.Runs, data: options.Data) -> PartitionedCollection | None:
+    """The partitioned collection whose folder is the only path of both; its judgments are taken as they are."""
+    plain = data == replace(options.Data(), judgments=data.judgments)
+    if data.judgments != runs.runs or len(runs.runs) != 1 or not plain:
+        return None
+    from qrowd.partitions import is_partitioned, open_partitioned
+
+    return open_partitioned(runs.runs[0]) if is_partitioned(runs.runs[0]) else None

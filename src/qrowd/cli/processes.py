@@ -53,21 +53,14 @@ class Workers:
             Dask is not installed, or nobody answers.
         """
         if self.dask is None:
-            yield executor_of(self.processes)
+            from qrowd import executors
+
+            yield None if self.processes is None else executors.Processes(self.processes)
             return
         if self.processes is not None:
             raise ArgumentError("--processes and --dask: give one of them")
         with _client(self.dask) as client:
             yield client
-
-
-def executor_of(processes: int | None) -> Any:
-    """The option `--processes` as functions of the library take it."""
-    if processes is None:
-        return None
-    from qrowd.executors import processes as pool_of
-
-    return pool_of(processes)
 
 
 @contextmanager

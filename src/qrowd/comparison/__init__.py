@@ -22,7 +22,6 @@ power_of_difference, detectable_difference, topics_needed       power, and the t
 mean_ranks              mean ranks over topics, and the systems that do not differ by Nemenyi's test
 rank_intervals          simultaneous intervals of ranks, and the systems that may be the best
 holm, benjamini_hochberg        corrections for multiple tests
-ScoreSums               means, differences, components and bootstrap from sums over topics, without the scores
 """
 
 from qrowd.comparison.corrections import benjamini_hochberg, holm
@@ -66,7 +65,6 @@ from qrowd.comparison.rankings import (
     ranking_agreement,
     sign_agreement,
 )
-from qrowd.comparison.score_sums import ScoreSums
 from qrowd.comparison.system_intervals import SystemIntervals, system_intervals
 from qrowd.comparison.system_ranking import (
     BaselineComparison,
@@ -112,7 +110,6 @@ __all__ = [
     "RankIntervals",
     "RankingAgreement",
     "SampledCorrelation",
-    "ScoreSums",
     "SignAgreement",
     "SystemIntervals",
     "SystemRanking",

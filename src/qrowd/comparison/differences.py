@@ -30,7 +30,6 @@ from qrowd.model.labels import number_of
 from qrowd.model.result import Result
 
 if TYPE_CHECKING:
-    from qrowd.comparison.panel_sums import PanelSums
     from qrowd.model.scores import AnyScores
 
 MethodChoice = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
@@ -244,32 +243,14 @@ def difference_among(
     rng: Rng = None,
 ) -> Difference:
     """`difference`, for several pairs of the same scores. spreads : of the scores."""
-    check_options(method, confidence, n_resamples)
+    _check_options(method, confidence, n_resamples)
     panel = panel_of(scores, (first, second))
     if first == second:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
-
-    def spread(topics: bool) -> Spread:
-        return spreads.of(first, second, topics=topics)
-
-    return difference_of(panel, (first, second), (0, 1), spread, method, confidence, n_resamples, rng)
-
-
-def difference_of(
-    panel: Panel | PanelSums,
-    names: tuple[str, str],
-    places: tuple[int, int],
-    spread_of: Callable[[bool], Spread],
-    method: MethodChoice,
-    confidence: float,
-    n_resamples: int,
-    rng: Rng,
-) -> Difference:
-    """`difference` of two systems of a panel. places : of the two in it. spread_of : what they are compared among."""
     used, reason = _method(panel, method)
-    seed = _seed(panel, rng) if used == "pigeonhole" else None
-    spread = spread_of(used == "topics")
-    pair = np.array([places[0]]), np.array([places[1]])
+    seed = seed_of(rng) if used == "pigeonhole" else None
+    spread = spreads.of(first, second, topics=used == "topics")
+    pair = np.array([0]), np.array([1])
     pairs = _Pairs.of(panel, *pair, spread, used, confidence, n_resamples, seed, 1)
     v_topic, v_assessor, v_error, of_assessor, factor = nan, nan, nan, nan, nan
     negative: tuple[str, ...] = ()
@@ -283,8 +264,8 @@ def difference_of(
         negative = tuple(name for name, is_below in zip(("v_topic", "v_assessor"), below, strict=True) if is_below)
         of_assessor = float(squares.ms[1, 0] * len(panel.assessors) / panel.n_cells)
     return Difference(
-        first=names[0],
-        second=names[1],
+        first=first,
+        second=second,
         difference=float(pairs.difference[0]),
         standard_error=float(pairs.standard_error[0]),
         low=float(pairs.low[0]),
@@ -328,24 +309,13 @@ def all_differences(
     All pairs rest on the cells in which every system has a score; leave out systems without scores before. A replicate
     of the bootstrap is the same sample of topics and assessors for all systems.
     """
-    check_options(method, confidence, n_resamples)
-    return all_differences_of(panel_of(scores), method, confidence, n_resamples, rng, threads)
-
-
-def all_differences_of(
-    panel: Panel | PanelSums,
-    method: MethodChoice,
-    confidence: float,
-    n_resamples: int,
-    rng: Rng,
-    threads: int | None,
-) -> AllDifferences:
-    """`all_differences` of the systems of a panel."""
+    _check_options(method, confidence, n_resamples)
+    panel = panel_of(scores)
     if len(panel.systems) < 2:
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")
     used, reason = _method(panel, method)
     first, second = np.triu_indices(len(panel.systems), 1)
-    seed = _seed(panel, rng) if used == "pigeonhole" else None
+    seed = seed_of(rng) if used == "pigeonhole" else None
     pairs = _Pairs.of(
         panel, first, second, Spread.of(panel, topics=used == "topics"), used, confidence, n_resamples, seed, threads
     )
@@ -372,11 +342,6 @@ def all_differences_of(
     )
 
 
-def _seed(panel: Panel | PanelSums, rng: Rng) -> Seed | None:
-    """Of the replicates; sums have theirs."""
-    return seed_of(rng) if isinstance(panel, Panel) else panel.seed
-
-
 @dataclass(frozen=True, eq=False)
 class _Pairs:
     n_resamples: int
@@ -391,7 +356,7 @@ class _Pairs:
     @classmethod
     def of(
         cls,
-        panel: Panel | PanelSums,
+        panel: Panel,
         first: Ints,
         second: Ints,
         spread: Spread,
@@ -410,10 +375,7 @@ class _Pairs:
                 return _from_squares(panel, i, j, factor(i, j), method, confidence)
 
             return cls(0, *_in_parts(part, first, second))
-        if isinstance(panel, Panel):
-            replicates = replicate_means(panel, n_resamples, "both", seed, threads).T
-        else:
-            replicates = panel.replicate_means().T
+        replicates = replicate_means(panel, n_resamples, "both", seed, threads).T
 
         def of_replicates(i: Ints, j: Ints) -> list[Floats]:
             means = panel.mean[i] - panel.mean[j]
@@ -433,7 +395,7 @@ def _in_parts(
 
 
 def _from_squares(
-    panel: Panel | PanelSums, first: Ints, second: Ints, factor: Floats, method: Method, confidence: float
+    panel: Panel, first: Ints, second: Ints, factor: Floats, method: Method, confidence: float
 ) -> list[Floats]:
     squares = panel.pair_squares(first, second, topics=method == "topics")
     mean = squares.mean
@@ -461,7 +423,7 @@ def _from_replicates(mean: Floats, replicates: Floats, factor: Floats, confidenc
     return [mean, error, low, high, unknown, p, np.where(mean < 0, 1 - again, again)]
 
 
-def _method(panel: Panel | PanelSums, choice: MethodChoice) -> tuple[Method, str]:
+def _method(panel: Panel, choice: MethodChoice) -> tuple[Method, str]:
     """The method used, and why."""
     design = panel.design
     reasons = {
@@ -485,7 +447,7 @@ def _method(panel: Panel | PanelSums, choice: MethodChoice) -> tuple[Method, str
     return recommended(a), text + (", though with 2 the coverage is below the nominal level" if a == 2 else "")
 
 
-def check_options(method: str, confidence: float, n_resamples: int = 2) -> None:
+def _check_options(method: str, confidence: float, n_resamples: int = 2) -> None:
     """Refuse options outside their range."""
     check_choice("method", method, MethodChoice)
     check_confidence(confidence)

@@ -203,8 +203,8 @@ def variance_components(
         raise ArgumentError(f"scores: {len(systems)} system; variance among systems needs 2")
     known = np.asarray(~np.isnan(values).any(axis=2))
     for axis, names, what in ((1, assessors, "assessor"), (0, topics, "topic")):
-        refuse_few(int(known.any(axis=axis).sum()), len(names), what)
-    rows, columns, every = complete_block(known) if design != "nested" else (_none(), _none(), True)
+        _refuse_few(int(known.any(axis=axis).sum()), len(names), what)
+    rows, columns, every = _complete_block(known) if design != "nested" else (_none(), _none(), True)
     n_known, n_block = int(known.sum()), rows.size * columns.size
     if design == "auto":
         design = "crossed" if n_block >= COMPLETE_ENOUGH * n_known else "nested"
@@ -222,15 +222,15 @@ def variance_components(
     else:
         judged, used = np.flatnonzero(known.any(axis=0)), np.flatnonzero(known.any(axis=1))
         sizes = known.sum(axis=0)[judged]
-        handling = nested_handling(sizes, len(topics))
-        squares, n_assessors = _nested(values[:, judged], known[:, judged]), harmonic_mean(sizes)
+        handling = _nested_handling(sizes, len(topics))
+        squares, n_assessors = _nested(values[:, judged], known[:, judged]), _harmonic_mean(sizes)
         n_block = n_known
     of_topics, of_assessors = tuple(topics[t] for t in judged), tuple(assessors[a] for a in used)
     left_out = n_known - n_block
-    return estimated(design, squares, of_topics, of_assessors, systems, n_assessors, n_block, left_out, handling)
+    return _estimated(design, squares, of_topics, of_assessors, systems, n_assessors, n_block, left_out, handling)
 
 
-def estimated(
+def _estimated(
     design: Design,
     squares: tuple[Floats, NDArray[np.int64], Floats],
     topics: tuple[str, ...],
@@ -269,7 +269,7 @@ def estimated(
     )
 
 
-def refuse_few(n: int, n_names: int, what: str) -> None:
+def _refuse_few(n: int, n_names: int, what: str) -> None:
     """Refuse fewer than two assessors, or topics, with scores of all systems."""
     if n < 2:
         among = f" of {n_names}" if n_names > 1 else ""
@@ -279,12 +279,12 @@ def refuse_few(n: int, n_names: int, what: str) -> None:
         )
 
 
-def harmonic_mean(sizes: NDArray[np.int64]) -> float:
+def _harmonic_mean(sizes: NDArray[np.int64]) -> float:
     """Of the numbers of assessors of topics."""
     return float(sizes.size / (1 / sizes).sum())
 
 
-def nested_handling(sizes: NDArray[np.int64], n_topics: int) -> str:
+def _nested_handling(sizes: NDArray[np.int64], n_topics: int) -> str:
     """What is said of missing scores in a nested design. sizes : number of assessors of each topic with scores.
 
     Raises
@@ -301,7 +301,7 @@ def nested_handling(sizes: NDArray[np.int64], n_topics: int) -> str:
     if sizes.min() < sizes.max():
         handling = (
             f"topics have {sizes.min()} to {sizes.max()} assessors of their own, harmonic mean "
-            f"{harmonic_mean(sizes):.4g}; unbiased estimates for unequal panels (Henderson's method 1)"
+            f"{_harmonic_mean(sizes):.4g}; unbiased estimates for unequal panels (Henderson's method 1)"
         )
     if sizes.size < n_topics:
         handling += f"; {n_topics - sizes.size} of {n_topics} topics have no score and are left out"
@@ -314,20 +314,15 @@ def nested_handling(sizes: NDArray[np.int64], n_topics: int) -> str:
 def _crossed(x: Floats) -> tuple[Floats, NDArray[np.int64], Floats]:
     """Sums of squares, degrees of freedom and estimates of complete (assessor, topic, system) scores."""
     n_a, n_t, n_s = x.shape
-    x, largest = _centred(x), float(np.abs(x).max())
+    largest = float(np.abs(x).max())
+    x = x - x.mean()
     s, t, a = x.mean(axis=(0, 1)), x.mean(axis=(0, 2)), x.mean(axis=(1, 2))
     st = x.mean(axis=0) - t[:, None] - s
     sa = x.mean(axis=1) - a[:, None] - s
     ta = x.mean(axis=2) - a[:, None] - t
     rest = x - x.mean(axis=0) - (sa + a[:, None])[:, None] - ta[:, :, None]
     parts = ((s, n_t * n_a), (t, n_s * n_a), (a, n_s * n_t), (st, n_a), (sa, n_t), (ta, n_s), (rest, 1))
-    return crossed_estimates(np.array([n * float((part**2).sum()) for part, n in parts]), x.shape, largest)
-
-
-def crossed_estimates(ss: Floats, shape: tuple[int, ...], largest: float) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """The same from sums of squares. shape : (assessors, topics, systems). largest : absolute score."""
-    n_a, n_t, n_s = shape
-    ss = _cleaned(ss, largest, n_a * n_t * n_s)
+    ss = _cleaned(np.array([n * float((part**2).sum()) for part, n in parts]), largest, n_a * n_t * n_s)
     ds, dt, da = n_s - 1, n_t - 1, n_a - 1
     df = np.array([ds, dt, da, ds * dt, ds * da, dt * da, ds * dt * da])
     m_s, m_t, m_a, m_st, m_sa, m_ta, m_e = ss / df
@@ -348,8 +343,9 @@ def _nested(x: Floats, known: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int
     n_t, n_s = x.shape[1:]
     sizes = known.sum(axis=0)
     n = int(sizes.sum())
-    cells = _centred(x[known])  # (cells, systems)
-    largest = float(np.abs(x[known]).max())
+    cells = x[known]  # (cells, systems)
+    largest = float(np.abs(cells).max())
+    cells = cells - cells.mean()
     topic = np.nonzero(known)[1]
     by_topic = np.zeros((n_t, n_s))
     np.add.at(by_topic, topic, cells)
@@ -366,15 +362,7 @@ def _nested(x: Floats, known: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int
         (sizes[:, None] * st**2).sum(),
         (rest**2).sum(),
     )
-    return nested_estimates(np.array([float(total) for total in sums]), sizes, n_s, largest)
-
-
-def nested_estimates(
-    ss: Floats, sizes: NDArray[np.int64], n_s: int, largest: float
-) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """The same from sums of squares. sizes : number of assessors of each topic."""
-    n, n_t = int(sizes.sum()), sizes.size
-    ss = _cleaned(ss, largest, n * n_s)
+    ss = _cleaned(np.array([float(total) for total in sums]), largest, n * n_s)
     df = np.array([n_s - 1, n_t - 1, n - n_t, (n_s - 1) * (n_t - 1), (n_s - 1) * (n - n_t)])
     m_s, m_t, m_a, m_st, m_e = ss / df
     r = float((sizes**2).sum() / n)
@@ -390,10 +378,6 @@ def nested_estimates(
     return ss, df, estimate
 
 
-def _centred(x: Floats) -> Floats:
-    return np.asarray(x - x.mean())
-
-
 def _cleaned(ss: Floats, largest: float, n: int) -> Floats:
     """Sums of squares without those that rounding alone makes of scores of that size."""
     return np.asarray(np.where(ss > n * (1e-14 * largest) ** 2, ss, 0.0))
@@ -403,7 +387,7 @@ def _none() -> NDArray[np.int64]:
     return np.empty(0, np.int64)
 
 
-def complete_block(known: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
+def _complete_block(known: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """Assessors and topics, 2 of each at least, that all have a score with each other: as many cells as possible.
 
     The assessors of the best block are who some topics have in common. All such sets are looked at; where there are

@@ -16,7 +16,6 @@ from qrowd.model.labels import number_of
 from qrowd.model.scores import one_measure
 
 if TYPE_CHECKING:
-    from qrowd.comparison.panel_sums import PanelSums
     from qrowd.model.scores import AnyScores
 
 
@@ -33,7 +32,7 @@ class Spread:
     assessors: float
 
     @classmethod
-    def of(cls, panel: Panel | PanelSums, *, topics: bool) -> Spread:
+    def of(cls, panel: Panel, *, topics: bool) -> Spread:
         n_systems = len(panel.systems)
         squares = panel.centred_squares(topics=topics)
         ms = squares.ms.sum(axis=1, keepdims=True) / (n_systems - 1)
@@ -44,7 +43,7 @@ class Spread:
             assessors = float(of_both.ms[1].sum() / (n_systems - 1) / panel.n_cells)
         return cls(panel.mean, float(both[0]), assessors)
 
-    def factor(self, error: float, panel: Panel | PanelSums, first: Ints, second: Ints) -> Floats:
+    def factor(self, error: float, panel: Panel, first: Ints, second: Ints) -> Floats:
         """(pairs,) of the panel's systems: the share of their difference that is expected to remain."""
         return shrinkage_factor(self.means, error, (panel.mean[first] + panel.mean[second]) / 2)
 

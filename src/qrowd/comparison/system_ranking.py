@@ -127,31 +127,22 @@ def rank_systems(scores: AnyScores) -> SystemRanking:
     """
     values, (assessors, _, systems) = one_measure(scores)
     by_topic = known_mean(values, axis=0)
-    return ranking_of(
-        assessors,
-        systems,
-        known_mean(by_topic, axis=0),
-        known_error(by_topic, axis=0),
-        known_mean(values, axis=1),
-        (~np.isnan(by_topic)).sum(axis=0),
-    )
-
-
-def ranking_of(
-    assessors: tuple[str, ...],
-    systems: tuple[str, ...],
-    means: Floats,
-    standard_error: Floats,
-    means_by_assessor: Floats,
-    n_topics: NDArray[np.int64],
-) -> SystemRanking:
-    """`rank_systems` from means, which may differ by rounding alone."""
-    mean = settled(means)
-    by_assessor = np.array([settled(own) for own in means_by_assessor]).reshape(means_by_assessor.shape)
+    mean = settled(known_mean(by_topic, axis=0))
+    means = known_mean(values, axis=1)
+    by_assessor = np.array([settled(row) for row in means]).reshape(means.shape)
     rank_by_assessor = ranks(by_assessor)
     if mean.size > 1:
         rank_by_assessor[(rank_by_assessor <= 1).all(axis=1)] = 0
-    return SystemRanking(assessors, systems, mean, standard_error, by_assessor, ranks(mean), rank_by_assessor, n_topics)
+    return SystemRanking(
+        assessors,
+        systems,
+        mean,
+        known_error(by_topic, axis=0),
+        by_assessor,
+        ranks(mean),
+        rank_by_assessor,
+        n_topics=(~np.isnan(by_topic)).sum(axis=0),
+    )
 
 
 def against_baseline(scores: AnyScores, baseline: str, *, correction: Correction = "holm") -> BaselineComparison:

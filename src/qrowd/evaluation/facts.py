@@ -35,15 +35,6 @@ class Facts:
         return {"unjudged_shares": shares, **counts}
 
 
-def difference(whole: Facts, part: Facts) -> Facts:
-    """The facts of a whole without those of a part of it."""
-    cuts = {
-        cutoff: (whole.retrieved_and_judged[cutoff][0] - n, whole.retrieved_and_judged[cutoff][1] - judged)
-        for cutoff, (n, judged) in part.retrieved_and_judged.items()
-    }
-    return Facts(cuts, *(getattr(whole, one.name) - getattr(part, one.name) for one in fields(Facts)[1:]))
-
-
 def total(parts: Sequence[Facts]) -> Facts:
     """The facts of all parts together, which have no list in common."""
     cuts = {

@@ -1,36 +1,73 @@
-"""Scores of a partitioned collection: part after part, here or by the workers of any executor, put together.
+"""Scores of a partitioned collection: part after part, here or by the workers of an executor, concatenated by topic.
 
-What is not about one topic is added as counts, and interpolated scores are filled in at the end.
+A topic is scored by itself, so that scores of parts are those of the whole. What is not about one topic is added as
+counts, and interpolated scores are filled in at the end.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import zipfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
-from qrowd.errors import FileError, NoOverlapError
+from qrowd.errors import ArgumentError, FileError, NoOverlapError
 from qrowd.evaluation.facts import Facts, total
-from qrowd.evaluation.part_tasks import Task, fingerprint_of
-from qrowd.evaluation.plan import Progress, fill_missing, parsed_measures
-from qrowd.executors import AnyExecutor, Messages, as_done
+from qrowd.evaluation.plan import Plan, Progress, fill_missing, parsed_measures, unscored_cells
+from qrowd.executors import AnyExecutor, as_done
+from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import no_shared_topic
 from qrowd.model.conventions import Conventions
-from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
-from qrowd.model.runs import Runs
+from qrowd.model.objects import as_judgments, as_runs
+from qrowd.model.panel import Blocks, Panel
+from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores
-from qrowd.partitions import PartitionedCollection, PartitionedRuns, write_partitioned
-from qrowd.paths import PathLike, is_address
+from qrowd.partitions import (
+    PartitionedCollection,
+    PartitionedJudgments,
+    PartitionedRuns,
+    open_partitioned,
+    write_partitioned,
+)
+from qrowd.paths import PathLike
+
+
+@dataclass(frozen=True, eq=False)
+class PartScores:
+    """Scores of one part: arrays as in `Scores`, and the counts behind `Scores.attributes`."""
+
+    values: Floats
+    relevant: Floats
+    coverage: Floats
+    facts: Facts
+    n_repeats: int
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What workers are told: folders and names that reach any process, never rows."""
+
+    folder: str
+    key: str
+    measures: tuple[str, ...]
+    conventions: Conventions
+    threads: int | None
+    results: str | None
 
 
 def evaluate_in_parts(
-    runs: Runs,
-    judgments: Judgments,
+    runs: Any,
+    judgments: Any,
     measures: object | Sequence[object],
     *,
     conventions: Conventions,
@@ -39,124 +76,161 @@ def evaluate_in_parts(
     threads: int | None,
     progress: Progress,
 ) -> Scores:
-    """`evaluate` part after part; what is not partitioned yet is written to a temporary folder first."""
-    if isinstance(runs, PartitionedRuns) and runs.collection.is_same(getattr(judgments, "collection", None)):
-        return evaluate_collection(runs.collection, measures, conventions, executor, results, threads, progress)
+    """`evaluate` part after part; what is in memory is written to a temporary folder first. Arguments as there.
+
+    Raises
+    ------
+    ArgumentError
+        Preferences or panels; runs and judgments of which only some are partitioned, or of two collections.
+    """
+    parsed = parsed_measures(measures, conventions)
+    if isinstance(runs, PartitionedRuns) and isinstance(judgments, PartitionedJudgments):
+        if runs.collection.key != judgments.collection.key:
+            raise ArgumentError("runs and judgments are of two partitioned collections; write one of both")
+        return _evaluate(runs.collection, parsed, conventions, executor, results, threads, progress)
+    if isinstance(runs, PartitionedRuns) or isinstance(judgments, PartitionedJudgments):
+        raise ArgumentError("runs and judgments: give both of a partitioned collection, or .load() what is partitioned")
+    if results is not None:
+        raise ArgumentError("results: keeps the scores of a partitioned collection; qrowd.partition writes one")
+    if isinstance(judgments, Preferences | Panel | Blocks):
+        raise ArgumentError("executor: is for Judgments; leave it out for preferences and panels")
+    runs, judgments = as_runs(runs), as_judgments(judgments)
+    if not len(judgments):
+        raise ArgumentError("judgments: there are none")
     with TemporaryDirectory(prefix="qrowd-") as folder:
         collection = write_partitioned(Path(folder) / "collection", runs, judgments)
-        return evaluate_collection(collection, measures, conventions, executor, results, threads, progress)
+        return _evaluate(collection, parsed, conventions, executor, None, threads, progress)
 
 
-def evaluate_collection(
-    collection: PartitionedCollection,
-    measures: object | Sequence[object],
-    conventions: Conventions,
-    executor: AnyExecutor,
-    results: PathLike | None,
-    threads: int | None,
-    progress: Progress,
-) -> Scores:
-    """Score every part of a collection, and put the scores together."""
-    parsed = checked_measures(collection, measures, conventions)
-    topics = collection.judged_topics
-    place = {topic: t for t, topic in enumerate(topics)}
-    n_systems, n_assessors = len(collection.systems), len(collection.assessors)
-    # As for those who judged nothing in a part.
-    values = np.full((len(parsed), len(topics), n_systems, n_assessors), np.nan)
-    relevant = np.zeros((len(parsed), n_assessors, len(topics)))
-    coverage = np.zeros((n_assessors, len(topics)))
-    missing = np.zeros((len(topics), n_systems), bool)
-    unscored = np.ones((len(parsed), len(topics), n_assessors), bool)
-    facts: dict[int, Facts] = {}
-    n_repeats = done = 0
-    task = task_of(collection, parsed, conventions, executor, results, threads)
-    numbers = judged_parts(collection)
-    n_rows = [part.n_run_rows + part.n_judgments for part in collection.parts]
-    for i, part in as_done(task.score, numbers, executor, messages=messages_of(task.results)):
-        number = numbers[i]
-        at = [place[topic] for topic in collection.topics_by_part[number][0]]
-        who, every, systems = collection.parts[number].assessors, range(len(parsed)), range(n_systems)
-        values[np.ix_(every, at, systems, who)], relevant[np.ix_(every, who, at)] = part.values, part.relevant
-        coverage[np.ix_(who, at)], missing[at] = part.coverage, part.missing
-        unscored[np.ix_(every, at, who)] = part.unscored
-        facts[number] = part.facts
-        n_repeats += part.n_repeats
-        done += n_rows[number]
-        if progress:
-            progress(done, sum(n_rows[each] for each in numbers))
-    if conventions.missing == "interpolate" and missing.any():
-        fill_missing(values, missing, unscored)
-    return Scores(
-        tuple(map(str, parsed)),
-        collection.assessors,
-        topics,
-        collection.systems,
-        values.transpose(0, 3, 1, 2),
-        relevant,
-        coverage,
-        attributes_of(collection, conventions, [facts[number] for number in sorted(facts)], n_repeats),
-    )
-
-
-def checked_measures(
-    collection: PartitionedCollection, measures: object | Sequence[object], conventions: Conventions
-) -> tuple[Measure, ...]:
-    """The measures; a collection that has changed, or has no topic of both runs and judgments, is refused."""
-    collection.refuse_changed()
-    parsed = parsed_measures(measures, conventions)
-    in_runs = set(collection.run_topics)
-    if not any(topic in in_runs for topic in collection.judged_topics):
-        raise NoOverlapError(no_shared_topic(collection.run_topics, collection.judged_topics))
-    return parsed
-
-
-def judged_parts(collection: PartitionedCollection) -> list[int]:
-    """Numbers of the parts that have scores: those in which anybody judged anything."""
-    return [number for number, (judged, _) in enumerate(collection.topics_by_part) if judged]
-
-
-def attributes_of(
-    collection: PartitionedCollection, conventions: Conventions, facts: Sequence[Facts], n_repeats: int
-) -> dict[str, object]:
-    """As `Scores.attributes`. facts : of each part that has scores."""
-    judged = set(collection.judged_topics)
-    n_unjudged = sum(topic not in judged for topic in collection.run_topics)
-    return {
-        "conventions": conventions.as_dict(),
-        "scales": dict(zip(collection.assessors, collection.scales, strict=True)),
-        "stopping_short": collection.stopping_short(),
-        "repeated_judgments": n_repeats,
-        **replace(total(facts), unjudged_topics=n_unjudged).attributes(),
-    }
-
-
-def task_of(
+def _evaluate(
     collection: PartitionedCollection,
     measures: tuple[Measure, ...],
     conventions: Conventions,
     executor: AnyExecutor,
     results: PathLike | None,
     threads: int | None,
-) -> Task:
-    """What workers are told; the folder for results is made."""
-    if results is not None and is_address(results):
-        raise FileError(results, "is an address; scores of parts are kept in a folder, which workers may share")
-    folder = None if results is None else Path(results).resolve()
-    if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(folder, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
+    progress: Progress,
+) -> Scores:
+    """Score every part with judgments, and concatenate the scores by topic."""
+    if not set(collection.judged_topics) & set(collection.run_topics):
+        raise NoOverlapError(no_shared_topic(collection.run_topics, collection.judged_topics))
+    topics_by_part = collection.topics_by_part()
+    numbers = [number for number, (judged, _) in enumerate(topics_by_part) if judged]
     n_threads = threads if executor is None else threads or 1
     texts = tuple(map(str, measures))
-    kept = None if folder is None else str(folder)
-    shown = str(collection.folder.resolve())
-    return Task(shown, texts, conventions, n_threads, kept, version("qrowd"), fingerprint_of(collection))
+    kept = None if results is None else _folder_of(results)
+    task = _Task(str(collection.folder.resolve()), collection.key, texts, conventions, n_threads, kept)
+    n_rows = np.array(collection.run_rows) + np.array(collection.judgment_rows)
+    parts: dict[int, PartScores] = {}
+    for at, scores in as_done(_scores_of_part, numbers, executor, shared=task, noun="part"):
+        parts[numbers[at]] = scores
+        if progress:
+            progress(int(n_rows[list(parts)].sum()), int(n_rows[numbers].sum()))
+    return _concatenated(collection, texts, conventions, [parts[number] for number in numbers])
 
 
-def messages_of(results: str | None) -> Messages:
-    """What is said where workers die. results : folder in which workers keep scores, or None."""
-    keeps = "give results=FOLDER, which keeps what is done, or a function as executor"
-    again = f"run it again: what {results} holds is not scored again"
-    less_memory = "parts of fewer topics (n_parts) need less memory"
-    return Messages("part", less_memory, keeps if results is None else again, named=True)
+def _concatenated(
+    collection: PartitionedCollection, measures: tuple[str, ...], conventions: Conventions, parts: Sequence[PartScores]
+) -> Scores:
+    """The scores of all parts, with topics in the order of the collection."""
+    topics = collection.judged_topics
+    read = [topic for judged, _ in collection.topics_by_part() for topic in judged]
+    place = {topic: t for t, topic in enumerate(read)}
+    order = [place[topic] for topic in topics]
+    values = np.concatenate([part.values for part in parts], axis=2)[:, :, order]
+    relevant = np.concatenate([part.relevant for part in parts], axis=2)[:, :, order]
+    coverage = np.concatenate([part.coverage for part in parts], axis=1)[:, order]
+    if conventions.missing == "interpolate":
+        missing = np.isnan(values).all(axis=(0, 1))
+        unscored = unscored_cells(conventions, relevant, coverage)
+        fill_missing(values.transpose(0, 2, 3, 1), missing, unscored)
+    n_unjudged = len(set(collection.run_topics) - set(topics))
+    facts = replace(total([part.facts for part in parts]), unjudged_topics=n_unjudged)
+    attributes = {
+        "conventions": conventions.as_dict(),
+        "scales": dict(zip(collection.assessors, collection.scales, strict=True)),
+        "stopping_short": dict(collection.stopping_short),
+        "repeated_judgments": sum(part.n_repeats for part in parts),
+        **facts.attributes(),
+    }
+    return Scores(measures, collection.assessors, topics, collection.systems, values, relevant, coverage, attributes)
+
+
+def _scores_of_part(task: _Task, number: int) -> PartScores:
+    """The scores of a part: read where they are written already, else computed, and written.
+
+    Raises
+    ------
+    FileError
+        A collection that was written again, or that a worker does not see.
+    """
+    path = None if task.results is None else Path(task.results) / f"part-{number}-{_fingerprint(task)}.npz"
+    if path is not None and path.exists():
+        return _read_scores(path)
+    collection = _opened(task.folder, task.key)
+    judged, others = collection.topics_by_part()[number]
+    runs = collection.read_runs((*judged, *others), number)
+    judgments = collection.read_judgments(judged, number)
+    # What is interpolated depends on all topics: it is filled in when they are there.
+    conventions = task.conventions
+    conventions = replace(conventions, missing="skip") if conventions.missing == "interpolate" else conventions
+    plan = Plan(runs, parsed_measures(list(task.measures), conventions), conventions, task.threads)
+    graded = conventions.graded(judgments)
+    scores = plan.gather(judgments.assessors, [graded.panel(repeats=conventions.repeats)])
+    facts = plan.facts(plan.alignment_made)
+    part = PartScores(scores.values, scores.relevant, scores.coverage, facts, judgments.n_repeats())
+    if path is not None:
+        _write_scores(path, part)
+    return part
+
+
+@lru_cache(maxsize=1)
+def _opened(folder: str, key: str) -> PartitionedCollection:
+    """The collection, whose survey a worker reads once."""
+    collection = open_partitioned(folder)
+    if collection.key != key:
+        raise FileError(folder, "was written again after it was opened; open it again (qrowd.open_partitioned)")
+    return collection
+
+
+def _fingerprint(task: _Task) -> str:
+    """What differs as soon as the scores of a part may."""
+    about = (task.key, task.measures, task.conventions, version("qrowd"))
+    return sha256(repr(about).encode()).hexdigest()[:32]
+
+
+def _folder_of(results: PathLike) -> str:
+    """The folder for scores of parts, which is made."""
+    folder = Path(results).resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(folder, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
+    return str(folder)
+
+
+def _write_scores(path: Path, part: PartScores) -> None:
+    """Write the scores of a part, whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    counts = {**vars(part.facts), "retrieved_and_judged": list(part.facts.retrieved_and_judged.items())}
+    about = json.dumps({"facts": counts, "n_repeats": part.n_repeats})
+    try:
+        with beside.open("wb") as file:
+            np.savez(file, values=part.values, relevant=part.relevant, coverage=part.coverage, about=about)
+        beside.replace(path)
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _read_scores(path: Path) -> PartScores:
+    """The scores of a part that were written."""
+    try:
+        with path.open("rb") as file, np.load(file) as arrays:
+            about = json.loads(str(arrays["about"]))
+            cuts = {cutoff: tuple(counts) for cutoff, counts in about["facts"]["retrieved_and_judged"]}
+            facts = Facts(**{**about["facts"], "retrieved_and_judged": cuts})
+            return PartScores(arrays["values"], arrays["relevant"], arrays["coverage"], facts, about["n_repeats"])
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise FileError(path, f"is damaged ({error}); remove it, and its part is scored again") from None

@@ -275,7 +275,9 @@ class Plan:
 
     def _mask(self, alignment: Alignment, scores: Floats, relevant: Floats, coverage: Floats) -> None:
         """Cells without a score become nan, and missing lists what the convention says."""
-        unscored = np.broadcast_to(self.unscored(relevant, coverage), (*scores.shape[:2], scores.shape[3]))
+        unscored = np.broadcast_to(
+            unscored_cells(self.conventions, relevant, coverage), (*scores.shape[:2], scores.shape[3])
+        )
         for m, t in np.argwhere(unscored.any(axis=2)):
             scores[m, t, :, unscored[m, t]] = np.nan
         if self.conventions.missing != "zero" and alignment.missing.any():
@@ -283,12 +285,13 @@ class Plan:
             if self.conventions.missing == "interpolate":
                 fill_missing(scores, alignment.missing, unscored)
 
-    def unscored(self, relevant: Floats, coverage: Floats) -> NDArray[np.bool_]:
-        """(measures or 1, topics, assessors) where an assessor has no score."""
-        unscored = ((coverage == 0) | (coverage < self.conventions.min_coverage)).T[None]
-        if self.conventions.empty == "nan":
-            unscored = unscored | (relevant == 0).transpose(0, 2, 1)
-        return np.asarray(unscored)
+
+def unscored_cells(conventions: Conventions, relevant: Floats, coverage: Floats) -> NDArray[np.bool_]:
+    """(measures or 1, topics, assessors) where an assessor has no score."""
+    unscored = ((coverage == 0) | (coverage < conventions.min_coverage)).T[None]
+    if conventions.empty == "nan":
+        unscored = unscored | (relevant == 0).transpose(0, 2, 1)
+    return np.asarray(unscored)
 
 
 def fill_missing(scores: Floats, missing: NDArray[np.bool_], unscored: NDArray[np.bool_]) -> None:

@@ -24,12 +24,13 @@ from qrowd.model.tabular import library_of
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
+    from qrowd.partitions import PartitionedJudgments, PartitionedRuns
     from qrowd.paths import PathLike
 
 
 def evaluate(
-    runs: AnyRuns,
-    judgments: AnyJudgments | Preferences | Panel | Blocks | Iterable[Panel],
+    runs: AnyRuns | PartitionedRuns,
+    judgments: AnyJudgments | Preferences | Panel | Blocks | Iterable[Panel] | PartitionedJudgments,
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
     conventions: Conventions = Conventions(),
@@ -47,9 +48,8 @@ def evaluate(
     measures : texts, ir_measures objects, or one of them.
     conventions : the options that change scores.
     executor : whose workers score the parts of a partitioned collection (`qrowd.partition`): any
-        `concurrent.futures.Executor`, a Dask client, or a function that makes an executor, which is called again where
-        workers die. Other data are written to a temporary folder first, which the workers must be able to read.
-        Default: this process.
+        `concurrent.futures.Executor`, a Dask client, or `qrowd.executors.Processes(n)`. Other data are written to a
+        temporary folder first, which the workers must be able to read. Default: this process.
     results : folder for the scores of each part of a partitioned collection. What it holds of the same parts, measures
         and conventions is not computed again, so that an evaluation that was interrupted goes on.
     threads : number of threads, which score topics side by side; default: all processors, and 1 for each worker of an
@@ -70,14 +70,10 @@ def evaluate(
     MeasureError
         A measure that does not fit the judgments' scales or the conventions.
     """
-    runs, judgments = as_runs(runs), _answers(judgments)
-    partitioned = hasattr(runs, "collection") and hasattr(judgments, "collection")
+    partitioned = hasattr(runs, "collection") or hasattr(judgments, "collection")
     if partitioned or executor is not None or results is not None:
         from qrowd.evaluation.parts import evaluate_in_parts
 
-        if not isinstance(judgments, Judgments):
-            option = "results" if executor is None else "executor"
-            raise ArgumentError(f"{option}: is for Judgments; leave it out for preferences and panels")
         return evaluate_in_parts(
             runs,
             judgments,
@@ -88,7 +84,8 @@ def evaluate(
             threads=threads,
             progress=progress,
         )
-    plan = Plan(runs, parsed_measures(measures, conventions), conventions, threads, progress)
+    judgments = _answers(judgments)
+    plan = Plan(as_runs(runs), parsed_measures(measures, conventions), conventions, threads, progress)
     if isinstance(judgments, Preferences):
         plan.refuse_grades()
         return plan.gather(judgments.assessors, [judgments] if judgments.topics else [], judgments.n_repeats())

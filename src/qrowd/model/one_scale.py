@@ -6,14 +6,14 @@ relevant or not, by each assessor's own scale. Where all are on one scale nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from qrowd.errors import ScaleError, check_choice
 from qrowd.model.inferred_scales import alike, common_scale, two_unlike
 from qrowd.model.judgments import Judgments
-from qrowd.model.other_numbers import OtherNumbers, other_numbers, other_numbers_of_parts
+from qrowd.model.other_numbers import OtherNumbers, other_numbers
 from qrowd.model.scales import Scale
 
 CombineScales = Literal["auto", "as-is", "rescaled", "relevant"]
@@ -50,21 +50,6 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     if combine_scales == "auto":
         _refuse(other_numbers(judgments), judgments.assessors, judgments.scales, judgments.own_scales)
     return _on_one(judgments, how)
-
-
-def parts_on_one_scale(
-    parts: Callable[[], Iterable[Judgments]], whole: Judgments, combine_scales: CombineScales, unlike: Combined
-) -> Iterator[Judgments]:
-    """As `on_one_scale`, part after part: judgments of some topics each, with the assessors and scales of all.
-
-    whole : names and scales of all judgments; its rows are not read.
-    """
-    how = combined_how(whole.scales, combine_scales, unlike)
-    if combine_scales == "auto":
-        pair = other_numbers_of_parts(parts, whole.assessors, whole.stopping_short())
-        _refuse(pair, whole.assessors, whole.scales, whole.own_scales)
-    for part in parts():
-        yield _on_one(part, how)
 
 
 def _on_one(judgments: Judgments, how: Combined) -> Judgments:

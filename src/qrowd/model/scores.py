@@ -257,8 +257,6 @@ def scores_of(scores: AnyScores | Any, *, argument: str = "scores") -> Scores:
     kind = type(scores).__name__
     if kind in ("Judgments", "Runs", "Preferences"):
         found, next_step = f"these are {kind.lower()}, but scores were expected", "qrowd.evaluate gives scores"
-    elif kind == "ScoreSums":
-        found, next_step = "these are sums of scores, which have methods of their own", "qrowd.evaluate gives scores"
     elif isinstance(scores, str) or hasattr(scores, "__fspath__"):
         found, next_step = f"{scores!r:.80} is no more than a name", "read files with qrowd.read_scores(...)"
     else:

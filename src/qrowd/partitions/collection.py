@@ -1,253 +1,208 @@
-"""A collection: runs and judgments in Parquet files, one part for some of the topics, and a survey of all of them.
+"""A partitioned collection: runs and judgments in Parquet files, each with the rows of some topics.
 
-The folder holds `survey.json` and, for each part, `runs/NAME.parquet` and `judgments/NAME.parquet` with labels as text,
-which any tool reads. Names, scales and topics stand in the survey, so that a part is read as what it is of the whole:
-its systems are numbered as those of the whole are, and a grade that occurs in another part counts for the scale.
-
-Its runs and judgments are like any others, but are read when something asks for their rows. `qrowd.evaluate` never
-does: it scores part after part. Whatever else takes runs or judgments reads all parts first.
+The folder holds `survey.json`, and the files of each part: `runs/part=0/`, `judgments/part=0/` and so on, as PyArrow
+writes a partitioned dataset, with labels as text. Names, scales and topics stand in the survey, so that a part is read
+as what it is of the whole: a grade that occurs in another part counts for the scale.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from qrowd.display import Display
-from qrowd.errors import ArgumentError, FileError, RowError
-from qrowd.model.judgments import Judgments, concatenate_judgments
-from qrowd.model.labels import Codes, plural
-from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.errors import ArgumentError, FileError, QrowdError, RowError
+from qrowd.kernels.arrays import Codes, Floats
+from qrowd.model.judgments import Judgments
+from qrowd.model.labels import plural
+from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.partitions.parquet import PartColumns, read_columns
-from qrowd.partitions.survey import own_scales_of, short_of
-from qrowd.partitions.survey_files import SURVEY, newest_survey, read_newest
 
-PART_TUPLES = ("assessors", "added_runs", "added_judgments")
-FORMAT = 4
-FORMATS = (3, FORMAT)  # that are read; parts of format 3 were never compacted
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some of the topics.
-
-    name : of its first files. digest : of what is in all of them; compacting does not change it. assessors : numbers of
-    those who have judgments in it. added_runs, added_judgments : names of further files, with rows that were added
-    later. compacted_runs, compacted_judgments : of how many of these the rows are in one file with the first, which is
-    then named after this number.
-    """
-
-    name: str
-    n_run_rows: int
-    n_judgments: int
-    digest: str
-    assessors: tuple[int, ...]
-    added_runs: tuple[str, ...] = ()
-    added_judgments: tuple[str, ...] = ()
-    compacted_runs: int = 0
-    compacted_judgments: int = 0
-
-    def files(self, kind: str) -> tuple[str, ...]:
-        """The names of its files, in the order of their rows. kind : "runs" or "judgments"."""
-        added: tuple[str, ...] = getattr(self, f"added_{kind}")
-        compacted: int = getattr(self, f"compacted_{kind}")
-        return (f"{self.name}-compacted-{compacted}" if compacted else self.name, *added[compacted:])
+SURVEY = "survey.json"
+FORMAT = 5
+NUMBERS = ("order", "seconds")  # columns of judgments that are numbers; other optional ones are texts
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionedCollection:
-    """A partitioned collection: what is known without reading its parts.
+    """What is known of a partitioned collection without reading its parts.
 
-    systems, assessors : names. scales : of the assessors. summaries : of each assessor's values, what a scale is
-    inferred from (`qrowd.partitions.survey.summary_of`). sources : (assessors,) number of the table each comes from.
-    judged_topics, run_topics : labels, in the order in which they were read; part_of : {topic: number of its part}.
-    columns : columns of judgments that were recorded; has_ranks : whether runs state ranks.
-    n_repeats : judgments that repeat an earlier one. notes : what was noticed while files were read.
+    key : differs whenever a collection is written. systems, assessors : names. scales, sources : of the assessors, as
+    in `Judgments`. stopping_short : as `Judgments.stopping_short`. judged_topics, run_topics : in the order in which
+    they were read. run_rows, judgment_rows : of each part. columns : optional ones of judgments that were recorded.
+    has_ranks : whether runs state ranks. run_notes, notes : what was noticed while files were read.
     """
 
     folder: Path
+    key: str
     systems: tuple[str, ...]
     assessors: tuple[str, ...]
     scales: tuple[Scale, ...]
-    summaries: tuple[tuple[float, ...], ...] = field(repr=False)
     sources: tuple[int, ...]
-    judged_topics: tuple[str, ...]
-    run_topics: tuple[str, ...]
-    part_of: Mapping[str, int] = field(repr=False)
-    parts: tuple[Part, ...] = field(repr=False)
+    stopping_short: Mapping[str, Scale]
+    judged_topics: tuple[str, ...] = field(repr=False)
+    run_topics: tuple[str, ...] = field(repr=False)
+    run_rows: tuple[int, ...]
+    judgment_rows: tuple[int, ...]
     columns: tuple[str, ...]
     has_ranks: bool
-    run_notes: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    run_notes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return len(self.run_rows)
+
+    @property
+    def sizes(self) -> str:
+        """How many parts, systems, topics, assessors and rows, in words."""
+        counts = (
+            (len(self.systems), "system"),
+            (len(self.judged_topics), "judged topic"),
+            (len(self.assessors), "assessor"),
+            (sum(self.run_rows), "retrieved document"),
+            (sum(self.judgment_rows), "judgment"),
+        )
+        return f"{plural(self.n_parts, 'part')}: {', '.join(plural(n, noun) for n, noun in counts)}"
 
     def __repr__(self) -> str:
         return f"PartitionedCollection({self.sizes})"
 
     @property
-    def sizes(self) -> str:
-        """How many parts, systems, topics, assessors and rows, in words."""
-        rows, judgments = (sum(getattr(part, name) for part in self.parts) for name in ("n_run_rows", "n_judgments"))
-        counts = (
-            (len(self.systems), "system"),
-            (len(self.judged_topics), "judged topic"),
-            (len(self.assessors), "assessor"),
-            (rows, "retrieved document"),
-            (judgments, "judgment"),
-        )
-        return f"{plural(len(self.parts), 'part')}: {', '.join(plural(n, noun) for n, noun in counts)}"
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per part: part, n_topics that are judged, n_run_rows, n_judgments."""
-        from qrowd.model.frames import make_frame
-
-        columns = {
-            "part": np.array([part.name for part in self.parts], object),
-            "n_topics": np.array([len(judged) for judged, _ in self.topics_by_part], np.int64),
-            "n_run_rows": np.array([part.n_run_rows for part in self.parts], np.int64),
-            "n_judgments": np.array([part.n_judgments for part in self.parts], np.int64),
-        }
-        return make_frame(columns, backend)
-
-    @cached_property
     def runs(self) -> PartitionedRuns:
-        """All runs; their rows are read when something asks for them."""
-        return PartitionedRuns(collection=self)
+        """The runs, for `qrowd.evaluate`."""
+        return PartitionedRuns(self)
 
-    @cached_property
+    @property
     def judgments(self) -> PartitionedJudgments:
-        """All judgments; their rows are read when something asks for them."""
-        return PartitionedJudgments(collection=self)
+        """The judgments, for `qrowd.evaluate`."""
+        return PartitionedJudgments(self)
 
-    @cached_property
-    def topics_by_part(self) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    def topics_by_part(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Of each part the judged topics, and those that are only in runs."""
-        lists: list[tuple[list[str], list[str]]] = [([], []) for _ in self.parts]
-        for topic in self.judged_topics:
-            lists[self.part_of[topic]][0].append(topic)
-        judged = set(self.judged_topics)
-        for topic in self.run_topics:
-            if topic not in judged:
-                lists[self.part_of[topic]][1].append(topic)
-        return tuple((tuple(own), tuple(others)) for own, others in lists)
+        judged = dict.fromkeys(self.judged_topics)
+        parts: list[tuple[list[str], list[str]]] = [([], []) for _ in range(self.n_parts)]
+        for topic in (*judged, *(topic for topic in self.run_topics if topic not in judged)):
+            parts[part_of(topic, self.n_parts)][topic not in judged].append(topic)
+        return [(tuple(first), tuple(others)) for first, others in parts]
 
-    def read(self, number: int) -> tuple[Runs, Judgments]:
-        """The runs and the judgments of a part, with the systems and scales of the whole, and its own assessors.
+    def read_runs(self, topics: Sequence[str], part: int | None = None) -> Runs:
+        """The runs of a part, or of all, as those of these topics.
 
         Raises
         ------
         FileError
             A file that is missing or damaged.
         """
-        judgments, own = self.read_judgments(number), list(self.parts[number].assessors)
-        place = np.full(len(self.assessors), -1, np.int32)
-        place[own] = np.arange(len(own))
-        judgments = replace(
-            judgments,
-            assessors=tuple(self.assessors[a] for a in own),
-            assessor=place[judgments.assessor],
-            scales=tuple(self.scales[a] for a in own),
-            sources=tuple(self.sources[a] for a in own),
-        )
-        return self.read_runs(number), judgments
-
-    def read_runs(self, number: int) -> Runs:
-        """The runs of a part. Their topics are all of the part, judged ones first."""
-        judged, others = self.topics_by_part[number]
-        columns = self._columns("runs", number, labels=("system", "topic", "document"), numbers=("score", "rank"))
-        system, topic = columns.numbered("system", self.systems), columns.numbered("topic", (*judged, *others))
-        documents, document = columns.own("document")
-        rank = columns.numbers["rank"] if self.has_ranks else None
+        table = self._table("runs", part, self.run_rows)
+        documents, document = _words(table, "document")
         try:
             return Runs(
-                self.systems, (*judged, *others), documents, system, topic, document, columns.numbers["score"], rank,
+                self.systems,
+                tuple(topics),
+                documents,
+                self._codes(table, "system", self.systems),
+                self._codes(table, "topic", topics),
+                document,
+                _numbers(table, "score"),
+                _numbers(table, "rank") if self.has_ranks else None,
                 self.run_notes,
-            )  # fmt: skip
-        except RowError as error:  # a document twice in a list, which pieces of a file do not show
-            raise FileError(columns.path, error.problem) from None
+            )
+        except RowError as error:  # a document twice in a list, where the list comes from several files
+            raise FileError(self.folder, error.problem) from None
 
-    def read_judgments(self, number: int) -> Judgments:
-        """The judgments of a part, with the assessors of the whole."""
-        judged, _ = self.topics_by_part[number]
-        numbers = ("value", *(name for name in ("order", "seconds") if name in self.columns))
-        texts = tuple(name for name in ("unit", "time", "comment") if name in self.columns)
-        columns = self._columns(
-            "judgments", number, labels=("topic", "document", "assessor"), numbers=numbers, texts=texts
-        )
-        topic, assessor = columns.numbered("topic", judged), columns.numbered("assessor", self.assessors)
-        documents, document = columns.own("document")
-        optional: dict[str, Any] = {name: columns.numbers[name] for name in numbers[1:]}
-        optional |= {name: columns.texts[name] for name in texts}
-        return Judgments(
-            judged, documents, self.assessors, topic, document, assessor, columns.numbers["value"], self.scales,
-            self.sources, **optional, notes=self.notes,
-        )  # fmt: skip
-
-    def _columns(self, kind: str, number: int, **names: tuple[str, ...]) -> PartColumns:
-        """Columns of a part.
-
-        Raises
-        ------
-        FileError
-            A file that is missing or damaged.
-        """
-        try:
-            return read_columns(self.paths(kind, number), **names)
-        except FileError:
-            self.refuse_changed()  # files were compacted, and are not there any more
-            raise
-
-    def paths(self, kind: str, number: int) -> tuple[Path, ...]:
-        """The files of a part, in the order of their rows. kind : "runs" or "judgments"."""
-        return tuple(self.folder / kind / f"{name}.parquet" for name in self.parts[number].files(kind))
-
-    def own_scales(self) -> dict[str, Scale]:
-        """As `Judgments.own_scales`."""
-        return own_scales_of(self.assessors, self.scales, [np.array(summary) for summary in self.summaries])
-
-    def stopping_short(self) -> dict[str, Scale]:
-        """As `Judgments.stopping_short`."""
-        return short_of(self.assessors, self.scales, [np.array(summary) for summary in self.summaries])
-
-    def is_same(self, other: object) -> bool:
-        """Whether both are of one folder."""
-        return isinstance(other, PartitionedCollection) and other.folder.resolve() == self.folder.resolve()
-
-    def refuse_changed(self) -> None:
-        """Raise FileError where the folder holds another survey than when it was opened."""
-        if _text_of(self.folder) != self.to_json() and open_partitioned(self.folder).to_json() != self.to_json():
-            raise FileError(self.folder, "was changed after it was opened; open it again (qrowd.open_partitioned)")
-
-    def to_json(self) -> str:
-        """What the file of the survey holds."""
-        numbers = {topic: self.part_of[topic] for topic in dict.fromkeys((*self.judged_topics, *self.run_topics))}
-        content = {
-            "format": FORMAT,
-            "systems": self.systems,
-            "assessors": [
-                {"name": name, "scale": _written(scale), "values": values, "source": source}
-                for name, scale, values, source in zip(
-                    self.assessors, self.scales, self.summaries, self.sources, strict=True
-                )
-            ],
-            "judged_topics": self.judged_topics,
-            "run_topics": self.run_topics,
-            "part_of": list(numbers.values()),
-            "parts": [vars(part) for part in self.parts],
-            "columns": self.columns,
-            "has_ranks": self.has_ranks,
-            "run_notes": self.run_notes,
-            "notes": self.notes,
+    def read_judgments(self, topics: Sequence[str], part: int | None = None) -> Judgments:
+        """The judgments of a part, or of all, as those of these topics; errors as in `read_runs`."""
+        table = self._table("judgments", part, self.judgment_rows)
+        documents, document = _words(table, "document")
+        optional: dict[str, Any] = {
+            name: _numbers(table, name) if name in NUMBERS else np.array(table.column(name).to_pylist(), object)
+            for name in self.columns
         }
-        return json.dumps(content, ensure_ascii=False)
+        return Judgments(
+            tuple(topics),
+            documents,
+            self.assessors,
+            self._codes(table, "topic", topics),
+            document,
+            self._codes(table, "assessor", self.assessors),
+            _numbers(table, "value"),
+            self.scales,
+            self.sources,
+            **optional,
+            notes=self.notes,
+        )
+
+    def _table(self, kind: str, part: int | None, n_rows: Sequence[int]) -> Any:
+        """The rows of a part, or of all parts, as a table of Arrow."""
+        arrow = need_pyarrow()
+        from pyarrow import parquet
+
+        tables = []
+        for number in range(self.n_parts) if part is None else [part]:
+            folder = self.folder / kind / f"part={number}"
+            try:
+                paths = sorted(folder.glob("*.parquet"), key=lambda path: (len(path.name), path.name))
+                tables += [parquet.read_table(path, schema=schemas(arrow)[kind], partitioning=None) for path in paths]
+            except (arrow.ArrowException, OSError) as error:
+                problem = str(error).splitlines()[0]
+                raise FileError(folder, f"cannot be read: {problem}; write the collection again") from None
+        table = arrow.concat_tables([schemas(arrow)[kind].empty_table(), *tables])
+        expected = sum(n_rows) if part is None else n_rows[part]
+        if table.num_rows != expected:
+            problem = f"holds {table.num_rows:,} of {expected:,} rows of {kind}; write the collection again"
+            raise FileError(self.folder if part is None else folder, problem)
+        return table
+
+    def _codes(self, table: Any, name: str, labels: Sequence[str]) -> Codes:
+        """(rows,) numbers into these labels, which hold all texts of the column."""
+        words, codes = _words(table, name)
+        place = {label: i for i, label in enumerate(labels)}
+        unknown = next((word for word in words if word not in place), None)
+        if unknown is not None:
+            raise FileError(self.folder, f"{name} {unknown!r} is not in {SURVEY}; write the collection again")
+        numbers: Codes = np.array([place[word] for word in words], np.int32)[codes]
+        return numbers
+
+
+@dataclass(frozen=True)
+class PartitionedRuns:
+    """The runs of a partitioned collection, which `qrowd.evaluate` reads part after part."""
+
+    collection: PartitionedCollection
+
+    def load(self) -> Runs:
+        """All of them in memory, for other functions."""
+        return self.collection.read_runs(self.collection.run_topics)
+
+
+@dataclass(frozen=True)
+class PartitionedJudgments:
+    """The judgments of a partitioned collection, which `qrowd.evaluate` reads part after part."""
+
+    collection: PartitionedCollection
+
+    def load(self) -> Judgments:
+        """All of them in memory, for other functions."""
+        return self.collection.read_judgments(self.collection.judged_topics)
+
+
+def part_of(topic: str, n_parts: int) -> int:
+    """The number of the part of a topic."""
+    return crc32(topic.encode("utf-8", "surrogatepass")) % n_parts
+
+
+def is_partitioned(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder is a partitioned collection."""
+    return (Path(folder) / SURVEY).is_file()
 
 
 def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
@@ -260,53 +215,59 @@ def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
     """
     if not isinstance(folder, str | os.PathLike):
         raise ArgumentError(f"folder: the path of a partitioned collection was expected, not {type(folder).__name__}")
-    _, path = newest_survey(Path(folder))
-    text = _text_of(Path(folder))
+    path = Path(folder) / SURVEY
     try:
-        content = json.loads(text)
-    except ValueError as error:
-        raise FileError(path, f"cannot be read: {error}; write the collection again") from None
-    if not isinstance(content, dict) or content.get("format") not in FORMATS:
-        raise FileError(path, f"is not of format {FORMAT}, which this version reads; write the collection again")
-    assessors = content["assessors"]
-    topics = dict.fromkeys((*content["judged_topics"], *content["run_topics"]))
-    return PartitionedCollection(
-        Path(folder),
-        tuple(content["systems"]),
-        tuple(one["name"] for one in assessors),
-        tuple(_scale(one["scale"]) for one in assessors),
-        tuple(tuple(one["values"]) for one in assessors),
-        tuple(one["source"] for one in assessors),
-        tuple(content["judged_topics"]),
-        tuple(content["run_topics"]),
-        dict(zip(topics, content["part_of"], strict=True)),
-        tuple(map(_part, content["parts"])),
-        tuple(content["columns"]),
-        content["has_ranks"],
-        tuple(content["run_notes"]),
-        tuple(content["notes"]),
-    )
-
-
-def _text_of(folder: Path) -> str:
-    """What the file of the survey holds.
-
-    Raises
-    ------
-    FileError
-        There is none, or it cannot be read.
-    """
-    try:
-        return read_newest(folder)[1]
+        content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         problem = f"holds no {SURVEY}, so it is no partitioned collection; qrowd partition writes one"
         raise FileError(folder, problem) from None
-    except (OSError, UnicodeError) as error:
-        raise FileError(folder / SURVEY, f"cannot be read: {error}; write the collection again") from None
+    except (OSError, ValueError) as error:
+        raise FileError(path, f"cannot be read: {error}; write the collection again") from None
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise FileError(path, f"is not of format {FORMAT}, which this version reads; write the collection again")
+    lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
+    lists["scales"] = tuple(map(_scale, content["scales"]))
+    short = {name: _scale(scale) for name, scale in content["stopping_short"].items()}
+    return PartitionedCollection(**{"folder": Path(folder), **content, **lists, "stopping_short": short})
 
 
-def _part(content: dict[str, Any]) -> Part:
-    return Part(**{**content, **{name: tuple(content[name]) for name in PART_TUPLES}})
+def survey_text(collection: PartitionedCollection) -> str:
+    """What the file of the survey holds."""
+    content = {"format": FORMAT, **vars(collection)}
+    del content["folder"]
+    content["scales"] = [_written(scale) for scale in collection.scales]
+    content["stopping_short"] = {name: _written(scale) for name, scale in collection.stopping_short.items()}
+    return json.dumps(content, ensure_ascii=False)
+
+
+def need_pyarrow() -> Any:
+    """PyArrow, or what to install."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise QrowdError("partitioned collections need PyArrow; pip install 'qrowd[tables]'") from None
+    return pyarrow
+
+
+def schemas(arrow: Any) -> dict[str, Any]:
+    """The columns of runs and of judgments."""
+    text, number = arrow.string(), arrow.float64()
+    runs = {"system": text, "topic": text, "document": text, "score": number, "rank": number}
+    judgments = {"topic": text, "document": text, "assessor": text, "value": number}
+    judgments |= {name: number if name in NUMBERS else text for name in Judgments.OPTIONAL}
+    return {"runs": arrow.schema(list(runs.items())), "judgments": arrow.schema(list(judgments.items()))}
+
+
+def _words(table: Any, name: str) -> tuple[tuple[str, ...], Codes]:
+    """The distinct texts of a column, and the number of each row's."""
+    column = table.column(name).dictionary_encode().combine_chunks()
+    codes: Codes = column.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    return tuple(column.dictionary.to_pylist()), codes
+
+
+def _numbers(table: Any, name: str) -> Floats:
+    """A column of numbers, nan where empty."""
+    return np.array(table.column(name).to_numpy(), np.float64)
 
 
 def _written(scale: Scale) -> dict[str, Any]:
@@ -315,117 +276,3 @@ def _written(scale: Scale) -> dict[str, Any]:
 
 def _scale(content: dict[str, Any]) -> Scale:
     return Scale(**{**content, "maximum": inf if content["maximum"] is None else content["maximum"]})
-
-
-# ---------------------------------------------------------------------- runs and judgments that are read when needed
-
-
-class _Unread:
-    """A column of which nothing is read before somebody asks for it; then all columns are."""
-
-    def __init__(self, name: str, read: Callable[[PartitionedCollection], Runs | Judgments]) -> None:
-        self.name, self.read = name, read
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return None
-        whole = self.read(instance.collection)
-        vars(instance).update({one.name: getattr(whole, one.name) for one in fields(whole)})
-        return vars(instance)[self.name]
-
-
-def read_all_runs(collection: PartitionedCollection) -> Runs:
-    """The runs of all parts, with the topics in the order of the survey."""
-    runs = concatenate_runs([collection.read_runs(number) for number in range(len(collection.parts))])
-    topic = _in_order(runs.topics, runs.topic, collection.run_topics)
-    rank = runs.rank if collection.has_ranks else None
-    columns = (runs.documents, runs.system, topic, runs.document, runs.score, rank)
-    return Runs(collection.systems, collection.run_topics, *columns, collection.run_notes)
-
-
-def read_all_judgments(collection: PartitionedCollection) -> Judgments:
-    """The judgments of all parts, with the topics in the order of the survey."""
-    whole = concatenate_judgments([collection.read_judgments(number) for number in range(len(collection.parts))])
-    topic = _in_order(whole.topics, whole.topic, collection.judged_topics)
-    labels = (collection.judged_topics, whole.documents, collection.assessors)
-    optional = {name: getattr(whole, name) for name in Judgments.OPTIONAL}
-    codes = (topic, whole.document, whole.assessor)
-    scales, sources = collection.scales, collection.sources
-    return Judgments(*labels, *codes, whole.value, scales, sources, **optional, notes=collection.notes)
-
-
-def _in_order(labels: Sequence[str], codes: Codes, ordered: Sequence[str]) -> Codes:
-    """The codes as numbers into other labels, which hold all that are used."""
-    place = {label: i for i, label in enumerate(ordered)}
-    own: Codes = np.array([place.get(label, -1) for label in labels], np.int32)[codes]
-    return own
-
-
-class PartitionedRuns(Runs):
-    """All runs of a collection. With columns instead of a collection it makes plain `Runs`, as `replace` does."""
-
-    collection: PartitionedCollection
-
-    def __new__(cls, *columns: Any, **named: Any) -> Any:
-        return object.__new__(cls) if "collection" in named else Runs(*columns, **named)
-
-    def __init__(self, *, collection: PartitionedCollection) -> None:
-        notes = collection.run_notes
-        vars(self).update(collection=collection, systems=collection.systems, topics=collection.run_topics, notes=notes)
-
-    def __len__(self) -> int:
-        return sum(part.n_run_rows for part in self.collection.parts)
-
-    def __reduce__(self) -> Any:
-        return _opened_runs, (self.collection.folder,)
-
-    def _display(self) -> Display:
-        return Display("Runs", f"Runs of a collection of {self.collection.sizes}.")
-
-
-class PartitionedJudgments(Judgments):
-    """All judgments of a collection. With columns instead of a collection it makes plain `Judgments`."""
-
-    collection: PartitionedCollection
-
-    def __new__(cls, *columns: Any, **named: Any) -> Any:
-        return object.__new__(cls) if "collection" in named else Judgments(*columns, **named)
-
-    def __init__(self, *, collection: PartitionedCollection) -> None:
-        vars(self).update(
-            collection=collection,
-            topics=collection.judged_topics,
-            assessors=collection.assessors,
-            scales=collection.scales,
-            sources=collection.sources,
-            notes=collection.notes,
-        )
-
-    def __len__(self) -> int:
-        return sum(part.n_judgments for part in self.collection.parts)
-
-    def __reduce__(self) -> Any:
-        return _opened_judgments, (self.collection.folder,)
-
-    def _display(self) -> Display:
-        return Display("Judgments", f"Judgments of a collection of {self.collection.sizes}.")
-
-    def own_scales(self) -> Any:
-        return self.collection.own_scales()
-
-    def stopping_short(self) -> Any:
-        return self.collection.stopping_short()
-
-
-for _name in ("documents", "system", "topic", "document", "score", "rank"):
-    setattr(PartitionedRuns, _name, _Unread(_name, read_all_runs))
-for _name in ("documents", "topic", "document", "assessor", "value", *Judgments.OPTIONAL):
-    setattr(PartitionedJudgments, _name, _Unread(_name, read_all_judgments))
-
-
-def _opened_runs(folder: Any) -> Runs:
-    return open_partitioned(folder).runs
-
-
-def _opened_judgments(folder: Any) -> Judgments:
-    return open_partitioned(folder).judgments

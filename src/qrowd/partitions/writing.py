@@ -1,209 +1,219 @@
-"""Writing a partitioned collection: rows come in a stream, in any order, and memory stays bounded."""
+"""Writing a partitioned collection: pieces of runs and judgments come in a stream, and PyArrow divides their rows."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from hashlib import sha256
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
 
 from qrowd.errors import ArgumentError, FileError
-from qrowd.executors import AnyExecutor, Messages, as_done
-from qrowd.model.judgments import Judgments
+from qrowd.kernels.arrays import Codes, Ints
+from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.partitions.collection import Part, PartitionedCollection, open_partitioned
-from qrowd.partitions.parquet import need_pyarrow
-from qrowd.partitions.rows import (
-    COLUMNS,
-    FilesOfRows,
-    Layout,
-    PartSources,
-    RowStore,
-    WrittenFile,
-    part_name,
-    write_part,
+from qrowd.partitions.collection import (
+    SURVEY,
+    PartitionedCollection,
+    need_pyarrow,
+    open_partitioned,
+    part_of,
+    schemas,
+    survey_text,
 )
-from qrowd.partitions.survey import AssessorSurvey, JudgmentsSurvey, PieceSurvey, RunsSurvey
-from qrowd.partitions.survey_files import SURVEY
 
 PARTS = 64
-MESSAGES = Messages("part")
-
-Progress = Callable[[int, int], object] | None
-Written = dict[int, dict[str, WrittenFile]]
+ROWS_AT_ONCE = 1 << 18
 
 
 def write_partitioned(
     folder: str | os.PathLike[str],
-    runs: Runs,
-    judgments: Judgments,
+    runs: Runs | Iterable[Runs],
+    judgments: Judgments | Iterable[Judgments],
     *,
     n_parts: int = PARTS,
-    part_of: Mapping[str, int] | None = None,
+    scales: Mapping[str, Scale | str] | None = None,
 ) -> PartitionedCollection:
-    """Write runs and judgments that are in memory as a partitioned collection.
+    """Write runs and judgments as a partitioned collection. The folder appears when it is complete.
 
-    part_of : {topic: number of its part, from 0}; default: topics are spread over `n_parts` parts by their names.
+    runs, judgments : whole, or in pieces, such as one of each file; a system, a topic and an assessor may come in
+        several. n_parts : over which topics are spread by their names. scales : declared, as `read_judgments` takes
+        them.
 
     Raises
     ------
     FileError
         A folder that exists already.
+    ArgumentError
+        No runs or no judgments.
     """
-    with PartitionWriter(folder, n_parts=n_parts, part_of=part_of) as writer:
-        writer.add_judgments(judgments)
-        writer.add_runs(runs)
-        return writer.finish(scales=judgments.scales)
+    if n_parts < 1:
+        raise ArgumentError(f"n_parts={n_parts}: at least 1 was expected")
+    target = Path(folder)
+    if target.exists():
+        raise FileError(folder, "exists already; name another folder")
+    arrow = need_pyarrow()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}").absolute()
+    survey = _Survey(n_parts, np.zeros(n_parts, np.int64), np.zeros(n_parts, np.int64))
+    try:
+        temporary.mkdir(parents=True)
+        pieces = [judgments] if isinstance(judgments, Judgments) else judgments
+        _write(arrow, temporary, "judgments", survey.batches_of_judgments(arrow, pieces), n_parts)
+        _write(
+            arrow,
+            temporary,
+            "runs",
+            survey.batches_of_runs(arrow, [runs] if isinstance(runs, Runs) else runs),
+            n_parts,
+        )
+        (temporary / SURVEY).write_text(survey_text(survey.collection(target, scales)), "utf-8")
+        temporary.rename(target)
+    except OSError as error:
+        raise FileError(folder, f"cannot be written: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return open_partitioned(target)
 
 
-class PartitionWriter:
-    """Writes a partitioned collection in a stream: `add_runs` and `add_judgments` any number of times, then `finish`.
+def _write(arrow: Any, folder: Path, kind: str, batches: Iterator[Any], n_parts: int) -> None:
+    """Write batches with a column "part" as a dataset with a folder for each part."""
+    from pyarrow import dataset
 
-    Used as a context manager; without `finish` nothing is left behind. The folder appears when it is complete.
+    part = arrow.field("part", arrow.int32())
+    dataset.write_dataset(
+        batches,
+        folder / kind,
+        format="parquet",
+        schema=schemas(arrow)[kind].append(part),
+        partitioning=dataset.partitioning(arrow.schema([part]), flavor="hive"),
+        basename_template="rows-{i}.parquet",
+        file_options=dataset.ParquetFileFormat().make_write_options(compression="zstd"),
+        max_partitions=n_parts,
+        use_threads=False,  # rows stay in their order
+    )
 
-    layout : by which any process writes rows to files in the folder `rows`, which `take` takes in.
-    """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], *, n_parts: int = PARTS, part_of: Mapping[str, int] | None = None
-    ) -> None:
-        if n_parts < 1:
-            raise ArgumentError(f"n_parts={n_parts}: at least 1 was expected")
-        self.folder = Path(folder)
-        if self.folder.exists():
-            raise FileError(folder, "exists already; name another folder")
-        n = n_parts if part_of is None else max(part_of.values(), default=0) + 1
-        self._begin(self.folder.with_name(f".{self.folder.name}.{os.getpid()}"), Layout(n, part_of or {}))
+@dataclass(eq=False)
+class _Survey:
+    """What is said of the whole, collected while pieces pass. Dictionaries are ordered sets of labels."""
 
-    def _begin(self, temporary: Path, layout: Layout) -> None:
-        """Make the temporary folder, with nothing in it yet."""
-        need_pyarrow()
-        self.layout = layout
-        self._temporary = temporary.absolute()
-        self.rows = self._temporary / "rows"
-        try:
-            for name in (*COLUMNS, "rows"):
-                (self._temporary / name).mkdir(parents=True)
-        except OSError as error:
-            raise FileError(self.folder, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
-        self._store = RowStore(layout, self.rows)
-        self._systems: dict[str, int] = {}
-        self._judged_topics: dict[str, None] = {}
-        self._run_topics: dict[str, None] = {}
-        self._assessors = AssessorSurvey()
-        self._assessors_of: list[set[str]] = [set() for _ in range(layout.n_parts)]
-        self._columns: dict[str, None] = {}
-        self._has_ranks = False
-        self._run_notes: dict[str, None] = {}
-        self._notes: dict[str, None] = {}
+    n_parts: int
+    run_rows: Ints
+    judgment_rows: Ints
+    systems: dict[str, None] = field(default_factory=dict)
+    run_topics: dict[str, None] = field(default_factory=dict)
+    judged_topics: dict[str, None] = field(default_factory=dict)
+    columns: dict[str, None] = field(default_factory=dict)
+    run_notes: dict[str, None] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    extremes: list[Judgments] = field(default_factory=list)
+    has_ranks: bool = False
 
-    def __enter__(self) -> Self:
-        return self
+    def batches_of_runs(self, arrow: Any, pieces: Iterable[Runs]) -> Iterator[Any]:
+        """Batches of rows, with the part of each."""
+        for piece in pieces:
+            self.systems |= dict.fromkeys(piece.systems)
+            self.run_topics |= dict.fromkeys(piece.topics)
+            self.run_notes |= dict.fromkeys(piece.notes)
+            self.has_ranks |= piece.rank is not None
+            columns = {"score": piece.score, "rank": piece.rank, "part": self._parts(piece, self.run_rows)}
+            yield from _batches(arrow, "runs", piece, columns)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        shutil.rmtree(self._temporary, ignore_errors=True)
+    def batches_of_judgments(self, arrow: Any, pieces: Iterable[Judgments]) -> Iterator[Any]:
+        """Batches of rows, with the part of each."""
+        for piece in pieces:
+            self.judged_topics |= dict.fromkeys(piece.topics)
+            self.notes |= dict.fromkeys(piece.notes)
+            self.extremes.append(extreme_values(piece))
+            optional = {name: getattr(piece, name) for name in Judgments.OPTIONAL}
+            self.columns |= dict.fromkeys(name for name, column in optional.items() if column is not None)
+            columns = {"value": piece.value, "part": self._parts(piece, self.judgment_rows), **optional}
+            yield from _batches(arrow, "judgments", piece, columns)
 
-    def add_runs(self, runs: Runs) -> None:
-        """Write the rows of these runs to their parts; a system and a topic may come in several pieces."""
-        self._survey(self._store.add_runs(runs))
+    def _parts(self, piece: Runs | Judgments, n_rows: Ints) -> Codes:
+        """(rows,) number of the part, which are counted."""
+        of_topic = np.array([part_of(topic, self.n_parts) for topic in piece.topics], np.int32)
+        parts: Codes = of_topic[piece.topic]
+        n_rows += np.bincount(parts, minlength=self.n_parts)
+        return parts
 
-    def add_judgments(self, judgments: Judgments, *, table: object = None) -> None:
-        """Write the rows of these judgments to their parts.
-
-        table : key of the file they are of: a table may come in several pieces, whose assessors share an inferred
-        scale as `judgments.sources` says.
-        """
-        self._survey(self._store.add_judgments(judgments, table=table))
-
-    def take(self, surveys: Sequence[PieceSurvey], files: Mapping[str, FilesOfRows]) -> None:
-        """Take in pieces whose rows another process has written to files of rows, by the same layout."""
-        for survey in surveys:
-            self._survey(survey)
-        self._store.take(files)
-
-    def _survey(self, survey: PieceSurvey) -> None:
-        if isinstance(survey, RunsSurvey):
-            for name in survey.systems:
-                self._systems.setdefault(name, len(self._systems))
-            self._run_topics.update(dict.fromkeys(survey.topics))
-            self._run_notes.update(dict.fromkeys(survey.notes))
-            self._has_ranks |= survey.has_ranks
-        if isinstance(survey, JudgmentsSurvey):
-            self._assessors.add(survey)
-            self._judged_topics.update(dict.fromkeys(survey.topics))
-            self._notes.update(dict.fromkeys(survey.notes))
-            self._columns.update(dict.fromkeys(survey.columns))
-            names = survey.assessors
-            for pair in survey.pairs.tolist():
-                self._assessors_of[pair // len(names)].add(names[pair % len(names)])
-
-    def finish(
-        self, *, scales: tuple[Scale, ...] | None = None, executor: AnyExecutor = None, progress: Progress = None
-    ) -> PartitionedCollection:
-        """Write the parts and the survey, and put the folder in its place.
-
-        scales : of the assessors; default: those that were declared, and inferred ones. executor : whose workers write
-        the parts; they must see the folder. progress : called with the parts that are written, and all parts.
+    def collection(self, folder: Path, scales: Mapping[str, Scale | str] | None) -> PartitionedCollection:
+        """The survey of all pieces.
 
         Raises
         ------
         ArgumentError
-            No runs or no judgments were added.
+            No runs or no judgments.
         """
-        for what, names in (("runs", self._systems), ("judgments", self._judged_topics)):
+        for what, names in (("runs", self.systems), ("judgments", self.judged_topics)):
             if not names:
                 raise ArgumentError(f"{what}: there are none")
-        written = self._write(range(self.layout.n_parts), executor, progress, empty=True)
-        topics = dict.fromkeys((*self._judged_topics, *self._run_topics))
-        survey = PartitionedCollection(
-            self.folder,
-            tuple(self._systems),
-            self._assessors.assessors,
-            scales or self._assessors.scales(),
-            tuple(tuple(summary.tolist()) for summary in self._assessors.summaries()),
-            self._assessors.sources(),
-            tuple(self._judged_topics),
-            tuple(self._run_topics),
-            {topic: self.layout.part(topic) for topic in topics},
-            tuple(self._part(number, files) for number, files in sorted(written.items())),
-            tuple(name for name in Judgments.OPTIONAL if name in self._columns),
-            self._has_ranks,
-            tuple(self._run_notes),
-            tuple(self._notes),
+        judgments = concatenate_judgments(self.extremes)
+        judgments = judgments.with_scales(scales) if scales else judgments
+        return PartitionedCollection(
+            folder,
+            uuid4().hex,
+            tuple(self.systems),
+            judgments.assessors,
+            judgments.scales,
+            judgments.sources or tuple(range(len(judgments.assessors))),
+            judgments.stopping_short(),
+            tuple(self.judged_topics),
+            tuple(self.run_topics),
+            tuple(self.run_rows.tolist()),
+            tuple(self.judgment_rows.tolist()),
+            tuple(self.columns),
+            self.has_ranks,
+            tuple(self.run_notes),
+            tuple(self.notes),
         )
-        (self._temporary / SURVEY).write_text(survey.to_json(), "utf-8")
-        shutil.rmtree(self.rows)
-        self._temporary.rename(self.folder)
-        return open_partitioned(self.folder)
 
-    def _part(self, number: int, files: Mapping[str, WrittenFile]) -> Part:
-        runs, judgments = files["runs"], files["judgments"]
-        digest = sha256(f"{runs.digest} {judgments.digest}".encode()).hexdigest()
-        names = self._assessors_of[number]
-        assessors = tuple(a for a, name in enumerate(self._assessors.assessors) if name in names)
-        return Part(part_name(number), runs.n_rows, judgments.n_rows, digest, assessors)
 
-    def _write(self, numbers: Sequence[int], executor: AnyExecutor, progress: Progress, *, empty: bool) -> Written:
-        """Write the files of these parts to the temporary folder. empty : whether one without rows gets a file."""
-        if executor is not None:
-            self._store.spill()
-        sources = PartSources(self.layout, str(self.rows), str(self._temporary), self._store.files(), empty)
-        written: Written = {}
-        done: Any
-        if executor is None:
-            done = ((i, write_part(sources, number, self._store)) for i, number in enumerate(numbers))
+def _batches(arrow: Any, kind: str, piece: Runs | Judgments, columns: Mapping[str, Any]) -> Iterator[Any]:
+    """The rows of a piece as batches of Arrow; labels become text."""
+    schema = schemas(arrow)[kind].append(arrow.field("part", arrow.int32()))
+    arrays = []
+    for name, kind_of_column in zip(schema.names, schema.types, strict=True):
+        if name in columns:
+            column = columns[name]
+            if column is None:
+                arrays.append(arrow.nulls(len(piece), kind_of_column))
+            else:
+                arrays.append(arrow.array(column, kind_of_column, from_pandas=True))
         else:
-            done = as_done(write_part, numbers, executor, shared=sources, messages=MESSAGES)
-        with closing(done):
-            for i, files in done:
-                written[numbers[i]] = files
-                if progress is not None:
-                    progress(len(written), len(numbers))
-        return written
+            words = arrow.array(getattr(piece, f"{name}s"), arrow.string())
+            codes = arrow.array(getattr(piece, name))
+            arrays.append(arrow.DictionaryArray.from_arrays(codes, words).dictionary_decode())
+    yield from arrow.Table.from_arrays(arrays, schema=schema).to_batches(ROWS_AT_ONCE)
+
+
+def extreme_values(judgments: Judgments) -> Judgments:
+    """The rows on which the scale of each assessor depends: the lowest value, the highest, and one with a fraction.
+
+    Negative values mean "not judged" and say nothing.
+    """
+    judged = np.flatnonzero(judgments.value >= 0)
+    value, assessor = judgments.value[judged], judgments.assessor[judged]
+    order = np.lexsort((value, assessor))
+    starts = np.flatnonzero(np.diff(assessor[order], prepend=-1))
+    ends = np.append(starts[1:], order.size)[: starts.size] - 1
+    fractions = np.flatnonzero(value % 1 != 0)
+    _, first = np.unique(assessor[fractions], return_index=True)
+    rows = judged[np.unique(np.concatenate([order[starts], order[ends], fractions[first]]))]
+    nothing = np.zeros(rows.size, np.int32)
+    return Judgments(
+        ("all",),
+        ("all",),
+        judgments.assessors,
+        nothing,
+        nothing,
+        judgments.assessor[rows],
+        judgments.value[rows],
+        judgments.scales,
+        judgments.sources,
+    )

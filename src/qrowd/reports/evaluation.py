@@ -43,6 +43,7 @@ from qrowd.reports.systems import (
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
     from qrowd.model.scores import AnyScores
+    from qrowd.partitions import PartitionedJudgments, PartitionedRuns
     from qrowd.paths import PathLike
     from qrowd.reports.unanswered import Unanswered
 
@@ -165,8 +166,8 @@ class Summary(WithPaperTable, Reported):
 
 
 def evaluation_of(
-    runs: Runs,
-    judgments: Judgments | Preferences,
+    runs: Runs | PartitionedRuns,
+    judgments: Judgments | Preferences | PartitionedJudgments,
     measures: Sequence[object],
     *,
     methods: Sequence[str] = (),
@@ -183,7 +184,7 @@ def evaluation_of(
     The options are those of `evaluate`, `evaluate_methods` and `summarise`.
     """
     parsed = [measure(each) for each in measures]
-    if methods and isinstance(judgments, Judgments):
+    if methods and isinstance(runs, Runs) and isinstance(judgments, Judgments):
         if results is not None:
             raise ArgumentError("results: methods need the judgments of all parts at once; leave it out")
         from qrowd.methods import evaluate_methods
