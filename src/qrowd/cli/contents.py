@@ -24,7 +24,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "plot": "Draw one plot as SVG, PDF or PNG, ready for a paper.",
         "aware": "Weight the assessors by how different they are from random assessors (AWARE).",
         "predict": "Predict which documents users find relevant, from documents that two or more assessors judged.",
-        "partition": "Turn runs and judgments that do not fit into memory into a partitioned collection, for qrowd evaluate.",
+        "partition": "Write runs and judgments that do not fit into memory in parts, for qrowd evaluate.",
         "check": "Show what files contain, how they are read, and the mistakes in them.",
         "measures": "List all measures with their parameters, formulas and sources.",
         "trec-eval": "Print what trec_eval prints, of one file of judgments or of each assessor.",

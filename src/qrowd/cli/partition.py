@@ -49,7 +49,7 @@ def partition(
         option("-o", "--output", help="Folder of the partitioned collection, which must not exist.", metavar="FOLDER"),
     ] = "partitioned",
 ) -> None:
-    """Turn runs and judgments that do not fit into memory into a partitioned collection, for qrowd evaluate."""
+    """Write runs and judgments that do not fit into memory in parts, for qrowd evaluate."""
     from qrowd.cli.show import progress
     from qrowd.partitioning import partition as partition_files
 

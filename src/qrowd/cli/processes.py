@@ -52,15 +52,17 @@ class Workers:
         QrowdError
             Dask is not installed, or nobody answers.
         """
-        if self.dask is None:
+        if self.dask is not None:
+            if self.processes is not None:
+                raise ArgumentError("--processes and --dask: give one of them")
+            with _client(self.dask) as client:
+                yield client
+        elif self.processes is not None:
             from qrowd import executors
 
-            yield None if self.processes is None else executors.Processes(self.processes)
-            return
-        if self.processes is not None:
-            raise ArgumentError("--processes and --dask: give one of them")
-        with _client(self.dask) as client:
-            yield client
+            yield executors.Processes(self.processes)
+        else:
+            yield None
 
 
 @contextmanager

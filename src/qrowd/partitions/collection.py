@@ -20,6 +20,7 @@ import numpy as np
 
 from qrowd.errors import ArgumentError, FileError, QrowdError, RowError
 from qrowd.kernels.arrays import Codes, Floats
+from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import plural
 from qrowd.model.runs import Runs
@@ -75,6 +76,16 @@ class PartitionedCollection:
 
     def __repr__(self) -> str:
         return f"PartitionedCollection({self.sizes})"
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per part: part, n_topics that are judged, n_run_rows, n_judgments."""
+        columns = {
+            "part": np.arange(self.n_parts),
+            "n_topics": np.array([len(judged) for judged, _ in self.topics_by_part()], np.int64),
+            "n_run_rows": np.array(self.run_rows, np.int64),
+            "n_judgments": np.array(self.judgment_rows, np.int64),
+        }
+        return make_frame(columns, backend)
 
     @property
     def runs(self) -> PartitionedRuns:
