@@ -71,10 +71,3 @@ def test_files_of_a_question_that_are_not_there_are_named_with_their_key(qrowd, 
     outcome = qrowd("campaign", "create", "f")
     assert outcome.status == 2
     assert "question.models: llm.qrels: there is no such file" in outcome.err
-
-
-def test_the_units_of_a_campaign_with_a_question_are_shown_without_a_power_law(qrowd, live):
-    outcome = qrowd("campaign", "units", "live")
-    assert outcome.status == 0, outcome.err
-    assert "completed units" in outcome.out
-    assert "power law" not in outcome.out.lower()
