@@ -25,7 +25,7 @@ ROOMS = (
     "preferences",
     "sequential",
     "simulation",
-    "uncertainty",
+    "replacement",
 )
 
 SPELLINGS = {  # the one spelling of a matter, and those that it replaces

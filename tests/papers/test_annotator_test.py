@@ -8,10 +8,9 @@ import pytest
 
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
+from qrowd.replacement import alternative_annotator_test
 from qrowd.reports.document import render
-from qrowd.reports.replacement import replacement
-from qrowd.reports.replacement_tables import FEW_TOPICS
-from qrowd.uncertainty import alternative_annotator_test
+from qrowd.reports.replacement import FEW_TOPICS, replacement
 from qrowd_papers import annotator_test as study
 from qrowd_papers.annotator_test import EPS, annotator_errors, annotator_test_page, simulate
 

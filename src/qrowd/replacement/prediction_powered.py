@@ -10,21 +10,24 @@ Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inferenc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.comparison.interval_widths import check_confidence
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
-from qrowd.model.chance import Rng, Seed
-from qrowd.model.labels import number_of
+from qrowd.model.labels import number_of, plural
 from qrowd.model.result import Result
 from qrowd.model.scores import one_table, scores_of
-from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target, Variance, effective_topics
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
+
+
+Method = Literal["classical", "ppi", "ppi++"]
+Target = Literal["new topics", "these topics"]
 
 
 class Options(TypedDict, total=False):
@@ -32,9 +35,8 @@ class Options(TypedDict, total=False):
 
     method: Method
     target: Target
-    folds: int | None
-    quantile: Quantile
-    variance: Variance
+    cross_fit: bool
+    published: bool
     confidence: float
 
 
@@ -42,11 +44,10 @@ class Options(TypedDict, total=False):
 class PredictionPowered(Result):
     """A mean over topics with its interval.
 
-    lam : weight of the model; the mean over folds where it was cross-fitted.
+    lam : weight of the model; the mean over topics where it was cross-fitted.
     df : degrees of freedom of the t quantile; inf for the normal one.
     n_assessor_topics, n_model_topics : topics with the assessors' scores; topics with the model's alone.
     classical_standard_error : of the assessors alone, from the same topics.
-    seed : of the folds; None where nothing was drawn.
     """
 
     estimate: float
@@ -61,7 +62,6 @@ class PredictionPowered(Result):
     method: Method
     target: Target
     confidence: float
-    seed: Seed | None
 
     @property
     def effective_topics(self) -> float:
@@ -81,7 +81,7 @@ class PredictionPoweredMeans(Result):
 
     assessor_topics : with scores of both, for every system. model_topics : with the model's scores alone.
     left_out : topics of the assessors that the model lacks, or where some system has no score.
-    effective_topics, topics_gained, lam, df, classical_standard_error, seed : as in `PredictionPowered`.
+    effective_topics, topics_gained, lam, df, classical_standard_error : as in `PredictionPowered`.
     """
 
     systems: tuple[str, ...]
@@ -98,7 +98,6 @@ class PredictionPoweredMeans(Result):
     method: Method
     target: Target
     confidence: float
-    seed: Seed | None
 
     _COLUMNS = (
         "systems",
@@ -130,11 +129,9 @@ def prediction_powered(
     *,
     method: Method = "ppi++",
     target: Target = "new topics",
-    folds: int | None = None,
-    quantile: Quantile = "t",
-    variance: Variance = "sample",
+    cross_fit: bool = True,
+    published: bool = False,
     confidence: float = 0.95,
-    rng: Rng = None,
 ) -> PredictionPowered:
     """The mean of the assessors' scores y, estimated from few of them and many of a model's scores.
 
@@ -148,18 +145,18 @@ def prediction_powered(
     target : the mean of all possible topics, of which these are a sample ("new topics"), or of these n + N alone
         ("these topics"): theta = lam mean(f and g) + mean(y - lam f), lam = cov(y, f) / var, and
         se^2 = N / (n + N) var(y - lam f) / n.
-    folds : number of folds of the cross-fitting, drawn with `rng`; None leaves out one topic at a time, 1 does not
-        cross-fit.
-    quantile : "t", with Satterthwaite degrees of freedom, or "normal", as in the papers.
-    variance : "sample" divides by the number of topics less one, "population" (ppi-python) by the number.
+    cross_fit : whether lam is tuned without the topic; False tunes it on all topics, as published.
+    published : the papers' interval, with the quantile of the normal distribution and variances that divide by the
+        number of topics, as in ppi-python; by default Student's t with Satterthwaite's degrees of freedom, and the
+        number of topics less one.
 
     Raises
     ------
     ArgumentError
         Fewer than two topics, arrays of different length, nan, an unknown option.
 
-    >>> found = prediction_powered([0.5, 0.7, 0.2, 0.4], [0.6, 0.8, 0.2, 0.4], [0.5, 0.3, 0.6, 0.7, 0.4], method="ppi")
-    >>> print(f"{found.estimate:.3f} +- {found.standard_error:.3f}, classical {found.classical_standard_error:.3f}")
+    >>> result = prediction_powered([0.5, 0.7, 0.2, 0.4], [0.6, 0.8, 0.2, 0.4], [0.5, 0.3, 0.6, 0.7, 0.4], method="ppi")
+    >>> print(f"{result.estimate:.3f} +- {result.standard_error:.3f}, classical {result.classical_standard_error:.3f}")
     0.450 +- 0.076, classical 0.104
     """
     arrays = []
@@ -173,8 +170,7 @@ def prediction_powered(
     y, f, g = arrays
     if y.size != f.size:
         raise ArgumentError(f"model: {f.size} scores for the {y.size} topics of assessor; one for each was expected")
-    rule = Rule(method, target, folds, quantile, variance, confidence)
-    fit = rule.fit(y, f, g, seed := rule.seed(rng))
+    fit = Rule(method, target, cross_fit, published, confidence).fit(y, f, g)
     names = ("estimate", "standard_error", "low", "high", "lam", "df", "classical_standard_error")
     numbers = {name: float(getattr(fit, name)[0]) for name in names}
     return PredictionPowered(
@@ -184,18 +180,17 @@ def prediction_powered(
         method=method,
         target=target,
         confidence=confidence,
-        seed=seed,
     )
 
 
 def prediction_powered_means(
-    assessor: AnyScores, model: AnyScores, *, rng: Rng = None, **options: Unpack[Options]
+    assessor: AnyScores, model: AnyScores, **options: Unpack[Options]
 ) -> PredictionPoweredMeans:
     """The mean of the assessors' scores for each system, from assessors on some topics and a model on many.
 
     assessor, model : scores of one measure by one assessor each, such as `scores.panel_mean()`. Topics and systems are
         matched by name; nan is no score.
-    options : as in `prediction_powered`. Each system has its own lam; folds are the same for all.
+    options : as in `prediction_powered`. Each system has its own lam.
 
     Raises
     ------
@@ -206,7 +201,7 @@ def prediction_powered_means(
     """
     both = matched(assessor, model)
     rule = Rule(**options)
-    fit = rule.fit(*both.scores, seed := rule.seed(rng))
+    fit = rule.fit(*both.scores)
     return PredictionPoweredMeans(
         both.systems,
         both.assessor_topics,
@@ -216,12 +211,11 @@ def prediction_powered_means(
         method=rule.method,
         target=rule.target,
         confidence=rule.confidence,
-        seed=seed,
     )
 
 
 def prediction_powered_difference(
-    assessor: AnyScores, model: AnyScores, first: str, second: str, *, rng: Rng = None, **options: Unpack[Options]
+    assessor: AnyScores, model: AnyScores, first: str, second: str, **options: Unpack[Options]
 ) -> PredictionPowered:
     """The difference of two systems, first minus second, by the assessors' scores.
 
@@ -231,7 +225,7 @@ def prediction_powered_difference(
     i, j = (number_of(name, both.systems, "system") for name in (first, second))
     if i == j:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
-    return prediction_powered(*(scores[:, i] - scores[:, j] for scores in both.scores), rng=rng, **options)
+    return prediction_powered(*(scores[:, i] - scores[:, j] for scores in both.scores), **options)
 
 
 # ---------------------------------------------------------------------- matching by name
@@ -274,3 +268,119 @@ def matched(assessor: AnyScores, model: AnyScores) -> Matched:
     shared: NDArray[np.int64] = np.array([row[name] for name in assessor_topics], np.int64)
     rest: NDArray[np.int64] = np.array([row[name] for name in only], np.int64)
     return Matched(systems, assessor_topics, only, left_out, (y[used], f[shared], f[rest]))
+
+
+# ---------------------------------------------------------------------- the sums, for many systems at once
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The result of `Rule.fit`; each array is (systems,)."""
+
+    estimate: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
+    lam: Floats
+    df: Floats
+    classical_standard_error: Floats
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The options of `prediction_powered`, checked, and the computation on arrays."""
+
+    method: Method = "ppi++"
+    target: Target = "new topics"
+    cross_fit: bool = True
+    published: bool = False
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, Method)
+        check_choice("target", self.target, Target)
+        check_confidence(self.confidence)
+
+    @property
+    def ddof(self) -> int:
+        """The number subtracted from the number of topics in a variance."""
+        return 0 if self.published else 1
+
+    def fit(self, y: Floats, f: Floats, g: Floats) -> Fit:
+        """Estimates of every column of y and f (n, systems) and g (N, systems)."""
+        n, n_only = y.shape[0], g.shape[0]
+        if n < 2:
+            raise ArgumentError(f"assessor: {plural(n, 'topic')} judged by assessors; 2 or more are needed")
+        if n_only < 2 and self.method != "classical":
+            raise ArgumentError(
+                f"model: {plural(n_only, 'topic')} scored by the model alone; 2 or more are needed, "
+                'or method="classical"'
+            )
+        lam = self.lam(y, f, g)
+        mean_lam = lam.mean(axis=0)
+        left, share = np.zeros(y.shape[1]), 1.0
+        if self.target == "these topics":
+            middle = np.concatenate([f, g]).mean(axis=0)  # known: the model scored every topic
+            share = n_only / (n + n_only)
+        else:
+            middle = g.mean(axis=0) if n_only else f.mean(axis=0)
+            if n_only > 1:
+                left = mean_lam**2 * g.var(axis=0, ddof=self.ddof) / n_only
+        # Around the model's mean, so that topics with another lam remain comparable.
+        corrected = y - lam * (f - middle)
+        right = share * corrected.var(axis=0, ddof=self.ddof) / n
+        standard_error = np.sqrt(left + right)
+        df = self.degrees(left, right, n, n_only)
+        half = self.quantiles(df) * standard_error
+        estimate = corrected.mean(axis=0)
+        classical = np.sqrt(share * y.var(axis=0, ddof=self.ddof) / n)
+        return Fit(estimate, standard_error, estimate - half, estimate + half, mean_lam, df, classical)
+
+    def lam(self, y: Floats, f: Floats, g: Floats) -> Floats:
+        """(n, systems) weight of the model on each topic."""
+        n = y.shape[0]
+        if self.method != "ppi++":
+            return np.full(y.shape, 0.0 if self.method == "classical" else 1.0)
+        weight = self.weight(n, g.shape[0])
+        if not self.cross_fit:
+            return np.broadcast_to(self.tuned(y, f, g, weight), y.shape)
+        lam = np.zeros(y.shape)
+        for topic in range(n if n > 2 else 0):  # one remaining topic has no covariance: lam stays 0
+            rest = np.arange(n) != topic
+            lam[topic] = self.tuned(y[rest], f[rest], g, weight)
+        return lam
+
+    def weight(self, n: int, n_only: int) -> float:
+        """The divisor of lam for the variance of the mean of g; 1 where the mean of all topics is known."""
+        return 1.0 if self.target == "these topics" else 1 + n / n_only
+
+    def tuned(self, y: Floats, f: Floats, g: Floats, weight: float) -> Floats:
+        """(systems,) cov(y, f) / (weight var), clipped to [0, 1]; 0 where the model gives all topics one score."""
+        together = np.concatenate([f, g])
+        covariance = ((y - y.mean(axis=0)) * (f - f.mean(axis=0))).sum(axis=0) / (y.shape[0] - self.ddof)
+        spread = together.var(axis=0, ddof=1)
+        constant = spread <= 1e-24 * np.square(together).max(axis=0)
+        return np.where(constant, 0.0, np.clip(covariance / np.where(constant, 1.0, weight * spread), 0.0, 1.0))
+
+    def degrees(self, left: Floats, right: Floats, n: int, n_only: int) -> Floats:
+        """(systems,) Satterthwaite's degrees of freedom of a sum of two variances of means."""
+        if self.published:
+            return np.full(left.shape, np.inf)
+        down = left**2 / max(n_only - 1, 1) + right**2 / (n - 1)
+        # 0 / 0 where nothing varies; squares that vanish beside others that do are harmless
+        return np.where(down > 0, (left + right) ** 2 / np.where(down > 0, down, 1.0), float(n - 1))
+
+    def quantiles(self, df: Floats) -> Floats:
+        """Half the interval's width in standard errors."""
+        from scipy.special import ndtri, stdtrit
+
+        upper = 0.5 + self.confidence / 2
+        return np.asarray(np.where(np.isinf(df), ndtri(upper), stdtrit(np.where(np.isinf(df), 1.0, df), upper)))
+
+
+def effective_topics(n: int, classical: Floats, standard_error: Floats) -> Floats:
+    """(systems,) number of topics that assessors alone would need for this standard error; inf where it is 0."""
+    with np.errstate(divide="ignore"):
+        unlimited = np.full(standard_error.shape, np.inf)
+        ratio = np.divide(classical, standard_error, out=unlimited, where=standard_error > 0)
+    return np.asarray(np.where(classical == standard_error, float(n), n * np.square(ratio)))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.comparison.bounded import UNBOUNDED, Bounds, cut
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
@@ -23,8 +24,7 @@ from qrowd.model.one_scale import on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 from qrowd.model.scores import known_mean
-from qrowd.uncertainty.assessor_bias import selected_assessors
-from qrowd.uncertainty.topic_jackknife import jackknife_mean
+from qrowd.replacement.assessor_bias import selected_assessors
 
 if TYPE_CHECKING:
     from qrowd.model.labels import Selection
@@ -287,3 +287,37 @@ def _recoding(n: Floats, total: Floats) -> Floats:
     used = np.flatnonzero(n)
     ordered = isotonic_regression(total[used] / n[used], weights=n[used]).x
     return np.asarray(np.interp(np.arange(n.size), used, ordered))
+
+
+def jackknife_interval(
+    value: Floats, without: Floats, n: Floats, confidence: float, *, bounds: Bounds = UNBOUNDED
+) -> tuple[Floats, Floats]:
+    """Low and high end of Student's interval with the standard error of leaving out one topic at a time.
+
+    value : (...). without : (..., topics) the same without each topic; nan where nothing is left. n : (..., topics)
+    documents of each topic; a topic without documents is none.
+
+    The degrees of freedom are (sum n)^2 / sum n^2 - 1, as for `topics_t`: the number of topics less one where all are
+    of equal size. nan where there are fewer than two topics, or where the statistic needs one of them.
+    """
+    from scipy.special import stdtrit
+
+    there = n > 0
+    n_topics = there.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = np.where(there, without, 0.0).sum(axis=-1) / n_topics
+        squares = (np.where(there, without - centre[..., None], 0.0) ** 2).sum(axis=-1)
+        standard_error = np.sqrt((n_topics - 1) / n_topics * squares)
+        freedom = n.sum(axis=-1) ** 2 / (n**2).sum(axis=-1) - 1
+        half = np.where(freedom > 0, stdtrit(np.maximum(freedom, 1e-9), (1 + confidence) / 2), np.nan) * standard_error
+    return cut(value - half, value + half, bounds)
+
+
+def jackknife_mean(
+    total: Floats, n: Floats, confidence: float, *, bounds: Bounds = UNBOUNDED
+) -> tuple[Floats, Floats, Floats]:
+    """Mean over documents, and its interval; total, n : (..., topics) sum of the values and number of documents."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = total.sum(axis=-1) / n.sum(axis=-1)
+        without = (total.sum(axis=-1, keepdims=True) - total) / (n.sum(axis=-1, keepdims=True) - n)
+    return mean, *jackknife_interval(mean, without, n, confidence, bounds=bounds)

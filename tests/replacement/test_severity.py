@@ -9,10 +9,10 @@ from qrowd.model.chance import Chance
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
+from qrowd.replacement import assessor_bias, expected_scores
+from qrowd.replacement.severity import LEAST, _groups, _shuffled, _typical_others
 from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
 from qrowd.simulation.assessors import Lenient
-from qrowd.uncertainty import assessor_bias, expected_scores
-from qrowd.uncertainty.severity import LEAST, _groups, _shuffled, _typical_others
 
 GROUP = {"good": "group*"}
 NAMES = [f"group{i}" for i in range(4)] + [f"other{i}" for i in range(6)]

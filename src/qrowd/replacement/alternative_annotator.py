@@ -22,21 +22,23 @@ from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.inferred_scales import alike
-from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
-from qrowd.model.labels import Selection, closest, matching, plural
+from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.labels import Selection, plural
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
-from qrowd.uncertainty.one_sided_t import documents_t, topics_t
+from qrowd.replacement.assessor_bias import selected_assessors
+from qrowd.replacement.one_sided_t import documents_t, topics_t
 
-Closeness = Literal["accuracy", "rmse", "difference"]
+Closeness = Literal["accuracy", "rmse"]
 Clusters = Literal["topics", "documents"]
 """What counts as independent of each other."""
 
 ROUNDING = 1e-12  # of the scale's maximum: larger differences of distances count
 PASSES = 0.5  # winning rate from which on the model passes
 MIN_ASSESSORS = 3
+MIN_DOCUMENTS = 30  # per assessor, as the paper asks
 MIN_TOPICS = 5  # per assessor where topics are clusters
 
 
@@ -122,14 +124,14 @@ class LeaveOneOutAnnotatorTests(Result):
 
 def alternative_annotator_test(
     judgments: Judgments,
-    model: str | Judgments,
+    model: str,
     *,
     assessors: Selection | None = None,
     eps: float = 0.2,
     q: float = 0.05,
     closeness: Closeness | None = None,
     clusters: Clusters = "topics",
-    min_documents: int = 30,
+    min_documents: int = MIN_DOCUMENTS,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
 ) -> AnnotatorTest:
@@ -141,13 +143,13 @@ def alternative_annotator_test(
 
     Parameters
     ----------
-    model : name of an assessor of `judgments`, or the judgments of one. assessors : the human assessors, by name, shell
-        pattern or list of those; default: all others.
+    model : name of an assessor of `judgments`. assessors : the human assessors, by name, shell pattern or list of
+        those; default: all others.
     eps : margin for the higher cost of an assessor, as a share of documents: .2 for experts, .15 for skilled people, .1
         for a crowd.
     closeness : "accuracy", the share of the others who gave the same grade; "rmse", minus the root of the mean squared
-        difference to the others; "difference", minus the mean absolute difference. Accuracy by default for binary
-        judgments, of which all three say the same, and rmse for grades and fractions.
+        difference to the others. Accuracy by default for binary judgments, of which both say the same, and rmse for
+        grades and fractions.
     clusters : "topics": documents of one topic may be correlated, topics are independent (`topics_t`); "documents": all
         documents are independent, as in the paper. Where a model fails on whole topics, the latter rejects far too
         often, the more so the more documents a topic has.
@@ -166,32 +168,33 @@ def alternative_annotator_test(
         Magnitudes; "as-is" of scales that cannot be one, or of a binary model beside assessors who give grades.
     """
     _check(eps, q, closeness, clusters, min_documents)
-    together, name, names = model_and_assessors(judgments, model, assessors)
+    names = selected_assessors(judgments.assessors, model, assessors, "judgments")
+    together = judgments.select(assessors={*names, model}.__contains__)
     if len(names) < MIN_ASSESSORS:
         raise TooFewError(_too_few(names))
-    together = comparable_judgments(together, name, closeness=closeness, combine_scales=combine_scales)
+    together = comparable_judgments(together, model, closeness=closeness, combine_scales=combine_scales)
     shared = _not_magnitude(together)
     panel = together.panel(repeats=repeats)
     numbers = [panel.assessors.index(who) for who in names]
     table = panel.values[:, numbers]
     topic = _topics(panel.pool)
-    models = panel.values[:, panel.assessors.index(name)]
+    models = panel.values[:, panel.assessors.index(model)]
     counts = _counts(table, models, topic, _kind(closeness, shared), shared.maximum)
     if not counts.n.any():
         raise NoOverlapError(
-            f"{name!r} judged no document that two of the assessors judged, so its distance to the others is unknown; "
+            f"{model!r} judged no document that two of the assessors judged, so its distance to the others is unknown; "
             " check that topics and documents have the same names"
         )
     tested = counts.enough(min_documents, clusters)
     untested = tuple(who for who, enough in zip(names, tested, strict=True) if not enough)
     if tested.sum() < MIN_ASSESSORS:
-        raise TooFewError(_too_little(counts, names, name, min_documents, clusters))
+        raise TooFewError(_too_little(counts, names, model, min_documents, clusters))
     result = counts.only(tested)
     t, p = result.t_test(eps, clusters)
     p_adjusted = benjamini_yekutieli(p)
     replaceable = p_adjusted <= q
     return AnnotatorTest(
-        name,
+        model,
         tuple(who for who, enough in zip(names, tested, strict=True) if enough),
         result.n_documents,
         result.n_topics,
@@ -223,7 +226,7 @@ def leave_one_out_annotator_tests(
     q: float = 0.05,
     closeness: Closeness | None = None,
     clusters: Clusters = "topics",
-    min_documents: int = 30,
+    min_documents: int = MIN_DOCUMENTS,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
 ) -> LeaveOneOutAnnotatorTests:
@@ -251,35 +254,6 @@ def leave_one_out_annotator_tests(
             rate[who] = (benjamini_yekutieli(tested.t_test(eps, clusters)[1]) <= q).mean()
             advantage_probability[who] = tested.model_share.mean()
     return LeaveOneOutAnnotatorTests(panel.assessors, n_tested, rate, advantage_probability)
-
-
-def model_and_assessors(
-    judgments: Judgments, model: str | Judgments, assessors: Selection | None
-) -> tuple[Judgments, str, tuple[str, ...]]:
-    """All judgments together, the name of the model, and those of the assessors.
-
-    Raises
-    ------
-    ArgumentError
-        An unknown model, or several; a name that assessors and model share.
-    """
-    if isinstance(model, Judgments):
-        if len(model.assessors) != 1:
-            raise ArgumentError(f"model: {len(model.assessors)} assessors ({_listed(model.assessors)}); give one")
-        name = model.assessors[0]
-        if name in judgments.assessors:
-            raise ArgumentError(f"model {name!r} is also the name of an assessor; rename it, or give its name")
-        judgments = concatenate_judgments([judgments, model])
-    elif model not in judgments.assessors:
-        raise ArgumentError(f"model {model!r} judged nothing; {closest(model, judgments.assessors, 'assessor')}")
-    else:
-        name = model
-    others = tuple(who for who in judgments.assessors if who != name)
-    if assessors is not None:
-        selected = matching(others, assessors, "assessor")
-        others = tuple(who for who, is_selected in zip(others, selected, strict=True) if is_selected)
-    keep = {name, *others}
-    return judgments.select(assessors=lambda who: who in keep), name, others
 
 
 def unlike_in_test(scales: Sequence[Scale], closeness: Closeness | None) -> Combined:
@@ -380,7 +354,7 @@ def _counts(judgments: Floats, model: Floats, topic: Ints, kind: Closeness, maxi
     models = _apart(model[rows][document[first]], value[second], kind)
     n_others = size[document] - 1
     gap = (np.bincount(first, own, value.size) - np.bincount(first, models, value.size)) / n_others
-    least = ROUNDING * maximum ** (2 if kind == "rmse" else 1 if kind == "difference" else 0)
+    least = ROUNDING * (maximum**2 if kind == "rmse" else 1.0)
     model_wins, assessor_wins = (gap >= -least).astype(float), (gap <= least).astype(float)
     shape = judgments.shape[1], int(topic.max(initial=-1)) + 1
     cell = assessor * shape[1] + topic[rows][document]
@@ -401,7 +375,7 @@ def _apart(value: Floats, other: Floats, kind: Closeness) -> Floats:
     """Distance of two grades; for rmse its square, which has the same order."""
     if kind == "accuracy":
         return np.asarray(value != other, np.float64)
-    return np.asarray((value - other) ** 2 if kind == "rmse" else np.abs(value - other))
+    return np.asarray((value - other) ** 2)
 
 
 def _kind(closeness: Closeness | None, scale: Scale) -> Closeness:

@@ -10,8 +10,8 @@ from oracles import calibration as oracle
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
+from qrowd.replacement import calibrated_judgments, calibration
 from qrowd.simulation import simulate_demo
-from qrowd.uncertainty import calibrated_judgments, calibration
 
 GRADE = st.integers(0, 3)
 SCALES = {"ann": "0-3", "gpt": "0-3"}

@@ -1,7 +1,4 @@
-"""Few topics of people, many of a model: estimates, intervals, systems, planning, and documents."""
-
-from dataclasses import replace
-from itertools import product
+"""Few topics of people, many of a model: estimates, intervals and systems."""
 
 import numpy as np
 import pytest
@@ -11,24 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import prediction_powered as oracle
-from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
-from qrowd.model.chance import Chance
-from qrowd.model.judgments import Judgments
-from qrowd.model.runs import Runs
-from qrowd.simulation import simulate_demo
-from qrowd.uncertainty import (
-    assessor_topics_needed,
+from qrowd.replacement import (
     prediction_powered,
     prediction_powered_difference,
-    prediction_powered_documents,
     prediction_powered_means,
-    topics_gained,
 )
-from qrowd.uncertainty.prediction_powered_sums import Rule
+from qrowd.replacement.prediction_powered import Rule
+from qrowd.simulation import simulate_demo
 
 NAN = float("nan")
-AGREE = {"folds": 1, "variance": "population", "quantile": "normal"}  # ppi-python's conventions
+AGREE = {"cross_fit": False, "published": True}  # ppi-python's conventions
 SCORE = st.integers(0, 20).map(lambda value: value / 20)
 
 
@@ -59,7 +50,7 @@ def test_estimate_and_error_are_what_the_formulas_say(arrays):
     ):  # fmt: skip
         lams = {"classical": 0.0, "ppi": 1.0, "ppi++": oracle.tuned_lambda(y, f, g, ratio_)}
         for method, lam in lams.items():
-            found = prediction_powered(y, f, g, method=method, target=target, folds=1)
+            found = prediction_powered(y, f, g, method=method, target=target, cross_fit=False)
             theta, se = formula(y, f, g, lam)
             assert found.lam == pytest.approx(lam, abs=1e-12)
             assert found.estimate == pytest.approx(theta, abs=1e-12)
@@ -75,7 +66,6 @@ def test_by_default_every_topic_has_the_lambda_that_the_others_tune(arrays):
     assert found.estimate == pytest.approx(theta, abs=1e-12)
     assert found.standard_error == pytest.approx(se, abs=1e-7)
     assert found.lam == pytest.approx(lam, abs=1e-12)
-    assert found.seed is None
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -174,19 +164,6 @@ def test_the_interval_is_a_t_interval_with_satterthwaites_degrees_of_freedom(arr
         assert [found.low, found.high] == pytest.approx([found.estimate - half, found.estimate + half], abs=1e-9)
 
 
-def test_folds_are_drawn_from_the_seed_that_the_result_states():
-    y, f, g = drawn(2)
-    one, again = (prediction_powered(y, f, g, folds=5, rng=4) for _ in range(2))
-    assert one == again
-    assert one.seed == 4
-    assert prediction_powered(y, f, g, folds=5, rng=5).estimate != one.estimate
-    generator = np.random.default_rng(3)
-    drawn_one = prediction_powered(y, f, g, folds=5, rng=generator)
-    assert prediction_powered(y, f, g, folds=5, rng=drawn_one.seed) == drawn_one
-    as_many = prediction_powered(y, f, g, folds=25, rng=1)
-    assert as_many.estimate == pytest.approx(prediction_powered(y, f, g).estimate)
-
-
 def test_two_topics_of_people_say_nothing_of_the_model_that_is_used_with_them():
     found = prediction_powered([0.2, 0.6], [0.3, 0.7], [0.1, 0.9, 0.4])
     assert (found.lam, found.estimate, found.df) == (0, pytest.approx(0.4), 1)
@@ -211,7 +188,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(n, least, most):
         fit = Rule(**options).fit(y, f, g)
         held[name] = ((fit.low <= 0) & (fit.high >= 0)).mean()
         assert least <= held[name] <= most, (name, held[name])
-    plain = Rule(folds=1, quantile="normal", variance="population").fit(y, f, g)
+    plain = Rule(cross_fit=False, published=True).fit(y, f, g)
     assert ((plain.low <= 0) & (plain.high >= 0)).mean() < held["ppi++"]
 
 
@@ -223,9 +200,6 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(n, least, most):
     (([[0.1, 0.3]], [0.2, 0.3], [0.1, 0.2]), {}, "assessor: one score per topic was expected"),
     (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"method": "ppi+"}, r"method='ppi\+': choose one of classical, ppi, ppi"),
     (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"target": "all"}, "target='all'"),
-    (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"quantile": "z"}, "quantile='z'"),
-    (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"variance": "n"}, "variance='n'"),
-    (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"folds": 0}, "folds=0"),
     (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"confidence": 95}, "confidence=95"),
 ])  # fmt: skip
 def test_arrays_and_options_that_make_no_sense_are_refused(arrays, options, message):
@@ -324,185 +298,3 @@ def test_scores_as_they_come_from_an_evaluation_are_understood_in_both_forms():
 def test_scores_that_do_not_go_together_are_refused(assessor, model, error, message):
     with pytest.raises(error, match=message):
         prediction_powered_means(assessor, model)
-
-
-# ---- how many topics
-
-
-def test_as_many_topics_as_are_needed_give_the_width_and_one_less_does_not():
-    y, f, g = drawn(9, n=20, more=180, rho=0.8)
-    for options in ({}, {"target": "these topics"}, {"method": "ppi"}, {"quantile": "normal"}, {"confidence": 0.9}):
-        for width in (0.11, 0.14):
-            found = assessor_topics_needed(y, f, g, width, **options)
-            at = found.n.tolist().index(found.n_assessor_topics)
-            assert found.widths[at] <= width
-            assert (found.widths[:at] > width).all()
-            assert found.n_assessor_topics < found.n_without_model
-    assert found.n_topics == 200
-
-
-def test_the_width_predicted_for_the_pilot_is_about_its_own():
-    y, f, g = drawn(9, n=40, more=160)
-    for method in ("classical", "ppi", "ppi++"):
-        width = assessor_topics_needed(y, f, g, 0.1, method=method).widths[40 - 2]
-        pilot = prediction_powered(y, f, g, method=method, folds=1)
-        assert width == pytest.approx(pilot.high - pilot.low, rel=0.03)
-
-
-def test_people_alone_need_what_the_formula_of_a_mean_says():
-    y, f, g = drawn(9)
-    alone = assessor_topics_needed(y, f, g, 0.05, quantile="normal").n_without_model
-    assert alone == int(np.ceil((2 * 1.959963984540054 * y.std(ddof=1) / 0.05) ** 2))
-    assert assessor_topics_needed(np.full(4, 0.5), f[:4], g, 0.05).n_without_model == 2
-
-
-def test_a_width_that_all_topics_together_do_not_give_has_no_number():
-    y, f, g = drawn(9, n=10, more=20)
-    found = assessor_topics_needed(y, f, g, 0.02)
-    assert found.n_assessor_topics is None
-    assert found.n_without_model > 30
-    assert assessor_topics_needed(y, f, g, 0.02, target="these topics").n_assessor_topics <= 30
-    assert assessor_topics_needed(y, f, g, 0.02, n_topics=100).n.tolist()[-1] == 100
-    with pytest.raises(ArgumentError, match="width=0: a number above 0"):
-        assessor_topics_needed(y, f, g, 0)
-    with pytest.raises(ArgumentError, match="n_topics=1"):
-        assessor_topics_needed(y, f, g, 0.1, n_topics=1)
-
-
-# ---- documents
-
-RANKED = {"a": {"t1": "d1 d2 d3 d4", "t2": "e2 e1 e3 x"}, "b": {"t1": "d4 d3 y d1", "t2": "e3 e2"}}
-RUNS = Runs.from_dict({
-    system: {topic: {d: 9.0 - r for r, d in enumerate(text.split())} for topic, text in lists.items()}
-    for system, lists in RANKED.items()
-})  # fmt: skip
-TRUTH = {"t1": {"d1": 2, "d2": 0, "d3": 1, "d4": 2}, "t2": {"e1": 1, "e2": 2, "e3": 0}}
-GUESS = {"t1": {"d1": 1, "d2": 2, "d3": 0, "d4": 2}, "t2": {"e1": 0, "e2": 2, "e3": 1}}
-CHANCES = {"d1": 0.5, "d2": 0.25, "d3": 0.5, "d4": 1.0, "e1": 0.5, "e2": 0.8, "e3": 0.4}
-
-
-def judged(grades, who, documents=CHANCES):
-    rows = [(t, d, who, g) for t, by in grades.items() for d, g in by.items() if d in documents]
-    return Judgments.from_rows(rows, scales={who: "0..2"})
-
-
-ASSESSOR, MODEL = judged(TRUTH, "nist"), judged(GUESS, "llm")
-
-
-@pytest.mark.parametrize("measure", oracle.COEFFICIENTS)
-def test_a_corrected_score_is_what_the_formula_says(measure):
-    sample = {"d1", "d2", "d4", "e3"}
-    assessor = judged(TRUTH, "nist", sample)
-    found = prediction_powered_documents(
-        RUNS, assessor, MODEL, measure, probability=lambda _, document: CHANCES[document]
-    )
-    coefficient = oracle.COEFFICIENTS[measure]
-
-    def gain(grade):
-        return {"P@3": float(grade >= 1), "DCG@4": float(grade), "RBP(p=0.5)": grade / 2}[measure]
-
-    for t, topic in enumerate(("t1", "t2")):
-        said = {d: gain(g) for d, g in TRUTH[topic].items() if d in sample}
-        model = {d: gain(g) for d, g in GUESS[topic].items()}
-        for s, system in enumerate(("a", "b")):
-            ranking = RANKED[system][topic].split()
-            expected = oracle.corrected_score(ranking, said, model, CHANCES, coefficient)
-            assert found.by_topic[t, s] == pytest.approx(expected, abs=1e-12)
-    assert found.standard_error == pytest.approx(found.by_topic.std(axis=0, ddof=1) / np.sqrt(2))
-    assert found.n_sampled == 4
-    own = evaluate(RUNS, MODEL, measure).to_xarray().mean("topic").values.ravel()
-    assert found.model_only == pytest.approx(own, abs=1e-12)
-
-
-@pytest.mark.parametrize("measure", ["P@3", "DCG@4", "DCG(dcg='exp-log2')@3", "RBP(p=0.5)"])
-def test_over_all_samples_there_are_the_mean_is_what_people_would_have_found(measure):
-    names, total, second, error = list(CHANCES), 0.0, 0.0, 0.0
-    truth = evaluate(RUNS, ASSESSOR, measure).to_xarray().mean("topic").values.ravel()
-    for drawn_ones in product((0, 1), repeat=len(names)):
-        likely = np.prod([CHANCES[d] if one else 1 - CHANCES[d] for d, one in zip(names, drawn_ones, strict=True)])
-        sample = {d for d, one in zip(names, drawn_ones, strict=True) if one}
-        if likely == 0 or not sample:
-            continue
-        assessor = judged(TRUTH, "nist", sample)
-        pi = [CHANCES[assessor.documents[d]] for d in assessor.document]
-        found = prediction_powered_documents(RUNS, assessor, MODEL, measure, probability=pi)
-        total, second = total + likely * found.estimate, second + likely * (found.estimate - truth) ** 2
-        error = error + likely * found.judging_standard_error**2
-    assert total == pytest.approx(truth, abs=1e-12)
-    assert error == pytest.approx(second, abs=1e-12)
-
-
-def test_everything_judged_is_the_evaluation_by_people_and_a_right_model_needs_no_correction():
-    everything = prediction_powered_documents(RUNS, ASSESSOR, MODEL, "DCG@4", probability=1)
-    truth = evaluate(RUNS, ASSESSOR, "DCG@4").to_xarray().sel(measure="DCG@4", assessor="nist").values
-    assert everything.by_topic == pytest.approx(truth, abs=1e-12)
-    assert everything.judging_standard_error.tolist() == [0, 0]
-    right = replace(ASSESSOR, assessors=("llm",))
-    found = prediction_powered_documents(RUNS, judged(TRUTH, "nist", {"d1", "e1"}), right, "DCG@4", probability=0.3)
-    assert found.by_topic == pytest.approx(truth, abs=1e-12)
-    assert found.to_frame()["system"].tolist() == ["a", "b"]
-    normal = prediction_powered_documents(RUNS, ASSESSOR, MODEL, "DCG@4", probability=1, quantile="normal")
-    assert normal.high - normal.estimate == pytest.approx(1.959963984540054 * normal.standard_error)
-    assert (everything.high - everything.low > normal.high - normal.low).all()
-
-
-@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "Judged@3", "R@3", "P(judged_only=True)@3"])
-def test_a_measure_that_is_no_sum_over_documents_is_refused(measure):
-    with pytest.raises(MeasureError, match="cannot be corrected document by document; P, DCG, RBP can be"):
-        prediction_powered_documents(RUNS, ASSESSOR, MODEL, measure, probability=0.5)
-
-
-TWICE = Judgments.from_rows([("t1", "d1", "nist", 1), ("t1", "d1", "nist", 2)])
-ELSEWHERE = Judgments.from_rows([("u1", "d1", "llm", 1)])
-
-
-@pytest.mark.parametrize(("assessor", "model", "probability", "error", "message"), [
-    (ASSESSOR, MODEL, 0.0, ArgumentError, "probability: 0 of .*above 0 and up to 1"),
-    (ASSESSOR, MODEL, 1.2, ArgumentError, "probability: 1.2 of"),
-    (ASSESSOR, MODEL, lambda topic, document: NAN, ArgumentError, "probability: nan of"),
-    (ASSESSOR, MODEL, [0.5, 0.5], ArgumentError, r"probability: shape \(2,\) for 7 judgments"),
-    (TWICE, MODEL, 0.5, ArgumentError, "assessor: documents judged more than once"),
-    (Judgments.from_rows([("t1", "d1", "ann", 1), ("t1", "d2", "bob", 2)]), MODEL, 0.5, ArgumentError,
-     "assessor: judgments of 2 assessors"),
-    (ASSESSOR, ELSEWHERE, 0.5, NoOverlapError, "judge no topic in common"),
-    (ASSESSOR, MODEL.select(topics=["t1"]), 0.5, ArgumentError, "model: no judgments of topic 't2'"),
-    (ASSESSOR.select(topics=["t1"]), MODEL.select(topics=["t1"]), 0.5, ArgumentError, "2 or more are needed"),
-])  # fmt: skip
-def test_judgments_and_probabilities_that_do_not_fit_are_refused(assessor, model, probability, error, message):
-    with pytest.raises(error, match=message):
-        prediction_powered_documents(RUNS, assessor, model, "P@3", probability=probability)
-
-
-# ---- what a model is worth
-
-
-def test_topics_gained_are_those_of_means_on_random_topics_of_the_assessor():
-    runs, judgments, _ = simulate_demo()
-    scores = evaluate(runs, judgments.select(assessors=["ann", "bob"]), "nDCG@10")
-    ann, bob = scores.sel(assessor="ann"), scores.sel(assessor="bob")
-    result = topics_gained(ann, bob, choices=(10,), n_resamples=3, rng=5)
-    random = Chance.of(5).stream("topics gained", 10)
-    variances, widths = [], []
-    for _ in range(3):
-        some = ann.sel(topic=[scores.topics[t] for t in random.permutation(25)[:10]])
-        both = [prediction_powered_means(some, bob, method=method) for method in ("ppi++", "classical")]
-        variances.append([means.standard_error**2 for means in both])
-        widths.append([means.high - means.low for means in both])
-    own, alone = np.mean(variances, axis=0)
-    assert result.topics_gained[0] == pytest.approx(np.median(10 * alone / own - 10))
-    expected = np.median(np.mean(widths, axis=0), axis=1)
-    assert (result.width[0], result.classical_width[0]) == pytest.approx(tuple(expected))
-
-
-def test_a_model_that_scores_all_topics_alike_gains_nothing_and_the_assessor_itself_gains_most():
-    runs, judgments, _ = simulate_demo()
-    ann, bob = (evaluate(runs, judgments.select(assessors=name), "nDCG@10") for name in ("ann", "bob"))
-    constant = replace(ann, values=np.full(ann.values.shape, 0.5))
-    nothing = topics_gained(ann, constant, rng=1)  # 25 topics leave none to the model, so 10 alone are tried
-    assert (nothing.n.tolist(), nothing.topics_gained.tolist()) == ([10], [0.0])
-    assert topics_gained(ann, ann, rng=1).topics_gained[0] > topics_gained(ann, bob, rng=1).topics_gained[0] > 0
-    for options, message in (({"choices": (1,)}, "from 2 on"), ({"n_resamples": 0}, "1 or more")):
-        with pytest.raises(ArgumentError, match=message):
-            topics_gained(ann, bob, **options)
-    with pytest.raises(ArgumentError, match="4 or more"):
-        topics_gained(ann.sel(topic=ann.topics[:3]), bob)

@@ -13,7 +13,7 @@ from qrowd.evaluation import evaluate
 from qrowd.files import read_judgments, read_runs
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.scores import Scores
-from qrowd.uncertainty import assessor_bias, expected_scores
+from qrowd.replacement import assessor_bias, expected_scores
 
 approx = pytest.approx
 WHO, SYSTEMS = ("ann", "bob", "cyd", "dan", "llm"), ("n1", "n2", "b1", "b2", "b3")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
@@ -25,8 +26,7 @@ from qrowd.model.labels import Selection
 from qrowd.model.panel import Panel
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
-from qrowd.uncertainty.assessor_bias import selected_assessors
-from qrowd.uncertainty.label_samples import whole
+from qrowd.replacement.assessor_bias import selected_assessors
 
 CONVENTIONS = Conventions()
 LEAST = 10  # documents that are shuffled together, roughly the fewest
@@ -87,7 +87,9 @@ def expected_values(
 ) -> tuple[Floats, tuple[str, ...]]:
     """(measures, assessors and models, topics, systems) expected scores, and the topics."""
     panel = conventions.graded(judgments).panel(repeats=conventions.repeats)
-    count = max(FEWEST, -(-SHUFFLES // len(assessors))) if n is None else whole("n_resamples", n)
+    if n is not None and n < 1:
+        raise ArgumentError(f"n_resamples={n!r}: 1 or more were expected")
+    count = max(FEWEST, -(-SHUFFLES // len(assessors))) if n is None else n
     scaled = panel.values / np.where(np.isfinite(panel.maximum), panel.maximum, 1.0)
     columns = {name: panel.assessors.index(name) for name in (*assessors, *models)}
     chance = Chance.of(rng)
