@@ -18,7 +18,7 @@ from qrowd.replacement import (
     expected_scores,
     leave_one_out_annotator_tests,
 )
-from qrowd.reports.replacement import replacement
+from qrowd.reports.replacement import replacement_report
 from qrowd.simulation import simulate_demo
 
 RUNS, JUDGMENTS, _ = simulate_demo()
@@ -26,7 +26,7 @@ RUNS, JUDGMENTS, _ = simulate_demo()
 
 def test_each_column_is_what_its_own_function_says():
     few = JUDGMENTS.select(assessors=["ann", "bob", "lena", "sven"])
-    answer = replacement(few, "sven", runs=RUNS, groups={"rerank": ["rerank*"]}, rng=1)
+    answer = replacement_report(few, "sven", runs=RUNS, groups={"rerank": ["rerank*"]}, rng=1)
     rows = answer.to_frame().set_index("assessor")
     assert rows.index.tolist() == ["ann", "bob", "lena"]
     test = alternative_annotator_test(few, "sven")
@@ -53,7 +53,7 @@ def test_each_column_is_what_its_own_function_says():
 
 def test_with_one_assessor_there_is_no_test_and_all_else_is_what_its_own_function_says():
     two = JUDGMENTS.select(assessors=["ann", "sven"])
-    answer = replacement(two, "sven", runs=RUNS)
+    answer = replacement_report(two, "sven", runs=RUNS)
     assert answer.models[0].test is None
     assert "is not known: the alternative annotator test needs at least 3 assessors besides" in answer.sentence
     row = answer.to_frame().iloc[0]
@@ -69,7 +69,7 @@ def test_with_one_assessor_there_is_no_test_and_all_else_is_what_its_own_functio
 def test_kappas_of_several_models_are_of_the_same_kind():
     """A kappa of grades and one of relevant or not cannot be compared."""
     judgments = JUDGMENTS.select(assessors=["ann", "sven", "crowd-1"])
-    both = replacement(judgments, ["sven", "crowd-1"])
+    both = replacement_report(judgments, ["sven", "crowd-1"])
     yes_no = judgments.relevant_or_not()
     expected = [cohen_kappa(yes_no, "ann", name).value for name in ("sven", "crowd-1")]
     assert both.to_frame()["kappa"].tolist() == pytest.approx(expected)
@@ -78,7 +78,9 @@ def test_kappas_of_several_models_are_of_the_same_kind():
 
 def test_a_model_equal_to_the_person_has_error_0_and_tau_1():
     ann = JUDGMENTS.select(assessors=["ann"])
-    answer = replacement(concatenate_judgments([ann, dataclasses.replace(ann, assessors=("copy",))]), "copy", runs=RUNS)
+    answer = replacement_report(
+        concatenate_judgments([ann, dataclasses.replace(ann, assessors=("copy",))]), "copy", runs=RUNS
+    )
     row = answer.to_frame().iloc[0]
     assert (row["rmse"], row["rmse_after"], row["mean_difference"]) == (0, 0, 0)
     assert (row["tau_b"], row["rank"], row["kappa"]) == (1, 1, 1)

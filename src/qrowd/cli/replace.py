@@ -57,14 +57,14 @@ def replace(
     output: Output = None,
 ) -> None:
     """Compare models with assessors: may they replace them, and what do their grades mean."""
-    from qrowd.reports.replacement import replacement
+    from qrowd.reports.replacement import replacement_report
 
     data = options.judgments_by_position(files, data)
     groups = systems_by_group(group or [], runs.runs)
     models: dict[str, Any] = {f"model {i}": text for i, text in enumerate(_each_model(model, data))}
     judgments, names = data.read_with(**models)
     rankings = runs.read(data)
-    result = replacement(
+    result = replacement_report(
         judgments,
         [names[option] for option in models],
         runs=rankings,

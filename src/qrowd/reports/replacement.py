@@ -121,7 +121,7 @@ class Replacement(Reported):
         return {"models": verdicts, **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()}}
 
 
-def replacement(
+def replacement_report(
     judgments: Judgments,
     models: str | Sequence[str],
     *,
