@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from qrowd.errors import FileError
-from qrowd.model.labels import plural
 
 Record = dict[str, Any]
 PLAIN = (str, int, float, bool, type(None))
@@ -111,7 +110,7 @@ class Reader:
         columns = {key: [row.get(key) for row in rows] for key in names}
         if self.named_by_file and len(set(columns.get("assessor", ()))) == 1:
             del columns["assessor"]
-        return Export(columns, [f"{plural(n, noun)} {what}" for n, noun, what in counts if n])
+        return Export(columns, [f"{n:,} {noun}{'' if n == 1 else 's'} {what}" for n, noun, what in counts if n])
 
     def _rows(self, text: bytes, name: str) -> Iterator[Record]:
         for number, record in enumerate(self.records(text, name), start=1):
