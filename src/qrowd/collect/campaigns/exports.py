@@ -16,7 +16,6 @@ from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.collected import scale_of
 from qrowd.collect.campaigns.lookup import find_arms
 from qrowd.collect.campaigns.membership import record
-from qrowd.collect.campaigns.question import design_content
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.events import Event
@@ -173,7 +172,9 @@ def export_rows(
     if what == ARCHIVE:
         return _together(write_archive(connection, campaign, names=names))
     if what == DESIGN:
-        return iter([design_content(connection, row)])
+        from qrowd.collect.campaigns.looking import design_content  # slow to import
+
+        return iter([design_content(connection, row.id)])
     several, changed = "" not in protocols, row.version > 1
     arms = [arm for arm, protocol in protocols.items() if (protocol == PREFERENCE) == (what != JUDGMENTS)]
     if what == REVISIONS:
