@@ -71,8 +71,6 @@ soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times u
 	@PYTHONPATH=tests $(BIN)/python -m soak.races sqlite 200 60
 	@PYTHONPATH=tests $(BIN)/python -m soak.races postgresql 200 60
 	@PYTHONPATH=tests $(BIN)/python -m soak.models
-	@PYTHONPATH=tests $(BIN)/python -m soak.questions sqlite 60 40 10000
-	@PYTHONPATH=tests $(BIN)/python -m soak.questions postgresql 60 40 10000
 
 clean: ## remove what the other targets made
 	@rm -rf .venv build dist src/qrowd/kernels/native .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -13,8 +13,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from sentences import sentence_reference
-
 ROOT = Path(__file__).resolve().parents[1]
 ABOVE = {  # file beside docs/: where it stands on the site
     "README.md": "about/readme.md",
@@ -48,7 +46,6 @@ def moved(text: str, source: str, place: str) -> str:
 def write_pages(folder: Path) -> None:
     """Write the pages of the site and what they show into an empty folder."""
     shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "generated"))
-    (folder / "sentences.md").write_text(sentence_reference(), encoding="utf-8")  # too long to be kept
     (folder / "about").mkdir()
     for name, place in ABOVE.items():
         (folder / place).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")

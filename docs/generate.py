@@ -31,8 +31,8 @@ Generated from the commands by `make docs`. What a command does, Python can do, 
 - The conventions and the reasons for their defaults are described under [decisions](decisions.md).
 """
 COMPLETION = """\
-`qrowd` alone says what can be done with the files in this folder, `qrowd help COMMAND` what a command does, and
-`qrowd help WORD` what a word means. `qrowd --install-completion` lets bash, zsh and fish complete commands, options,
+`qrowd --help` lists the commands, `qrowd COMMAND --help` shows what a command does.
+`qrowd --install-completion` lets bash, zsh and fish complete commands, options,
 choices, measures, methods, and the names of systems and assessors. `python -m qrowd` is the same command."""
 GROUPS = {
     "judgment data": [field.name for field in fields(Data)],
@@ -152,15 +152,11 @@ def entry(parameter: Any) -> str:
     return f"- {spelled(parameter)}{' (' + ', '.join(facts) + ')' if facts else ''}: {parameter.help}"
 
 
-GLOSSARY = Path(__file__).with_name("glossary.md")
-
-
 def pages() -> dict[str, str]:
     """{file name: content} of every generated page."""
     return {
         "cli.md": command_reference(),
         "measures.md": measure_reference(),
-        "../src/qrowd/cli/glossary.md": GLOSSARY.read_text(encoding="utf-8"),  # for `qrowd help WORD`
     }
 
 

@@ -295,7 +295,7 @@ def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
 DESCRIBED = (
     "model", "measures", "agreement", "aggregation", "magnitude", "comparison", "simulation", "evaluation", "files",
     "trec", "tables", "reports", "aware", "methods", "predicted_relevance", "gain_distributions",
-    "preferences", "uncertainty", "protocols", "store", "campaigns", "web", "texts", "judge", "influence",
+    "preferences", "replacement", "protocols", "store", "campaigns", "web", "texts", "judge", "influence",
 )  # fmt: skip
 
 
@@ -344,7 +344,7 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
 PARTS = {  # packages with several pages, or a page of another name
     "sequential": ("next_judgments",),
     "comparison": ("comparison", "comparing_systems", "generalizability"),
-    "uncertainty": ("prediction_powered", "replacement"),
+    "replacement": ("prediction_powered", "replacement"),
 }
 OFFERED = [package for package in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(package)]
 

@@ -9,7 +9,7 @@ import pytest
 from qrowd import plugins
 from qrowd.errors import ArgumentError
 
-GROUP = "qrowd.readers"
+GROUP = "qrowd.measures"
 
 
 def install(folder: Path, name: str, entry: str, module: str = "") -> None:
@@ -30,8 +30,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_an_object_that_a_distribution_declares_is_loaded_by_its_name(folder: Path) -> None:
-    install(folder, "shop", "labels = shop:READER", "READER = 'a reader'")
-    assert plugins.load(GROUP)["labels"] == "a reader"
+    install(folder, "shop", "labels = shop:MEASURE", "MEASURE = 'a measure'")
+    assert plugins.load(GROUP)["labels"] == "a measure"
 
 
 def test_without_distributions_a_group_is_empty() -> None:
@@ -39,13 +39,13 @@ def test_without_distributions_a_group_is_empty() -> None:
 
 
 def test_an_object_that_cannot_be_imported_is_refused_with_its_distribution(folder: Path) -> None:
-    install(folder, "shop", "labels = shop:READER", "import a_module_that_is_missing")
+    install(folder, "shop", "labels = shop:MEASURE", "import a_module_that_is_missing")
     with pytest.raises(ArgumentError, match=r"'labels' of shop cannot be imported \(ModuleNotFoundError"):
         plugins.load(GROUP)
 
 
 def test_a_name_that_two_distributions_declare_is_refused_with_both(folder: Path) -> None:
-    install(folder, "shop", "labels = shop:READER", "READER = 1")
-    install(folder, "mall", "labels = mall:READER", "READER = 2")
+    install(folder, "shop", "labels = shop:MEASURE", "MEASURE = 1")
+    install(folder, "mall", "labels = mall:MEASURE", "MEASURE = 2")
     with pytest.raises(ArgumentError, match=r"(shop and mall|mall and shop) both declare 'labels'; uninstall one"):
         plugins.load(GROUP)

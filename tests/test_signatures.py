@@ -25,7 +25,7 @@ ROOMS = (
     "preferences",
     "sequential",
     "simulation",
-    "uncertainty",
+    "replacement",
 )
 
 SPELLINGS = {  # the one spelling of a matter, and those that it replaces
@@ -80,7 +80,6 @@ POSITIONAL = {  # (name, where): why it may be given without its name
     ("interactions", "anova"): "data: the terms of the model, as its factors",
     ("correction", "AllDifferences.adjusted"): "what the method is asked for",
     ("confidence", "Question.confidence_of_each"): "what the method divides",
-    ("shares", "SingleAssessorSimulation.quantiles"): "data: the probabilities of the quantiles",
     ("prompts", "*"): "data, with a usual choice",
     ("path", "Prices.read"): "data, with a usual choice",
     ("backend", "*"): "the only option that all frames have: to_frame('polars')",

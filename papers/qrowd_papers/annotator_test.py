@@ -17,8 +17,8 @@ from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.replacement.one_sided_t import documents_t, topics_t
 from qrowd.reports.document import Document
-from qrowd.uncertainty.one_sided_t import documents_t, topics_t
 from qrowd_papers.simulations import Progress, each, table_of
 
 if TYPE_CHECKING:

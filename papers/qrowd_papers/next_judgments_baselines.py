@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from qrowd.kernels.arrays import Floats
+from qrowd.replacement.prediction_powered import Rule
 from qrowd.sequential.bounds import mixture_bound
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.estimates import contrast_estimates
-from qrowd.uncertainty.prediction_powered_sums import Rule
 
 FEWEST_TOPICS = 10  # before which intervals over topics are not looked at
 SAME_DEPTHS = 3  # depths in a row with the same sign, at which pooling stops

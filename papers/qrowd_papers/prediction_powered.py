@@ -18,7 +18,7 @@ from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
-from qrowd.uncertainty.prediction_powered_sums import Rule
+from qrowd.replacement.prediction_powered import Rule
 
 if TYPE_CHECKING:
     import pandas
@@ -30,8 +30,8 @@ METHODS = {
     "classical": {"method": "classical"},
     "ppi": {"method": "ppi"},
     "ppi++": {"method": "ppi++"},
-    "ppi++, folds=1": {"method": "ppi++", "folds": 1},
-    "ppi++, published": {"method": "ppi++", "folds": 1, "quantile": "normal", "variance": "population"},
+    "ppi++, not cross-fitted": {"method": "ppi++", "cross_fit": False},
+    "ppi++, published": {"method": "ppi++", "cross_fit": False, "published": True},
 }
 
 

@@ -18,7 +18,7 @@ from qrowd.comparison.factor_components import assessor_factors
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import concatenate_judgments
-from qrowd.uncertainty.prediction_powered_sums import Rule, effective_topics
+from qrowd.replacement.prediction_powered import Rule, effective_topics
 from qrowd_papers.simulations import Progress, each
 
 if TYPE_CHECKING:

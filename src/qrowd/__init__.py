@@ -25,7 +25,7 @@ _HOME = {
     "preferences": "qrowd",
     "sequential": "qrowd",
     "simulation": "qrowd",
-    "uncertainty": "qrowd",
+    "replacement": "qrowd",
     "Conventions": "qrowd.model.conventions",
     "Scores": "qrowd.model.scores",
     "coefficients": "qrowd.evaluation",
@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from qrowd import magnitude as magnitude
     from qrowd import predicted_relevance as predicted_relevance
     from qrowd import preferences as preferences
+    from qrowd import replacement as replacement
     from qrowd import sequential as sequential
     from qrowd import simulation as simulation
-    from qrowd import uncertainty as uncertainty
     from qrowd.evaluation import coefficients as coefficients
     from qrowd.evaluation import evaluate as evaluate
     from qrowd.evaluation import evaluate_blocks as evaluate_blocks

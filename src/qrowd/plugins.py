@@ -1,6 +1,6 @@
 """Entry points: what other distributions add to qrowd, imported only when somebody asks for it.
 
-A distribution declares them in its `pyproject.toml`, as in `[project.entry-points."qrowd.readers"]`.
+A distribution declares them in its `pyproject.toml`, as in `[project.entry-points."qrowd.measures"]`.
 """
 
 from __future__ import annotations

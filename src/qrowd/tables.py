@@ -34,8 +34,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.model.tabular import as_frame
-from qrowd.readers.exports import Export, records
+from qrowd.readers.exports import records
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
@@ -78,10 +77,7 @@ def is_table(text: bytes, name: str) -> bool:
     separator = _separator(first)
     names = [cell.strip(' "') for cell in (first.split() if separator is None else first.split(separator))]
     crowd = "task" in map(header_key, names) and is_called(names, JUDGMENT_COLUMNS["assessor"])
-    if crowd or (is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED)):
-        return True
-    is_trec = 3 <= len(first.split()) <= 6
-    return not is_trec and readers.other_reader_for(text, name) is not None
+    return crowd or (is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED))
 
 
 @dataclass(frozen=True)
@@ -212,27 +208,11 @@ def read_table(text: bytes, name: str) -> Table:
 
 def _table(text: bytes, name: str) -> Table:
     """As `read_table`, but lines that cannot be split into cells are left out and told."""
-    if (reader := readers.reader_for(text, name)) is not None:
-        return _of_reader(reader, text, name)
-    try:
-        table = _plain_table(text, name)
-    except FileError:
-        if (reader := readers.other_reader_for(text, name)) is None:
-            raise
-        return _of_reader(reader, text, name)
-    if not is_called(table.names, (*TOPIC, "task")) and (reader := readers.other_reader_for(text, name)) is not None:
-        return _of_reader(reader, text, name)
-    return table
-
-
-def _of_reader(reader: readers.Reader, text: bytes, name: str) -> Table:
-    """The table that a reader makes of a file; its rows have no lines."""
-    import narwhals as nw
-
-    content = reader.read(text, name)
-    frame: Any = as_frame(content)
-    columns = frame if isinstance(frame, Mapping) else nw.from_native(frame, eager_only=True).to_dict(as_series=False)
-    return Table(columns, tuple(columns), None, notes=content.notes if isinstance(content, Export) else ())
+    reader = readers.reader_for(text, name)
+    if reader is None:
+        return _plain_table(text, name)
+    export = reader.read(text, name)
+    return Table(export, tuple(export), None, notes=export.notes)
 
 
 def _plain_table(text: bytes, name: str) -> Table:

@@ -8,7 +8,6 @@ from qrowd.files import read_judgments, read_runs
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.uncertainty import human_ceiling
 
 approx = pytest.approx
 
@@ -109,17 +108,6 @@ def test_coefficients_are_what_a_unit_of_gain_adds_at_each_rank():
 
 
 # --- Real collections -------------------------------------------------------------------------------------------------
-
-
-def test_people_reach_the_published_ceilings_on_dl19(dl19):
-    """Parry et al. (SIGIR 2025) print .777 and .81 of the re-judging people as if they were systems, scored by NIST.
-
-    The whole pool is ranked by the higher, or the mean, of the grades that the topic's people gave; what they did not
-    see counts 0 and ties are taken in expectation. Recomputed: .7783 and .8149.
-    """
-    nist, people = read_judgments([dl19 / "qrels.nist.txt"]), read_judgments([dl19 / "humans" / "main.tsv"])
-    found = human_ceiling(people, nist, "nDCG@10")
-    assert (found.of("max"), found.of("mean")) == approx((0.7783, 0.8149), abs=5e-5)
 
 
 def test_2395_of_dl21s_3339_lists_have_ties(dl21):

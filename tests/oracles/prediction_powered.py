@@ -56,13 +56,3 @@ COEFFICIENTS = {
     "DCG@4": lambda r: (r <= 4) / log2(r + 1),
     "RBP(p=0.5)": lambda r: 0.5 * 0.5 ** (r - 1),
 }
-
-
-def corrected_score(ranking, human, model, probability, coefficient):
-    """sum_r c_r [f + (xi / pi)(y - f)] of one ranking; {document: gain} of the model and of the sampled documents."""
-    total = 0.0
-    for rank, document in enumerate(ranking, start=1):
-        f = model.get(document, 0.0)
-        correction = (human[document] - f) / probability[document] if document in human else 0.0
-        total += coefficient(rank) * (f + correction)
-    return total

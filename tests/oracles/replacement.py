@@ -1,8 +1,7 @@
 """May a model stand in for people: the definitions in loops, from the papers' equations."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations
-from math import fsum, inf, log2, nan, sqrt
+from math import fsum, inf, nan, sqrt
 
 from scipy import stats
 
@@ -12,7 +11,7 @@ def distance(value, others, closeness):
     gaps = [abs(Fraction(value) - Fraction(other)) for other in others]
     if closeness == "accuracy":
         return Fraction(sum(gap != 0 for gap in gaps), len(gaps))
-    return sum(gap**2 if closeness == "rmse" else gap for gap in gaps) / len(gaps)
+    return sum(gap**2 for gap in gaps) / len(gaps)
 
 
 def annotator_test(panel, model, closeness, eps):
@@ -85,36 +84,3 @@ def winning_rate(found, q, fewest):
     bound = [i * q / (m * fsum(1 / j for j in range(1, m + 1))) for i in range(1, m + 1)]
     last = max((i for i in range(m) if p[i] <= bound[i]), default=-1)
     return (last + 1) / m
-
-
-def ndcg(ranked, truth, k):
-    """Of a list of documents by {document: grade}; 0 where nothing is relevant."""
-    ideal = sorted(truth.values(), reverse=True)[:k]
-    best = fsum(gain / log2(rank + 2) for rank, gain in enumerate(ideal))
-    got = fsum(truth.get(document, 0) / log2(rank + 2) for rank, document in enumerate(ranked[:k]))
-    return got / best if best else 0.0
-
-
-def expected_ndcg(grades, truth, k):
-    """Mean over all orders that put no lower grade above a higher one; grades : {document: grade}."""
-    orders = [order for order in permutations(grades) if all(grades[a] >= grades[b] for a, b in pairwise(order))]
-    return fsum(ndcg(order, truth, k) for order in orders) / len(orders)
-
-
-def ceiling_lines(people, truth, k, seen=False):
-    """{line: {topic: score}}; people : {person: {topic: {document: grade}}}, truth : {topic: {document: grade}}."""
-    lines = {"max": {}, "mean": {}, "chance": {}, **{person: {} for person in people}}
-    for topic, true in truth.items():
-        said = {who: given.get(topic, {}) for who, given in people.items()}
-        anyone = {document for given in said.values() for document in given} & true.keys()
-        if not anyone:
-            continue
-        pool = [document for document in true if not seen or document in anyone]
-        of = {d: [given[d] for given in said.values() if d in given] or [0] for d in pool}
-        lines["max"][topic] = expected_ndcg({d: max(of[d]) for d in pool}, true, k)
-        lines["mean"][topic] = expected_ndcg({d: sum(map(Fraction, of[d])) / len(of[d]) for d in pool}, true, k)
-        lines["chance"][topic] = expected_ndcg(dict.fromkeys(pool, 0), true, k)
-        for who, given in said.items():
-            if given:
-                lines[who][topic] = expected_ndcg({d: given.get(d, 0) for d in pool}, true, k)
-    return lines

@@ -8,10 +8,9 @@ import pytest
 
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
+from qrowd.replacement import alternative_annotator_test
 from qrowd.reports.document import render
-from qrowd.reports.replacement import replacement
-from qrowd.reports.replacement_tables import FEW_TOPICS
-from qrowd.uncertainty import alternative_annotator_test
+from qrowd.reports.replacement import FEW_TOPICS, replacement_report
 from qrowd_papers import annotator_test as study
 from qrowd_papers.annotator_test import EPS, annotator_errors, annotator_test_page, simulate
 
@@ -63,7 +62,7 @@ def test_the_note_on_few_topics_says_what_the_page_of_the_study_shows():
         for t, d in np.ndindex(6, 10)
         for i, who in enumerate(("ann", "bob", "cyd", "llm"))
     ]
-    document = replacement(Judgments.from_rows(said), "llm").to_document()
+    document = replacement_report(Judgments.from_rows(said), "llm").to_document()
     (note,) = [str(note) for note in document.notes if str(note).startswith("few topics: ")]
     assert f"up to {100 * worst:.0f} % of assessors were replaced wrongly" in note
 

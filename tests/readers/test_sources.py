@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from ir_datasets.formats import TsvQueries
 
-from data_sets import QRELS, RUN, local, registered
+from data_sets import RUN, local, registered
 from qrowd import read_judgments, read_preferences, read_runs
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import FileError
 from qrowd.files import find_files
 from qrowd.paths import without_endings
 
@@ -108,9 +108,13 @@ def test_judgments_in_six_columns_without_their_reader_are_refused_with_its_name
 
 
 def test_the_mistakes_of_an_export_name_its_file_and_row(tmp_path):
-    (tmp_path / "export.csv").write_text("query,docid,rating\nq,d,high\n")
-    with pytest.raises(FileError, match=r"export.csv: row 1: values are words \(high\)"):
-        read_judgments(tmp_path / "export.csv")
+    record = {
+        "data": {"qid": "q", "docid": "d"},
+        "annotations": [{"completed_by": 1, "result": [{"type": "rating", "value": {"rating": "high"}}]}],
+    }
+    (tmp_path / "export.json").write_text(json.dumps([record]))
+    with pytest.raises(FileError, match=r"export.json: row 1: values are words \(high\)"):
+        read_judgments(tmp_path / "export.json")
 
 
 def test_an_array_of_json_is_a_table(tmp_path):
@@ -143,56 +147,9 @@ def test_a_run_without_metadata_is_called_as_its_file(tmp_path):
     assert read_runs(tmp_path / "run.txt").systems == ("run",)
 
 
-# ---- readers of other distributions
-
-PLUGIN = """
-import pandas
-class Reader:
-    def recognises(self, text, name):
-        return text.startswith(b"SHOP")
-    def read(self, text, name):
-        rows = [line.split("|") for line in text.decode().split("\\n")[1:] if line]
-        return pandas.DataFrame(rows, columns=["who", "query_id", "doc_id", "grade"]).rename(columns={"who": "judge"})
-READER = Reader()
-"""
-
-
-@pytest.fixture
-def shop(tmp_path, monkeypatch):
-    """A distribution that declares the reader `shop`, and a file for it."""
-    info = tmp_path / "site" / "shop-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[qrowd.readers]\nshop = shop_reader:READER\n")
-    (tmp_path / "site" / "shop_reader.py").write_text(PLUGIN)
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    (tmp_path / "judged.shop").write_text("SHOP export of our judgments, version 2 of it\nann|q|d|2\nbob|q|d|0\n")
-    yield tmp_path / "judged.shop"
-    sys.modules.pop("shop_reader", None)
-
-
-def test_a_reader_of_another_distribution_reads_what_nothing_else_recognises(shop):
-    expected = {"ann": {"q": {"d": 2}}, "bob": {"q": {"d": 0}}}
-    assert read_judgments(shop).to_dict() == expected
-    assert read_judgments(f"shop:{shop}").to_dict() == expected
-
-
-def test_readers_of_other_distributions_are_not_imported_for_files_that_are_recognised(shop, tmp_path):
-    (tmp_path / "ann.qrels").write_text(QRELS)
-    (tmp_path / "table.csv").write_text("topic,document,value\nq,d,1\n")
-    read_judgments([tmp_path / "ann.qrels", tmp_path / "table.csv"])
-    assert "shop_reader" not in sys.modules
-
-
-def test_an_entry_point_that_is_no_reader_is_refused_with_its_name(shop, tmp_path):
-    (tmp_path / "site" / "shop_reader.py").write_text("READER = 3")
-    with pytest.raises(ArgumentError, match=r"qrowd.readers: 'shop' has no functions `recognises` and `read`"):
-        read_judgments(shop)
-
-
 def test_the_command_line_reads_data_sets_exports_and_run_folders(tmp_path):
     tira(tmp_path / "runs" / "bm25", "tag: bm25\n")
-    (tmp_path / "book.csv").write_text("query,docid,Ann,Bob\nq1,d1,2,1\nq1,d2,0,\n")
+    (tmp_path / "book.csv").write_text("query,docid,rating\nq1,d1,2\nq1,d2,0\n")
     command = [sys.executable, "-m", "qrowd", "evaluate", "--runs", "runs", "--judgments", "book.csv", "-m", "P@1"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
@@ -221,7 +178,7 @@ def test_what_an_export_does_not_hold_is_noted_with_its_file(tmp_path):
     (tmp_path / "u.jsonl").write_text("\n".join(lines))
     judgments = read_judgments(tmp_path / "u.jsonl")
     assert judgments.to_dict() == {"u": {"q": {"d1": 0}}}
-    assert judgments.notes == (f"{tmp_path}/u.jsonl: 1 record with result_status 0 had no answer and made no judgment",)
+    assert judgments.notes == (f"{tmp_path}/u.jsonl: 1 record had no answer and made no judgment",)
 
 
 def test_comparisons_of_answers_are_preferences_and_no_judgments(tmp_path):

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
 from qrowd.collect.store.sessions import open_session
-from qrowd.model.judgments import Judgments
-from qrowd.model.runs import Runs
-from qrowd.sequential.problems import prepare
 
 WORDS = (
     "water", "river", "bridge", "stone", "valley", "winter", "summer",
@@ -81,54 +75,6 @@ def plan(
 def _ranking(made: list[DocumentPlan], topic: int, n: int, rng: random.Random) -> tuple[str, ...]:
     labels = [document.label for document in made[topic * n : (topic + 1) * n]]
     return tuple(sorted(labels, key=lambda label: int(label.rpartition("d")[2]) + rng.gauss(0, n / 4)))
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A campaign with a question, and what it was made of. options : of `next_judgments`, for the same question."""
-
-    plan: Plan
-    runs: Runs
-    models: Judgments
-    options: dict[str, Any]
-
-
-def with_question(
-    plain: Plan, *, name: str = "live", noises: tuple[float, ...] = (0.9, 1.0), seed: int = 1, **settings: Any
-) -> Asked:
-    """The campaign with the question whether the first of two systems is the better one.
-
-    Each system ranks all documents of a topic, by their place and an error. settings : of the question.
-    """
-    rng = np.random.default_rng(seed)
-    runs: dict[str, dict[str, dict[str, float]]] = {f"system-{i}": {} for i in range(len(noises))}
-    for topic in plain.topics:
-        for i, noise in enumerate(noises):
-            scores = np.arange(len(topic.pool)) / len(topic.pool) + rng.normal(0, noise, len(topic.pool))
-            runs[f"system-{i}"][topic.label] = dict(zip(topic.pool, scores.tolist(), strict=True))
-    most = max(len(topic.pool) for topic in plain.topics)
-    labels = {
-        topic.label: {document: int(i > 0.7 * len(topic.pool)) for i, document in enumerate(topic.pool)}
-        for topic in plain.topics
-    }
-    retrieved, models = Runs.from_dict(runs), Judgments.from_dict({"model": labels})
-    options = {"question": "system-0 > system-1", "measure": f"nDCG@{most}"}
-    preparation = prepare(retrieved, models, scale="0-3", **options)
-    pools: dict[str, list[str]] = {}
-    for label, document in (*preparation.pairs, *preparation.further_pairs):
-        pools.setdefault(label, []).append(document)
-    asked = QuestionSettings(
-        options["question"], options["measure"], content=json.loads(json.dumps(preparation.to_table())), **settings
-    )
-    kept = {document for pool in pools.values() for document in pool}
-    plan = replace(
-        plain,
-        name=name,
-        topics=tuple(replace(one, pool=tuple(pools[one.label])) for one in plain.topics if one.label in pools),
-        documents=tuple(one for one in plain.documents if one.label in kept),
-        question=asked,
-    )
-    return Asked(plan, retrieved, models, options)
 
 
 def create(connection: Connection, plans: list[Plan]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qrowd.collect.campaigns.progress import Progress
     from qrowd.collect.campaigns.quality import AssessorQuality, Quality
-    from qrowd.collect.campaigns.question_progress import QuestionProgress
+    from qrowd.collect.campaigns.question import QuestionProgress
     from qrowd.collect.campaigns.units import CampaignUnits
     from qrowd.collect.protocols.presets import Preset
     from qrowd.collect.store.accounts import Account
@@ -91,12 +91,13 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     elif progress.ends is not None:
         notes.append(f"Expected end: {_when(progress.ends)}.")
     if progress.question is not None:
-        notes += _of_question(progress, progress.question)
+        notes += _of_question(progress.question)
     for quality in qualities:
         tables.append(_assessors(quality))
         notes.append(f"{quality.arm}: {_agreement(quality)}" if quality.arm else _agreement(quality))
     if progress.question is not None:
-        return Document(_about_question(progress, progress.question), tuple(tables), tuple(notes), _frame(topics))
+        sentence = f"{progress.campaign} is {progress.status}. {progress.question.sentence}"
+        return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
     sentence = (
         f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
         f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
@@ -104,39 +105,15 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
 
 
-def _about_question(progress: Progress, question: QuestionProgress) -> str:
-    """What can be said now; of a decided campaign the decision, though answers to documents in hand came after it."""
-    sentence = question.decision if _reopened(progress, question) else question.sentence
-    return f"{progress.campaign} is {progress.status}. {sentence}"
-
-
-def _reopened(progress: Progress, question: QuestionProgress) -> bool:
-    """Whether a campaign is decided, and would not be by the answers that came after the decision."""
-    return progress.status == "decided" and bool(question.decision) and not question.answer
-
-
-def _of_question(progress: Progress, question: QuestionProgress) -> list[str]:
+def _of_question(question: QuestionProgress) -> list[str]:
     """How far a question is, beside its sentence."""
     notes = [f"Question: {question.text}, confidence {question.confidence:g}, {question.target}."]
-    reopened = _reopened(progress, question)
-    if reopened:
-        notes.append(
-            f"With the answers that came after the decision: {question.sentence} The decision stands, because the "
-            "intervals hold at all times at once."
-        )
-    if question.to_go is not None and not question.answer and not reopened:
+    notes.append(f"Drawn: {count(question.n_drawn, 'document')} of {question.n_documents:,}.")
+    if question.to_go is not None and not question.answer:
         low, median, high = question.to_go
         notes.append(f"Expected to go: about {count(median, 'judgment')} (80 % interval {low} to {high}).")
-    waiting = question.n_judged - question.n_counting
-    if waiting > 0:
-        notes.append(
-            f"{count(waiting, 'judgment counts', 'judgments count')} once a document that was drawn earlier is judged."
-        )
-    if question.decision and question.decision != question.sentence and not reopened:
-        notes.append(f"It stopped after {count(question.n_at_decision, 'document')}: {question.decision}")
     if question.models:
-        without = f", once every topic has one ({question.n_topics_without} without)" * bool(question.n_topics_without)
-        notes.append(f"Labels by {', '.join(question.models)} help to predict grades{without}.")
+        notes.append(f"Labels by {', '.join(question.models)} help to predict grades.")
     return notes
 
 

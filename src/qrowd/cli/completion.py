@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from glob import glob
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -40,12 +39,6 @@ def plot_names() -> list[str]:
     from qrowd.reports.plots.registry import MAGNITUDES, PLOTS
 
     return [*PLOTS, *MAGNITUDES]
-
-
-def command_names(ctx: typer.Context) -> list[str]:
-    """All commands."""
-    commands: Any = ctx.find_root().command
-    return list(commands.commands)
 
 
 def systems_of_runs(ctx: typer.Context) -> list[str]:

@@ -58,7 +58,4 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Papers": {
         "study": "Recompute a paper, or apply its analyses to files.",
     },
-    "Help": {
-        "help": "Show what can be done with the files in this folder, what a command does, or what a word means.",
-    },
 }

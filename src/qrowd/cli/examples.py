@@ -44,7 +44,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "--topics panel/topics.tsv --documents panel/documents.jsonl -n 10 -o adjudication",
     ),
     "aggregate": ("qrowd aggregate --judgments panel/judges --method dawid-skene --per all --qrels merged.qrels",),
-    "replace": (f"qrowd replace --judgments panel/judges --model llm-a {GOLD}",),
+    "replace": ("qrowd replace --judgments panel/judges --model llm-a --runs panel/runs",),
     "leaderboards": (
         "qrowd leaderboards --scores gpt.jsonl llama.jsonl nist.jsonl --reference nist",
         "qrowd leaderboards --scores gpt.jsonl --convert tot",

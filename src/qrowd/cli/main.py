@@ -66,20 +66,24 @@ app = typer.Typer(
 )
 
 
-@app.callback(invoke_without_command=True)
-def common(
-    ctx: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    if ctx.invoked_subcommand is None and not version:
-        from qrowd.cli.help import overview
-
-        typer.echo(overview())
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from importlib.metadata import version as installed
 
         typer.echo(f"qrowd {installed('qrowd')}")
         raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def common(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Which search system is better when assessors of relevance disagree?"""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
 
 
 def run() -> None:

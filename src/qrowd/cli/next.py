@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from html import escape
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -29,12 +28,9 @@ from qrowd.errors import ArgumentError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qrowd.collect.campaigns.question_progress import QuestionProgress
-    from qrowd.collect.store.materials import CampaignRow
     from qrowd.reports.document import Note
     from qrowd.sequential.design import Design
     from qrowd.sequential.next_judgments import NextJudgments
-    from qrowd.sequential.statement import Statement
 
 T = TypeVar("T")
 DESIGN = "next.json"
@@ -152,7 +148,6 @@ def next(
                 document,
                 frame=result.statement.to_frame,
                 title=question,
-                figure=_figure(data, design, result.statement) if statement.lower().endswith(".html") else "",
                 notes=(*document.notes, *_origin()),
             )
             write_output(statement, render(page, name_with_ending(statement)))
@@ -184,7 +179,7 @@ def _stored(design: str, data: People, output: str | None) -> Design | None:
     """The design so far: of the file, or of a campaign that carries a question; None where nothing was drawn."""
     from qrowd.sequential.stored import read_design
 
-    own = _of_campaign(data, design, _design)
+    own = _of_campaign(data, design)
     if own is not None:
         if output is not None:
             raise ArgumentError(
@@ -198,42 +193,21 @@ def _stored(design: str, data: People, output: str | None) -> Design | None:
     return None
 
 
-def _figure(data: People, design: str, statement: Statement) -> str:
-    """How the interval closed in the campaign, drawn for a page; empty where its log is of other settings."""
-    question = _of_campaign(data, design, _progress)
-    if question is None:
-        return ""
-    from qrowd.collect.web.owner.question_plot import question_plot
-
-    plot = question_plot(question)
-    now = (statement.confidence, statement.tolerance, statement.target)
-    if plot is None or now != (question.confidence, question.tolerance, question.target):
-        return ""
-    caption = f"{plot.label}; confidence {question.confidence:g} at all times together."
-    return f"<figure>{plot.to_svg()}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
-def _of_campaign(data: People, design: str, read: Callable[[Connection, CampaignRow], T | None]) -> T | None:
-    """What a campaign has of its question; None for files, for a design in a file, and without a question."""
+def _of_campaign(data: People, design: str) -> Design | None:
+    """What a campaign has drawn for its question; None for files, a design in a file, and without a question."""
     if data.campaign is None or design != DESIGN:
         return None
     name = data.campaign
     with options.server_extra():
         from qrowd.collect.campaigns.lookup import find_arms
+        from qrowd.collect.campaigns.question import design_of
+
+    def read(connection: Connection) -> Design | None:
+        row = find_arms(connection, name)[0]
+        return None if row.settings.get("question") is None else design_of(connection, row)
+
     with options.open_campaigns(data.database) as store:
-        return store.read(lambda connection: read(connection, find_arms(connection, name)[0]))
-
-
-def _design(connection: Connection, row: CampaignRow) -> Design | None:
-    from qrowd.collect.campaigns.looking import design_of
-
-    return None if row.settings.get("question") is None else design_of(connection, row.id)
-
-
-def _progress(connection: Connection, row: CampaignRow) -> QuestionProgress | None:
-    from qrowd.collect.campaigns.question_progress import question_progress
-
-    return question_progress(connection, row)
+        return store.read(read)
 
 
 def _check_files(statement: str | None, output: str | None, design: str) -> None:

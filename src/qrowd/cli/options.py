@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from qrowd.cli.reading import JudgmentFiles as JudgmentFiles
 from qrowd.cli.reading import MaybeRuns as MaybeRuns
 from qrowd.cli.reading import Runs as Runs
 from qrowd.cli.reading import System as System
-from qrowd.cli.values import read_duplicates
+from qrowd.cli.values import pair_of, read_duplicates, related_of
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
 from qrowd.model.conventions import Grades as GradesChoice
@@ -433,6 +433,56 @@ class Sampling:
         """As functions of the library take them."""
         return {"n_resamples": self.n_resamples, "confidence": self.confidence, "rng": self.seed}
 
+
+# ---------------------------------------------------------------------- options of functions of the library
+
+
+def _shown(default: object) -> str:
+    """The measures that are the default, as they are typed."""
+    return default if isinstance(default, str) else " ".join(map(str, default)) if isinstance(default, tuple) else ""
+
+
+FROM_FUNCTION = object()
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The option for a parameter that several functions have.
+
+    option : by the default of the parameter. default : on the command line, in place of that of the function; None
+        leaves the value to the function. convert : makes the argument of the value.
+    """
+
+    option: Callable[[Any], Any]
+    default: Any = FROM_FUNCTION
+    convert: Callable[[Any], Any] | None = None
+
+
+SHARED: Mapping[str, Shared] = {
+    "measures": Shared(
+        lambda default: Annotated[list[str] | None, measures(show_default=_shown(default))], default=None
+    ),
+    "measure": Shared(lambda default: Measure),
+    "baseline": Shared(lambda default: Baseline),
+    "reference": Shared(lambda default: Reference),
+    "systems": Shared(lambda default: Systems, convert=pair_of),
+    "related": Shared(lambda default: reading.Related, convert=related_of),
+    "gold": Shared(lambda default: Gold),
+    "level": Shared(lambda default: Level),
+    "repeats": Shared(lambda default: Repeats),
+    "combine_scales": Shared(lambda default: CombineScales),
+    "rel": Shared(lambda default: Rel),
+    "n_resamples": Shared(lambda default: NResamples),
+    "confidence": Shared(lambda default: Confidence),
+    "rng": Shared(
+        lambda default: Annotated[
+            int, option("--seed", help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)
+        ],
+        default=1,
+    ),
+}
+#: {parameter of a function: its class, and the options of its fields}.
+GROUPS: Mapping[str, tuple[type, Mapping[str, Any]]] = {"conventions": (Conventions, CONVENTIONS)}
 
 # ---------------------------------------------------------------------- campaigns
 

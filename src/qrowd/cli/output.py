@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
-    from qrowd.reports.document import Document
+    from qrowd.reports.document import Document, Reported
 
 
 def is_standard_output(output: str) -> bool:
@@ -106,3 +107,28 @@ def deliver(document: Document, output: str | None, *, shown: Document | None = 
         if is_standard_output(output):
             return
     show(document if shown is None else shown)
+
+
+@dataclass(frozen=True)
+class ResultOutput:
+    """Where a result is written."""
+
+    output: Output = None
+
+    def deliver(self, result: Reported, arguments: Mapping[str, Any]) -> None:
+        """Show the result, and write it."""
+        deliver(result.to_document(), self.output)
+
+
+@dataclass(frozen=True)
+class SystemsOutput:
+    """How many systems are shown and by which names, and where the result is written."""
+
+    top: Top = None
+    short_names: ShortNames = False
+    output: Output = None
+
+    def deliver(self, result: Reported, arguments: Mapping[str, Any]) -> None:
+        """Show the result, and write it."""
+        systems = arguments["runs"].systems
+        deliver(result.to_document().shown(systems, top=self.top, short_names=self.short_names), self.output)

@@ -9,44 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from qrowd.readers.exports import Record, answer_columns, first_record, plain, single, table_of_records
+from qrowd.readers.exports import Reader, Record, answer_columns, plain, single
 
 RESPONSES = ".responses"
 SUBMITTED = (None, "submitted")
 
 
-def recognises(text: bytes, name: str) -> bool:
-    """Whether the first record has responses of users."""
-    record = first_record(text)
+def has_responses(record: Record) -> bool:
+    """Whether it has responses of users."""
     nested = "responses" in record and "fields" in record
     return nested or any(key.endswith(RESPONSES) and f"{key}.users" in record for key in record)
 
 
-def read(text: bytes, name: str) -> dict[str, list[Any]]:
-    """One row per record and user.
-
-    Raises
-    ------
-    FileError
-        No such row.
-    """
-    return table_of_records(text, name, _rows, "no record has a submitted response")
-
-
-def _rows(record: Record) -> Iterator[Record]:
+def rows_of(record: Record) -> Iterator[Record]:
+    """One row per user."""
     data = plain(record) | plain(record.get("fields") or {}) | plain(record.get("metadata") or {})
     data = {key: value for key, value in data.items() if ".response" not in key and ".suggestion" not in key}
     by_user: dict[str, Record] = {}
     for question, response in _responses(record):
         if response.get("status") in SUBMITTED and response.get("value") is not None:
-            by_user.setdefault(str(response.get("user_id")), {})[question] = single(_grade(response["value"]))
+            value = response["value"]
+            grade = value.get("value") if isinstance(value, dict) else value
+            by_user.setdefault(str(response.get("user_id")), {})[question] = single(grade)
     for user, answers in by_user.items():
         texts = {question: value for question, value in answers.items() if _is_comment(value)}
         grades = {question: value for question, value in answers.items() if question not in texts}
-        if grades:
-            yield data | {"assessor": user} | answer_columns(grades, texts)
-        else:
-            yield data | {"assessor": user} | answer_columns(answers, {})
+        cells = answer_columns(grades, texts) if grades else answer_columns(answers, {})
+        yield data | {"assessor": user} | cells
 
 
 def _responses(record: Record) -> Iterator[tuple[str, Record]]:
@@ -60,11 +49,9 @@ def _responses(record: Record) -> Iterator[tuple[str, Record]]:
                 yield key.removesuffix(RESPONSES), {"value": value, "user_id": user, "status": state}
 
 
-def _grade(value: Any) -> Any:
-    """The answer itself: a ranking's best, a span's number of spans would be no grades and stay as they are."""
-    return value.get("value") if isinstance(value, dict) else value
-
-
-def _is_comment(value: object) -> bool:
+def _is_comment(value: Any) -> bool:
     """Free text, which no label is: of several words and longer than labels are."""
     return isinstance(value, str) and len(value) > 40 and " " in value
+
+
+ARGILLA = Reader(has_responses, rows_of, "no record has a submitted response")

@@ -1,16 +1,17 @@
-"""What the readers of annotation tools share: records in JSON, and their answers as rows of one table."""
+"""The reader of exports as JSON: a tool declares how its records are recognised and which rows they hold."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from qrowd.errors import FileError
 
 Record = dict[str, Any]
 PLAIN = (str, int, float, bool, type(None))
+START = 1_000_000  # characters in which the first record mostly ends
 
 
 class Export(dict[str, list[Any]]):
@@ -21,31 +22,38 @@ class Export(dict[str, list[Any]]):
         self.notes = tuple(notes)
 
 
+class NoRowError(Exception):
+    """A record that cannot be read; the text says why."""
+
+
 def first_record(text: bytes) -> Record:
-    """The first record of a JSON array or of JSON Lines, as far as it can be read at once; else an empty one."""
-    start = text[:1_000_000].decode("utf-8-sig", "replace").lstrip()
-    if not start.startswith(("[", "{")):
+    """The first record of a JSON array or of JSON Lines; an empty one where there is none."""
+    if not text[:100].decode("utf-8-sig", "replace").lstrip().startswith(("[", "{")):
         return {}
-    try:
-        record, _ = json.JSONDecoder().raw_decode(start.removeprefix("[").lstrip())
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}
+    for part in (text[:START], text[START:] and text):
+        try:
+            words = part.decode("utf-8-sig", "replace").lstrip().removeprefix("[").lstrip()
+            record, _ = json.JSONDecoder().raw_decode(words)
+        except (ValueError, RecursionError):
+            continue
+        return record if isinstance(record, dict) else {}
+    return {}
 
 
 def records(text: bytes, name: str) -> list[Record]:
-    """The records of a JSON array or of JSON Lines.
+    """The records of a JSON array, of JSON Lines, or of one JSON object.
 
     Raises
     ------
     FileError
         What is no JSON, or no record.
     """
-    words = text.decode("utf-8-sig", "surrogateescape")
+    words = text.decode("utf-8-sig", "surrogateescape").strip()
     try:
-        if words.lstrip().startswith("["):
-            rows = json.loads(words)
-        else:
+        rows, end = json.JSONDecoder().raw_decode(words)
+        if not isinstance(rows, list):
+            rows = [rows]
+        if end < len(words):
             rows = [json.loads(line) for line in words.split("\n") if line.strip()]
     except (ValueError, RecursionError) as error:
         raise FileError(name, f"not JSON: {error}") from None
@@ -55,25 +63,66 @@ def records(text: bytes, name: str) -> list[Record]:
     return list(rows)
 
 
+@dataclass(frozen=True)
+class Reader:
+    """How the exports of a tool are read.
+
+    recognises : whether a file with this first record is one of the tool.
+    rows : the rows of a record: none where it is something else than an answer, an empty one where the answer failed.
+    nothing : what to say where there is no row.
+    records : the records of a file.
+    doubtful : whether a row may be no answer; doubt : why.
+    named_by_file : a single assessor is called as the file.
+    """
+
+    recognises: Callable[[Record], bool]
+    rows: Callable[[Record], Iterable[Record]]
+    nothing: str
+    records: Callable[[bytes, str], Sequence[Record]] = records
+    doubtful: Callable[[Record], bool] = lambda row: False
+    doubt: str = ""
+    named_by_file: bool = False
+
+    def read(self, text: bytes, name: str) -> Export:
+        """The rows of a file as columns.
+
+        A file with answers and comparisons of two documents is read for the answers; ties are left out.
+
+        Raises
+        ------
+        FileError
+            A record that cannot be read; no row.
+        """
+        everything = list(self._rows(text, name))
+        answers = [row for row in everything if row and "preferred" not in row]
+        compared = [row for row in everything if "preferred" in row]
+        rows = answers or [row for row in compared if row["preferred"] is not None]
+        if not rows:
+            raise FileError(name, self.nothing)
+        left_out = len(compared) if answers else len(compared) - len(rows)
+        counts = (
+            (len(everything) - len(answers) - len(compared), "record", "had no answer and made no judgment"),
+            (left_out if answers else 0, "comparison", "of two documents passed over"),
+            (0 if answers else left_out, "tie", "left out, which say no preference"),
+            (sum(map(self.doubtful, rows)), "judgment", self.doubt),
+        )
+        names = dict.fromkeys(key for row in rows for key in row)
+        columns = {key: [row.get(key) for row in rows] for key in names}
+        if self.named_by_file and len(set(columns.get("assessor", ()))) == 1:
+            del columns["assessor"]
+        return Export(columns, [f"{n:,} {noun}{'' if n == 1 else 's'} {what}" for n, noun, what in counts if n])
+
+    def _rows(self, text: bytes, name: str) -> Iterator[Record]:
+        for number, record in enumerate(self.records(text, name), start=1):
+            try:
+                yield from self.rows(record)
+            except NoRowError as error:
+                raise FileError(name, f"record {number}: {error}") from None
+
+
 def plain(data: Mapping[str, Any]) -> Record:
     """The values of a record that fit into a cell."""
     return {key: value for key, value in data.items() if isinstance(value, PLAIN)}
-
-
-def as_table(rows: Iterator[Record], name: str, none: str) -> dict[str, list[Any]]:
-    """{column: cells} of rows. none : what to say where there is no row."""
-    listed = list(rows)
-    if not listed:
-        raise FileError(name, none)
-    names = dict.fromkeys(key for row in listed for key in row)
-    return {key: [row.get(key) for row in listed] for key in names}
-
-
-def table_of_records(
-    text: bytes, name: str, rows_of: Callable[[Record], Iterator[Record]], none: str
-) -> dict[str, list[Any]]:
-    """{column: cells} of the rows of each record of an export as JSON. none : what to say where there is no row."""
-    return as_table((row for record in records(text, name) for row in rows_of(record)), name, none)
 
 
 def answer_columns(answers: Mapping[str, Any], texts: Mapping[str, str]) -> Record:
@@ -90,13 +139,3 @@ def single(choice: Any) -> Any:
     if isinstance(choice, list):
         return choice[0] if len(choice) == 1 else ", ".join(map(str, choice))
     return choice
-
-
-def time_of(seconds: float) -> str:
-    """Seconds since 1970 as a date and time."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
-
-
-def counted(n: int, noun: str) -> str:
-    """1 record, 2 records."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

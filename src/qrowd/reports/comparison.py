@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from math import isnan, nan
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qrowd.comparison.correlation import TOP, means_of_others
 from qrowd.comparison.differences import Difference
@@ -16,8 +15,6 @@ from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, sign_agreement
-from qrowd.comparison.rankings import Ties as SignTies
-from qrowd.comparison.signed_rank import Zeros
 from qrowd.comparison.system_ranking import Correction, rank_systems
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
@@ -28,6 +25,7 @@ from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, scores_of
+from qrowd.reports.columns import Column, records_of, table_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
@@ -41,7 +39,6 @@ from qrowd.reports.systems import (
     may_be_best,
     ranks_note,
     ranks_of,
-    system_records,
     system_rows,
     system_table,
     with_top_sets,
@@ -56,23 +53,17 @@ class Choices:
     """The options of a comparison that change its answer.
 
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
-    cutoff : number of the reference's best systems that tau@k compares.
-    zeros, correction : of the Wilcoxon top set: topics without a difference ("wilcox", "pratt", "zsplit"), and "holm"
-        or "none" for many systems. sign_ties : equal scores in the agreement of signs: "ignore", "half" or "agree".
+    correction : of the p-values of the Wilcoxon top set for many systems.
     n_resamples, seed : of the test of all pairs of systems, and of the bootstrap of a difference.
     """
 
     confidence: float = 0.95
-    cutoff: int = TOP
-    zeros: Zeros = "wilcox"
     correction: Correction = "none"
-    sign_ties: SignTies = "ignore"
     n_resamples: int = 10_000
     seed: Seed = 1
 
     def __post_init__(self) -> None:
-        for name, kind in (("zeros", Zeros), ("correction", Correction), ("sign_ties", SignTies)):
-            check_choice(name, getattr(self, name), kind)
+        check_choice("correction", self.correction, Correction)
         if not 0 < self.confidence < 1:
             raise ArgumentError(f"confidence={self.confidence!r}: a number between 0 and 1 was expected")
         if self.n_resamples < 2:
@@ -87,6 +78,63 @@ class Choices:
     def sampling(self) -> dict[str, Any]:
         """What intervals and tests take of these options."""
         return {"confidence": self.confidence, "n_resamples": self.n_resamples, "seed": self.seed}
+
+
+def _two(value: float) -> str:
+    return number(value, 2)
+
+
+def _three(value: float) -> str:
+    return number(value, 3)
+
+
+def _or_dash(value: object) -> str:
+    return str(value or "-")
+
+
+@dataclass(frozen=True)
+class AssessorRow:
+    """How an assessor's ranking of the systems, and set of the best, agree with those of the others.
+
+    top_set : systems in the assessor's Wilcoxon top set. n_topics, n_systems : what the correlations rest on.
+    """
+
+    assessor: Annotated[str, Column("assessor")]
+    tau_b: Annotated[float, Column("tau-b", _three)]
+    tau_a: Annotated[float, Column("tau-a", _three)]
+    ap: Annotated[float, Column("AP correlation", _three)]
+    tau_gap: Annotated[float, Column("tau_GAP", _three)]
+    tau_at_k: Annotated[float, Column(f"tau@{TOP}", _three)]
+    pearson: Annotated[float, Column("Pearson", _three)]
+    rmse: Annotated[float, Column("RMSE", _three)]
+    same_sign: Annotated[float, Column("same sign", _three)]
+    best: Annotated[str, Column("best system", _or_dash)]
+    top_set: Annotated[int, Column("top set size", _or_dash)]
+    jaccard: Annotated[float, Column("Jaccard", _two)]
+    n_topics: int
+    n_systems: int
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """Two systems by an assessor, or by the panel, whose p is that of its interval."""
+
+    assessor: Annotated[str, Column("assessor")]
+    difference: Annotated[float, Column("difference", signed)]
+    wins: Annotated[
+        int,
+        Column(
+            "wins/ties/losses",
+            "{}/{}/{}".format,
+            also=(
+                "ties",
+                "losses",
+            ),
+        ),
+    ]
+    ties: int
+    losses: int
+    p: Annotated[float, Column("p", probability)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,33 +167,44 @@ class MeasureComparison:
     kinship: Kinship | None = None
     fragility: ComparisonFragility | None = None
 
-    def assessor_rows(self) -> list[dict[str, Any]]:
+    def assessor_rows(self) -> list[AssessorRow]:
         """One row per assessor, the reference left out."""
-        rows = []
-        parts = zip(self.correlations.assessors, self.signs, self.tops, self.overlaps, strict=True)
-        for a, (name, sign, top, overlap) in enumerate(parts):
-            if name == self.correlations.reference:
-                continue
-            row: dict[str, Any] = {"assessor": name}
-            row |= {kind: float(getattr(self.correlations, kind)[a]) for kind in KINDS}
-            row["same_sign"] = sign.value if sign else np.nan
-            row["best"] = top.best if top else ""
-            row["top_set"] = len(top.members) if top else 0
-            row["jaccard"] = overlap.jaccard if overlap else np.nan
-            row |= {n: int(getattr(self.correlations, n)[a]) for n in ("n_topics", "n_systems")}
-            rows.append(row)
-        return rows
+        of = self.correlations
+        parts = zip(of.assessors, self.signs, self.tops, self.overlaps, strict=True)
+        return [
+            AssessorRow(
+                assessor=name,
+                **{kind: float(getattr(of, kind)[a]) for kind in KINDS},
+                same_sign=sign.value if sign else nan,
+                best=top.best if top else "",
+                top_set=len(top.members) if top else 0,
+                jaccard=overlap.jaccard if overlap else nan,
+                n_topics=int(of.n_topics[a]),
+                n_systems=int(of.n_systems[a]),
+            )
+            for a, (name, sign, top, overlap) in enumerate(parts)
+            if name != of.reference
+        ]
 
-    def pair_rows(self) -> list[dict[str, Any]]:
-        """One row for the panel and one per assessor; none without a pair. The panel's p is that of its interval."""
+    def pair_rows(self) -> list[PairRow]:
+        """One row for the panel and one per assessor; none without a pair."""
         if self.pair is None:
             return []
-        names = ("assessor", "difference", "wins", "ties", "losses", "p")
-        columns = [(PANEL, *self.pair.assessors), *(getattr(self.pair, name).tolist() for name in names[1:])]
-        rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-        if self.intervals:
-            rows[0]["p"] = self.intervals[0].p
-        return rows
+        counts = (self.pair.difference, self.pair.wins, self.pair.ties, self.pair.losses)
+        p = [self.intervals[0].p, *self.pair.p[1:]] if self.intervals else self.pair.p
+        columns = [(PANEL, *self.pair.assessors), *(values.tolist() for values in counts), map(float, p)]
+        return [PairRow(*values) for values in zip(*columns, strict=True)]
+
+    def records(self) -> dict[str, list[dict[str, Any]]]:
+        """{table: its rows}."""
+        return {
+            "assessors": records_of(self.assessor_rows()),
+            "systems": records_of(self.rows),
+            "pair": records_of(self.pair_rows()),
+            "intervals": records_of(self.intervals),
+            "kinship": [] if self.kinship is None else kinship_rows(self.kinship),
+            "fragility": [] if self.fragility is None else self.fragility.rows(),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,18 +229,12 @@ class Comparison(WithPaperTable, Reported):
         kinship : one row per system, where related assessors were declared. fragility : one row per difference, the
         pair first, where it was asked for.
         """
-        records: dict[str, Callable[[MeasureComparison], list[dict[str, Any]]]] = {
-            "assessors": MeasureComparison.assessor_rows,
-            "systems": lambda part: system_records(part.rows),
-            "pair": MeasureComparison.pair_rows,
-            "intervals": lambda part: [vars(one) for one in part.intervals],
-            "kinship": lambda part: [] if part.kinship is None else kinship_rows(part.kinship),
-            "fragility": lambda part: [] if part.fragility is None else part.fragility.rows(),
-        }
-        return {name: partial(self._columns_of, rows) for name, rows in records.items()}
+        parts = [(part.measure, part.records()) for part in self.measures]
 
-    def _columns_of(self, rows: Callable[[MeasureComparison], list[dict[str, Any]]]) -> dict[str, Any]:
-        return columns_of([{"measure": part.measure, **row} for part in self.measures for row in rows(part)])
+        def rows(name: str) -> dict[str, Any]:
+            return columns_of([{"measure": measure, **row} for measure, tables in parts for row in tables[name]])
+
+        return {name: partial(rows, name) for name in parts[0][1]}
 
     def _paper_options(self) -> dict[str, Any]:
         baselines = {part.baseline for part in self.measures}
@@ -210,10 +263,7 @@ def compare(
     systems: tuple[str, str] | None = None,
     related: Mapping[str, Selection] | None = None,
     fragility: bool = False,
-    cutoff: int = TOP,
-    zeros: Zeros = "wilcox",
     correction: Correction = "none",
-    sign_ties: SignTies = "ignore",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
@@ -232,7 +282,9 @@ def compare(
         scores by a system's relatives change in the ranking by all assessors.
     fragility : whether to count how many judgments would have to change by one grade to reverse each difference to the
         baseline, and that of `systems`; see `qrowd.fragility`.
-    cutoff, zeros, correction, sign_ties, confidence, n_resamples, rng : as in `Choices`.
+    correction : correction of the p-values of Wilcoxon top sets for multiple tests.
+    confidence : of all intervals; systems with p below 1 - confidence are significantly different.
+    n_resamples, rng : of the test of all pairs of systems, and of the bootstrap of a difference.
     progress : called with (topics done, topics in all) of the scoring, then with pairs of systems for fragility.
 
     Raises
@@ -244,7 +296,7 @@ def compare(
 
     >>> print(qrowd.compare(runs, judgments, systems=("bm25", "dense")))  # doctest: +SKIP
     """
-    choices = Choices(confidence, cutoff, zeros, correction, sign_ties, n_resamples, seed_of(rng))
+    choices = Choices(confidence, correction, n_resamples, seed_of(rng))
     scores = evaluate(runs, judgments, measures, conventions=conventions, progress=progress)
     comparison = compare_scores(
         scores, baseline=baseline, reference=reference, systems=systems, related=related, choices=choices
@@ -311,7 +363,7 @@ def _measure(
     whose = scores if reference is None else scores.sel(assessor=reference)
     others = [name for name in names if name != reference] or list(names)
     own = scores.sel(assessor=others)
-    top_set_of = partial(top_set, confidence=choices.confidence, zeros=choices.zeros, correction=choices.correction)
+    top_set_of = partial(top_set, confidence=choices.confidence, correction=choices.correction)
     try:
         top = top_set_of(whose.panel_mean())
     except NoOverlapError:
@@ -340,19 +392,19 @@ def _measure(
         system,
         with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in own_places]),
         ranks,
-        correlations(scores, reference=reference, cutoff=choices.cutoff),
-        tuple(_signs(scores, reference, choices.sign_ties)),
+        correlations(scores, reference=reference),
+        tuple(_signs(scores, reference)),
         top,
         tops,
         tuple(None if one is None else top_set_overlap(top, one) for one in tops),
         int(ranking.has_ranking[own_places].sum()),
-        None if pair is None else head_to_head(own, *pair, zeros=choices.zeros),
+        None if pair is None else head_to_head(own, *pair),
         () if pair is None else intervals(own, *pair, **choices.sampling),
         kinship(scores, related, confidence=choices.confidence) if related else None,
     )
 
 
-def _signs(scores: Scores, reference: str | None, ties: SignTies) -> Iterator[SignAgreement | None]:
+def _signs(scores: Scores, reference: str | None) -> Iterator[SignAgreement | None]:
     """Of each assessor with the reference or with the panel without the assessor; None where there is no other."""
     array = scores.values[0]
     gold = None if reference is None else array[scores.assessors.index(reference)]
@@ -362,7 +414,7 @@ def _signs(scores: Scores, reference: str | None, ties: SignTies) -> Iterator[Si
             yield None
             continue
         means = Scores.from_array(other, topics=scores.topics, systems=scores.systems)
-        yield sign_agreement(scores.sel(assessor=name), means, ties=ties)
+        yield sign_agreement(scores.sel(assessor=name), means)
 
 
 # ---------------------------------------------------------------------- in words
@@ -408,15 +460,15 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
         "top set",
         "the system with the highest mean and all systems with p >= "
         f"{f'{choices.alpha:g}'.removeprefix('0')} against it, by Wilcoxon's signed-rank test over topics "
-        f"(zeros={choices.zeros}), {corrected} (Maddalena et al. 2017)",
+        f"without ties, {corrected} (Maddalena et al. 2017)",
     )
     reference = first.correlations.reference
     other = reference or "the panel without the assessor"
     yield Note("agreement of rankings", f"each assessor with {other}, over the topics where both have a score")
     yield Note("AP correlation", "down the assessor's list, by the order of the other; tied systems in expectation")
     yield Note("tau_GAP", "the same weighted by the other's differences; tied systems in the best and the worst order")
-    yield Note("tau@k", f"tau-b over the other's best {choices.cutoff} systems")
-    yield Note("same sign", f"of all differences of two systems on a topic; sign_ties={choices.sign_ties}")
+    yield Note("tau@k", f"tau-b over the other's best {TOP} systems")
+    yield Note("same sign", "of all differences of two systems on a topic, ties left out")
     yield from interval_notes(first.intervals)
     if first.kinship is not None:
         yield from kinship_notes(first.kinship)
@@ -431,9 +483,8 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
 # ---------------------------------------------------------------------- tables
 
 
-KIND_NAMES = ("tau-b", "tau-a", "AP correlation", "tau_GAP", "tau@{}", "Pearson", "RMSE")  # in the order of KINDS
-SYSTEM_COLUMNS = ["system", "mean", "standard error", "rank interval", "difference", "interval of difference", "p"]
-SYSTEM_COLUMNS += ["may be the best", "first for", "top set", "in top sets"]
+SYSTEM_COLUMNS = ["system", "mean", "standard_error", "rank_low", "difference", "difference_low", "p"]
+SYSTEM_COLUMNS += ["may_be_best", "first_for", "top_set", "top_set_for"]
 
 
 def _tables(part: MeasureComparison) -> list[Table]:
@@ -462,29 +513,13 @@ def _assessor_table(part: MeasureComparison) -> Table:
     rows = part.assessor_rows()
     if len(rows) > ASSESSORS_SHOWN:
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(rows)})"
-        rows = sorted(rows, key=lambda row: (np.isnan(row["tau_b"]), row["tau_b"]))[:ASSESSORS_SHOWN]
-    names = [name.format(part.correlations.cutoff) for name in KIND_NAMES]
-    columns = {
-        "assessor": [row["assessor"] for row in rows],
-        **{name: [number(row[kind], 3) for row in rows] for kind, name in zip(KINDS, names, strict=True)},
-        "same sign": [number(row["same_sign"], 3) for row in rows],
-        "best system": [row["best"] or "-" for row in rows],
-        "top set size": [str(row["top_set"] or "-") for row in rows],
-        "Jaccard": [number(row["jaccard"], 2) for row in rows],
-    }
-    return Table.of(title, columns)
+        rows = sorted(rows, key=lambda row: (isnan(row.tau_b), row.tau_b))[:ASSESSORS_SHOWN]
+    return table_of(title, rows)
 
 
-def _pair_table(title: str, rows: list[dict[str, Any]]) -> Table:
+def _pair_table(title: str, rows: list[PairRow]) -> Table:
     """The panel's row and the assessors'; of a crowd those at both ends."""
-    panel, assessors = rows[0], sorted(rows[1:], key=lambda row: (np.isnan(row["difference"]), -row["difference"]))
+    panel, assessors = rows[0], sorted(rows[1:], key=lambda row: (isnan(row.difference), -row.difference))
     if len(assessors) > ASSESSORS_SHOWN:
         assessors = assessors[: ASSESSORS_SHOWN // 2] + assessors[-ASSESSORS_SHOWN // 2 :]
-    ends = [panel, *assessors]
-    columns = {
-        "assessor": [row["assessor"] for row in ends],
-        "difference": [signed(row["difference"]) for row in ends],
-        "wins/ties/losses": [f"{row['wins']}/{row['ties']}/{row['losses']}" for row in ends],
-        "p": [probability(row["p"]) for row in ends],
-    }
-    return Table.of(title, columns)
+    return table_of(title, [panel, *assessors])

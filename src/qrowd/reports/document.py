@@ -21,6 +21,7 @@ import numpy as np
 from qrowd.display import N_ROWS, Display, Dots, Rows
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.result import Result, words
+from qrowd.reports.columns import columns_of as columns_of
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.phrases import count
 from qrowd.reports.short_names import renamed
@@ -179,11 +180,6 @@ class Reported(Result, ABC):
 
 def _columns(part: Result) -> dict[str, Any]:
     return dict(part.to_frame())
-
-
-def columns_of(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """{column: cells} of records that all have the same keys."""
-    return {name: [record[name] for record in records] for name in records[0]} if records else {}
 
 
 def render(document: Document, path: str) -> bytes:

@@ -25,6 +25,7 @@ from qrowd.model.one_scale import CombineScales
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
+from qrowd.reports.columns import records_of
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
 from qrowd.reports.paper_table import WithPaperTable
@@ -34,7 +35,6 @@ from qrowd.reports.systems import (
     may_be_best,
     ranks_note,
     ranks_of,
-    system_columns,
     system_order,
     system_rows,
     system_table,
@@ -98,7 +98,7 @@ class Summary(WithPaperTable, Reported):
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         tables: dict[str, Callable[[], dict[str, Any]]] = {
-            "systems": self._system_columns,
+            "systems": lambda: columns_of(self._system_records()),
             "agreement": self._agreement_columns,
         }
         if self._disagreement():
@@ -122,10 +122,11 @@ class Summary(WithPaperTable, Reported):
         }
         return names | {name: np.concatenate([np.array(part[name]) for _, part in parts]) for name in parts[0][1]}
 
-    def _system_columns(self) -> dict[str, Any]:
+    def _system_records(self) -> list[dict[str, Any]]:
         """One row per measure and system."""
+        records = records_of([row for part in self.measures for row in part.rows])
         measures = [part.measure for part in self.measures for _ in part.rows]
-        return {"measure": measures, **system_columns([row for part in self.measures for row in part.rows])}
+        return [{"measure": name, **record} for name, record in zip(measures, records, strict=True)]
 
     def _agreement_columns(self) -> dict[str, Any]:
         """One row per assessor: tau-b with the others, by each measure."""
@@ -356,10 +357,10 @@ def _tables(summary: Summary) -> list[Table]:
     """One per measure, and the assessors'."""
     tables = []
     for part in summary.measures:
-        names = ["system", "mean", "standard error", "range over assessors", "rank", "ranks by assessor"]
+        names = ["system", "mean", "standard_error", "lowest", "rank", "best_rank"]
         title = part.measure
         if part.baseline is not None:
-            names += ["difference", "wins/ties/losses", "p"]
+            names += ["difference", "wins", "p"]
             title += f", compared with {part.baseline}"
         tables.append(system_table(title, part.rows, names, baseline=part.baseline, noun=summary.noun))
     if len(summary.assessors) > 1:

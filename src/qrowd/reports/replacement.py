@@ -1,491 +1,406 @@
-"""A model in place of assessors: the alternative annotator test, the ceiling, and the model's bias."""
+"""The answer of `qrowd replace`: a model in place of human assessors, in words and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from math import isnan, nan
-from typing import Any, Literal
+from math import isnan
+from typing import Any
 
 import numpy as np
 
-from qrowd.agreement.pairwise import PairwiseAgreement
-from qrowd.comparison.kinship import Kinship, kinship, related_pairs
-from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.evaluation import evaluate
-from qrowd.model.chance import Rng
+from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import any_match
-from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
-from qrowd.model.result import Result
-from qrowd.model.runs import Runs
-from qrowd.model.scores import Scores
-from qrowd.reports.agreement import kappas as kappas_of
-from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.kinship import kinship_notes, kinship_sentence, kinship_table
-from qrowd.reports.model_rankings import ModelRankings, model_rankings
-from qrowd.reports.notes import scoring_notes
-from qrowd.reports.person_comparison import (
-    PersonComparison,
-    calibration_columns,
-    grade_columns,
-    person_comparison,
-)
-from qrowd.reports.person_tables import (
-    comparison_notes,
-    comparison_sentences,
-    comparison_tables,
-    grades_table,
-    worth_sentence,
-)
-from qrowd.reports.phrases import cells, count, is_or_are, listed, number
-from qrowd.reports.replacement_tables import (
-    agreement_columns,
-    agreement_table,
-    bias_notes,
-    bias_sentences,
-    bias_table,
-    ceiling_notes,
-    ceiling_sentence,
-    ceiling_table,
-    untested_notes,
-    untested_sentence,
-    verdict_notes,
-    verdict_sentence,
-    verdict_table,
-)
-from qrowd.reports.scales import scale_note, scale_rules
-from qrowd.uncertainty.annotator_test import (
+from qrowd.model.one_scale import CombineScales
+from qrowd.replacement.alternative_annotator import (
     MIN_ASSESSORS,
+    MIN_DOCUMENTS,
+    MIN_TOPICS,
+    PASSES,
     AnnotatorTest,
     Closeness,
-    LeaveOneOutAnnotatorTests,
-    TooFewError,
-    alternative_annotator_test,
-    comparable_judgments,
-    leave_one_out_annotator_tests,
     unlike_in_test,
     with_scale_of_model,
 )
-from qrowd.uncertainty.assessor_bias import AssessorBias, assessor_bias
-from qrowd.uncertainty.calibration import Calibration, calibration
-from qrowd.uncertainty.ceiling import Ceiling, human_ceiling
-from qrowd.uncertainty.severity import expected_scores
+from qrowd.replacement.assessor_bias import SEVERITY_ERROR, AssessorBias
+from qrowd.replacement.model_comparison import ModelComparison, compare_model
+from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
+from qrowd.reports.notes import scoring_notes
+from qrowd.reports.phrases import cells, count, interval, is_or_are, listed, number, percent, probability, signed
+from qrowd.reports.scales import scale_note, scale_rules
+
+CLUSTERS = {
+    "topics": "documents of one topic may be alike",
+    "documents": "all count as independent, as in the paper; p is too small where a model fails on whole topics",
+}
+FEW_TOPICS = 20
+CLOSENESS = {
+    "accuracy": "share of the others who gave the same grade",
+    "rmse": "minus the root of the mean squared difference to the others",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replacement(Reported):
-    """The answer of `qrowd replace`, for one model and these assessors.
+    """Models compared with the same human assessors, each model without the others.
 
-    test : of the model; None where there are too few assessors or documents, and `reason` says which. assessor_tests :
-    of each assessor in the model's place. kappas : of each pair of assessors and model, where there are three
-    assessors. comparison : with one assessor or two. calibration : with the mean grades of more. scale : on which
-    scales they judged. rankings, ceiling, bias, kinship : where they were asked for. scores : from which these were
-    computed.
-    relevance : why the test compares relevant or not, maybe empty; None where it compares values.
+    scales : notes on the scales that were judged on.
     """
 
-    model: str
-    assessors: tuple[str, ...]
-    test: AnnotatorTest | None
-    assessor_tests: LeaveOneOutAnnotatorTests | None = None
-    reason: str = ""
-    kappas: PairwiseAgreement | None = None
-    scale: Note | None = None
-    rankings: ModelRankings | None = None
-    ceiling: Ceiling | None = None
-    bias: AssessorBias | None = None
-    scores: Scores | None = None
-    relevance: str | None = None
-    kinship: Kinship | None = None
-    comparison: PersonComparison | None = None
-    calibration: Calibration | None = None
-
-    @property
-    def kappa(self) -> float | None:
-        """Mean kappa of the model with the assessors; None where there are no categories."""
-        if self.kappas is not None:
-            return mean_kappa(self.kappas, self.model)
-        if self.comparison is None or self.comparison.agreement is None:
-            return None
-        agreement = self.comparison.agreement
-        return float(np.mean(agreement.kappa[np.array(agreement.first) == self.model]))
+    models: tuple[ModelComparison, ...]
+    scales: tuple[Note, ...] = ()
 
     @property
     def sentence(self) -> str:
-        """Whether the model may replace the assessors, what its grades are worth, and which systems it favours."""
-        if self.test is not None and self.assessor_tests is not None:
-            sentences = [verdict_sentence(self.test, self.assessor_tests)]
-        else:
-            sentences = [untested_sentence(self.model, self.assessors, self.kappas)]
-        sentences += [] if self.comparison is None else comparison_sentences(self.comparison)
-        sentences += [] if self.rankings is None else [self.rankings.sentence]
-        sentences += [] if self.comparison is None else filter(None, [worth_sentence(self.comparison)])
-        sentences += [] if self.ceiling is None else [ceiling_sentence(self.ceiling, self.model)]
-        sentences += [] if self.bias is None else bias_sentences(self.bias)
-        sentences += [] if self.kinship is None else [kinship_sentence(self.kinship)]
+        """Whether the models may replace the assessors, and which systems they favour."""
+        if len(self.models) > 1:
+            return self._sentence_of_several()
+        comparison = self.models[0]
+        sentences = [_untested(comparison) if comparison.test is None else _verdict(comparison, comparison.test)]
+        if comparison.rankings is not None:
+            sentences.append(_rankings_sentence(comparison))
+        if comparison.bias is not None:
+            sentences += _bias_sentences(comparison.bias)
         return " ".join(sentences)
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per assessor for the model's test and for their own; the other parts of the answer."""
-        parts: dict[str, Result | None] = {"test": self.test, "assessors": self.assessor_tests}
-        parts |= {"rankings": self.rankings, "ceiling": self.ceiling, "bias": self.bias, "kinship": self.kinship}
-        tables = self._tables_of(**parts)
-        if self.calibration is not None:
-            tables["calibration"] = partial(calibration_columns, [self.calibration])
-            tables["grades"] = partial(grade_columns, [self.calibration])
-        if self.comparison is not None:
-            tables = self.comparison.tables() | tables
-        if self.test is None and self.kappas is not None:
-            tables = {"agreement": partial(agreement_columns, self.model, self.kappas), **tables}
-        return tables
-
-    def to_document(self) -> Document:
-        """The test or the comparison, the rankings, the ceiling and the bias; .csv holds one row per assessor."""
-        tables, notes = [*self.main_tables(), *self.further_tables()], self.notes()
-        return Document(self.sentence, tuple(tables), notes, self.to_frame, self.content_of_json)
-
-    def main_tables(self) -> list[Table]:
-        """The tables of the test, or of the comparison with one assessor or two."""
-        if self.comparison is not None:
-            return comparison_tables([self.comparison])
-        tables: list[Table] = []
-        if self.test is not None and self.assessor_tests is not None:
-            tables.append(verdict_table(self.test, self.assessor_tests, self.kappas))
-        elif self.kappas is not None:
-            tables.append(agreement_table(self.model, self.kappas))
-        if self.rankings is not None:
-            tables.append(self.rankings.table())
-        if self.calibration is not None:
-            tables.append(grades_table([self.calibration], count(len(self.assessors), "assessor")))
-        return tables
-
-    def further_tables(self) -> list[Table]:
-        """The tables of what was asked for besides: the ceiling, the bias, and scores without relatives."""
-        tables = [] if self.ceiling is None else [ceiling_table(self.ceiling)]
-        tables += [] if self.bias is None else [bias_table(self.bias)]
-        if self.kinship is not None and self.scores is not None:
-            tables.append(kinship_table(self.scores.measures[0], self.kinship))
-        return tables
-
-    def notes(self) -> tuple[Note, ...]:
-        """How the parts were computed."""
-        notes: list[Note] = []
-        if self.test is not None and self.assessor_tests is not None:
-            notes += verdict_notes(self.test, self.assessor_tests, self.kappas, self.relevance)
-        else:
-            notes += untested_notes(self.reason, len(self.assessors), self.kappas, self.rankings is not None)
-        if self.calibration is not None:
-            notes.append(
-                Note("calibration", "of each document, the mean grade of its assessors; intervals over topics")
-            )
-        if self.comparison is not None:
-            notes += comparison_notes([self.comparison])
-        if self.rankings is not None:
-            bias = self.rankings.notes(with_bias=self.bias is not None)
-            notes += (note for note in bias if self.comparison is None or note.kind == "bias")
-        notes += [] if self.ceiling is None else ceiling_notes(self.ceiling)
-        notes += [] if self.bias is None else bias_notes(self.bias)
-        notes += [] if self.kinship is None else kinship_notes(self.kinship)
-        notes += [] if self.scale is None else [self.scale]
-        if self.scores is not None:
-            notes += [note for note in scoring_notes(self.scores) if self.scale is None or note.kind != "scale"]
-        return tuple(notes)
-
-    def content_of_json(self) -> dict[str, Any]:
-        """The numbers of all parts; None for those that were not computed."""
-        test = self.test
-        return {
-            "model": self.model,
-            "clusters": test and test.clusters,
-            "winning_rate": test and test.winning_rate,
-            "passes": test and test.passes,
-            "advantage": test and test.advantage_probability,
-            **dict.fromkeys(
-                ("test", "assessors", "agreement", "rankings", "ceiling", "bias", "kinship", "calibration")
-            ),
-            **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()},
-        }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Replacements(Reported):
-    """The answers of `qrowd replace` for several models, each compared with the same assessors without the others."""
-
-    models: tuple[Replacement, ...]
-
-    @property
-    def sentence(self) -> str:
-        """Which of the models may replace the assessors; without a test, which agrees with them most."""
+    def _sentence_of_several(self) -> str:
         n, assessors = len(self.models), listed(self.models[0].assessors)
-        tested = [one.test for one in self.models if one.test is not None]
-        if tested:
-            passing = [test.model for test in tested if test.passes]
+        tests = [comparison.test for comparison in self.models if comparison.test is not None]
+        if tests:
+            passing = [test.model for test in tests if test.passes]
             verdict = f"{listed(passing)} may" if passing else "none has shown that it may"
             return f"Of {n} models, each tested alone: {verdict} replace your assessors ({assessors})."
-        columns = self._model_columns()
-        highest: dict[str, list[str]] = {}
-        for name in ("kappa", "tau_b", "topics_gained"):
-            values = columns.get(name)
-            if values and not any(isnan(value) for value in values):
-                first = columns["model"][values.index(max(values))]
-                what = "most topics gained" if name == "topics_gained" else f"highest {name.replace('_', '-')}"
-                text = f"{max(values):+.1f}" if name == "topics_gained" else f"{max(values):.3f}"
-                highest.setdefault(first, []).append(f"the {what} ({text})")
-        best = [f"{model} has {listed(texts)}" for model, texts in highest.items()]
+        best = []
+        for name, values in (
+            ("kappa", [comparison.mean_kappa for comparison in self.models]),
+            ("tau-b", [comparison.mean_tau_b for comparison in self.models]),
+        ):
+            if not any(isnan(value) for value in values):
+                best.append(f"; {self.models[int(np.argmax(values))].model} has the highest {name} ({max(values):.3f})")
         return (
             f"Whether any of {n} models may replace {assessors} is not known: the alternative annotator test needs at "
-            f"least {MIN_ASSESSORS} assessors{' with enough documents' if len(self.models[0].assessors) > 2 else ''}"
-            f"{'; '.join(['', *best])}."
+            f"least {MIN_ASSESSORS} assessors with enough documents{''.join(best)}."
         )
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per model; of each model's parts, one per model and row."""
-        names = dict.fromkeys(name for one in self.models for name in one._tables())
-        return {"models": self._model_columns, **{name: partial(self._part_columns, name) for name in names}}
+        """One row per model and assessor; per model and grade; per model and group of systems."""
+        names = dict.fromkeys(name for comparison in self.models for name in comparison._tables())
+        return {name: partial(self._joined, name) for name in names}
 
-    def _model_columns(self) -> dict[str, Any]:
-        """One row per model: its test, its ceiling, and means over assessors of kappa and tau-b."""
-        columns: dict[str, Any] = {"model": [one.model for one in self.models]}
-        if any(one.test is not None for one in self.models):
-            columns["replaceable"] = [int(one.test.replaceable.sum()) if one.test else 0 for one in self.models]
-            columns["assessors"] = [len(one.test.assessors) if one.test else 0 for one in self.models]
-            columns["winning_rate"] = [one.test.winning_rate if one.test else nan for one in self.models]
-            columns["advantage"] = [one.test.advantage_probability if one.test else nan for one in self.models]
-            columns["passes"] = [one.test is not None and one.test.passes for one in self.models]
-        kappas = [one.kappa for one in self.models]
-        if all(kappa is not None for kappa in kappas):
-            columns["kappa"] = kappas
-        if all(one.rankings is not None for one in self.models):
-            columns["tau_b"] = [float(np.mean(one.rankings.tau_b)) for one in self.models if one.rankings is not None]
-        worths = [one.comparison.worth for one in self.models if one.comparison is not None and one.comparison.worth]
-        if len(worths) == len(self.models):
-            columns["topics_gained"] = [float(worth.topics_gained[0]) for worth in worths]
-        if all(one.ceiling is not None for one in self.models):
-            ceilings = [one.ceiling for one in self.models if one.ceiling is not None]
-            values = [ceiling.of(one.model) for ceiling, one in zip(ceilings, self.models, strict=True)]
-            columns[str(ceilings[0].measure)] = values
-        return columns
+    def _joined(self, name: str) -> dict[str, Any]:
+        import pandas as pd
 
-    def _part_columns(self, part: str) -> dict[str, Any]:
-        frames = {one.model: one.to_frame(what=part) for one in self.models if part in one._tables()}
-        names = [model for model, frame in frames.items() for _ in range(len(frame))]
-        first = next(iter(frames.values()))
-        return {"model": names} | {name: [cell for frame in frames.values() for cell in frame[name]] for name in first}
+        parts = [comparison.to_frame(what=name) for comparison in self.models if name in comparison._tables()]
+        return dict(pd.concat(parts, ignore_index=True))
 
     def to_document(self) -> Document:
-        """A table of the models, and the tables of each; .csv holds one row per model."""
-        columns = self._model_columns()
-        texts = {"model": columns["model"]}
-        if "replaceable" in columns:
-            counts = zip(columns["replaceable"], columns["assessors"], strict=True)
-            texts |= {
-                "replaceable": [f"{n} of {of}" if of else "-" for n, of in counts],
-                "winning rate": cells(number, columns["winning_rate"], digits=2),
-                "advantage": cells(number, columns["advantage"], digits=3),
+        """A row per model and assessor, the calibration, and the bias; .csv holds the first table in full."""
+        tables = [_main_table(self.models), _grades_table(self.models)]
+        tables += [_bias_table(comparison.bias) for comparison in self.models if comparison.bias is not None]
+        notes = [note for comparison in self.models for note in _notes(comparison)] + list(self.scales)
+        scores = self.models[0].scores
+        if scores is not None:
+            notes += [note for note in scoring_notes(scores) if note.kind != "scale"]
+        shown = tuple(table for table in tables if table.rows)
+        return Document(self.sentence, shown, tuple(dict.fromkeys(notes)), self.to_frame, self.content_of_json)
+
+    def content_of_json(self) -> dict[str, Any]:
+        """The verdict on each model, and the rows of all tables."""
+        verdicts = [
+            {
+                "model": comparison.model,
+                "winning_rate": comparison.test and comparison.test.winning_rate,
+                "advantage": comparison.test and comparison.test.advantage_probability,
+                "passes": comparison.test and comparison.test.passes,
             }
-        further = [name for name in columns if name not in ("model", "passes", "assessors", *TEST_COLUMNS)]
-        texts |= {name.replace("_", "-"): cells(number, columns[name], digits=3) for name in further}
-        tables, notes = [], [note for one in self.models for note in one.notes()]
-        comparisons = [one.comparison for one in self.models if one.comparison is not None]
-        if len(comparisons) == len(self.models):
-            tables += comparison_tables(comparisons)
-        else:
-            tables.append(Table.of("models, each in place of the assessors", texts))
-            tables += [table for one in self.models for table in one.main_tables()]
-        tables += [table for one in self.models for table in one.further_tables()]
-        if not comparisons and len(self.models[0].assessors) > 1:
-            notes.append(Note("kappa, tau-b of a model", "means over the assessors"))
-        return Document(self.sentence, tuple(tables), tuple(dict.fromkeys(notes)), self.to_frame, self._content)
-
-    def _content(self) -> dict[str, Any]:
-        return {"models": [one.content_of_json() for one in self.models]}
+            for comparison in self.models
+        ]
+        return {"models": verdicts, **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()}}
 
 
-TEST_COLUMNS = ("replaceable", "winning_rate", "advantage")
+def replacement_report(
+    judgments: Judgments,
+    models: str | Sequence[str],
+    *,
+    closeness: Closeness | None = None,
+    combine_scales: CombineScales = "auto",
+    conventions: Conventions = Conventions(),
+    **options: Any,
+) -> Replacement:
+    """Compare each model with the human assessors, without the other models. options : of `compare_model`.
 
-
-def mean_kappa(kappas: PairwiseAgreement, model: str) -> float:
-    """Mean kappa of the model with each assessor, nan aside."""
-    values = kappas.kappa[kappas.assessors.index(model)]
-    values = values[~np.isnan(values)]
-    return float(values.mean()) if values.size else nan
-
-
-def replacements(judgments: Judgments, models: Sequence[str], **options: Any) -> Replacement | Replacements:
-    """`replacement` for each of several models, without the others; for one model just that.
-
-    If the test or kappa of one model compares relevant or not, so do those of all: winning rates and kappas of several
-    models are comparable only then.
+    Several models are compared by one rule: if the scale of one asks for relevant or not, all are compared by that.
 
     Raises
     ------
     ArgumentError
         A model that is named twice.
     """
-    if len(set(models)) < len(models):
-        raise ArgumentError(f"model: {listed(models)}; name each once")
-    runs, related = options.get("runs"), options.pop("related", None)
-    if related and runs is not None:
-        related_pairs(judgments.assessors, runs.systems, related)  # all patterns match
+    names = [models] if isinstance(models, str) else list(models)
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"model: {listed(names)}; name each once")
     panels = []
-    for model in models:
-        others = {name for name in models if name != model}
-        panels.append(judgments.select(assessors=[name for name in judgments.assessors if name not in others]))
-    if len(models) > 1:
-        gold, combine_scales = options.get("gold"), options.get("combine_scales", "auto")
-        tested = [panel.select(assessors=lambda name: name != gold) for panel in panels]
-        if combine_scales == "auto":
-            tested = [with_scale_of_model(panel, model) for panel, model in zip(tested, models, strict=True)]
-            options.setdefault("relevance", _relevance(tested, options.get("closeness")))
-        if not all(alike(panel.scales) for panel in tested):
-            options.setdefault("kappa_scales", "relevant")
-    results = []
-    for panel, model in zip(panels, models, strict=True):
-        own = {name: systems for name, systems in (related or {}).items() if any_match(name, panel.assessors)}
-        results.append(replacement(panel, model, related=own, **options))
-    return results[0] if len(results) == 1 else Replacements(tuple(results))
-
-
-def _relevance(panels: Sequence[Judgments], closeness: Closeness | None) -> str | None:
-    """Why the test of some of these panels compares relevant or not; None where none does."""
-    rules = [unlike_in_test(panel.scales, closeness) for panel in panels if not alike(panel.scales)]
-    if "relevant" not in rules:
-        return None
-    scales = {name: scale for panel in panels for name, scale in zip(panel.assessors, panel.scales, strict=True)}
-    binary = [name for name, scale in scales.items() if scale.kind == "binary"]
-    return f"because {listed(binary)} {is_or_are(len(binary))} binary" if closeness is None else ""
-
-
-def replacement(
-    judgments: Judgments,
-    model: str,
-    *,
-    gold: str | None = None,
-    runs: Runs | None = None,
-    groups: Mapping[str, Sequence[str]] | None = None,
-    related: Mapping[str, Sequence[str]] | None = None,
-    measure: object = "nDCG@10",
-    documents: Literal["pool", "seen"] = "pool",
-    combine_scales: CombineScales = "auto",
-    kappa_scales: CombineScales | None = None,
-    relevance: str | None = None,
-    conventions: Conventions = Conventions(),
-    rng: Rng = None,
-    **options: Any,
-) -> Replacement:
-    """The alternative annotator test of a model; rankings where there are runs; its ceiling where there is a gold.
-
-    Where there are too few assessors or documents for the test, the rest is computed.
-
-    judgments : of the assessors, the model and the gold, which are named. runs : for rankings, and for the bias where
-    there are groups. related : {assessors: systems} that are related, by pattern; needs runs. documents : of
-    `human_ceiling`. combine_scales, options : those of `alternative_annotator_test`.
-    kappa_scales : what becomes of unlike scales for kappa; default: combine_scales. relevance : why the test compares
-    relevant or not, also on one scale; default: combine_scales decides.
-    """
-    graded = conventions.graded(judgments)
-    panel = graded.select(assessors=lambda assessor: assessor != gold)
-    assessors = tuple(name for name in panel.assessors if name != model)
-    if not assessors:
-        raise ArgumentError(f"judgments: {model} is the only assessor; add the judgments of the assessors to replace")
-    own = with_scale_of_model(panel, model) if combine_scales == "auto" else panel
-    test_scales: CombineScales = combine_scales if relevance is None else "relevant"
-    if relevance is None and combine_scales == "auto":
-        relevance = _relevance([own], options.get("closeness"))
-    options |= {"repeats": conventions.repeats, "combine_scales": test_scales}
-    test, assessor_tests, reason = None, None, ""
-    try:
-        test = alternative_annotator_test(own, model, **options)
-        assessor_tests = _assessor_tests(own, test, options)
-    except TooFewError as error:
-        reason = str(error)
-    weights = "quadratic" if test is not None and test.closeness != "accuracy" else None
-    kappas, means = None, None
-    if len(assessors) >= MIN_ASSESSORS:
-        kappas = _kappas(own, kappa_scales or combine_scales, weights=weights, repeats=conventions.repeats)
-        with suppress(NoOverlapError, ScaleError):
-            means = calibration(own, model, repeats=conventions.repeats)
-    ceiling, bias, scores, rankings, kin = None, None, None, None, None
-    if gold is not None:
-        alone = on_one_scale(own, combine_scales, "rescaled")
-        ceiling = human_ceiling(
-            alone.select(assessors=list(assessors)),
-            graded.select(assessors=[gold]),
-            measure,
-            model=alone.select(assessors=[model]),
-            documents=documents,
-            conventions=conventions,
+    for model in names:
+        panel = judgments.select(assessors=(set(judgments.assessors) - set(names) | {model}).__contains__)
+        panels.append(with_scale_of_model(panel, model) if combine_scales == "auto" else panel)
+    rules_of_test = {unlike_in_test(panel.scales, closeness) for panel in panels if not alike(panel.scales)}
+    if len(names) > 1 and combine_scales == "auto" and "relevant" in rules_of_test:
+        combine_scales = "relevant"
+    comparisons, notes = [], []
+    for panel, model in zip(panels, names, strict=True):
+        comparisons.append(
+            compare_model(
+                panel,
+                model,
+                closeness=closeness,
+                combine_scales=combine_scales,
+                conventions=conventions,
+                **options,
+            )
         )
-    if runs is not None:
-        scoring = replace(conventions, grades="as-is")
-        scores = evaluate(runs, panel, [measure], conventions=scoring)
-        rankings = model_rankings(scores, model)
-        if groups:
-            expected = expected_scores(runs, panel, measure, model, conventions=scoring, rng=rng)
-            bias = assessor_bias(scores, groups, model, expected=expected)
-        if related:
-            kin = kinship(scores, related)
-    comparison = None
-    if len(assessors) < MIN_ASSESSORS:
-        comparison = person_comparison(
-            own,
-            model,
-            runs=runs,
-            scores=scores,
-            measure=measure,
-            combine_scales=combine_scales,
-            kappa_scales=kappa_scales,
-            conventions=replace(conventions, grades="as-is"),
-            rng=rng,
-        )
-    unlike: dict[CombineScales, dict[str, Combined]] = {}
-    if test is not None:
-        unlike.setdefault(test_scales, {})["test"] = unlike_in_test(own.scales, options.get("closeness"))
-    if ceiling is not None:
-        unlike.setdefault(combine_scales, {})["ranking by grades"] = "rescaled"
-    if kappas is not None:
-        unlike.setdefault(kappa_scales or combine_scales, {})["kappa"] = "relevant"
-    if comparison is not None and comparison.agreement is not None:
-        unlike.setdefault(kappa_scales or combine_scales, {})["agreement"] = "relevant"
-        unlike.setdefault("auto", {})["mean difference, error"] = "rescaled"
-    rules = [scale_rules(own.scales, choice, statistics) for choice, statistics in unlike.items()]
-    scale = scale_note(own, "; ".join(filter(None, rules)))
-    return Replacement(
-        model,
-        assessors,
-        test,
-        assessor_tests,
-        reason,
-        kappas,
-        scale,
-        rankings,
-        ceiling,
-        bias,
-        scores,
-        relevance,
-        kin,
-        comparison,
-        means,
+        statistics = {"test": unlike_in_test(panel.scales, closeness)} if comparisons[-1].test is not None else {}
+        statistics |= {"kappa": "relevant"} if comparisons[-1].kappas is not None else {}
+        rules = [scale_rules(panel.scales, combine_scales, statistics)]
+        rules.append(scale_rules(panel.scales, "auto", {"mean difference, error": "rescaled"}))
+        notes.append(scale_note(conventions.graded(panel), "; ".join(filter(None, rules))))
+    return Replacement(tuple(comparisons), tuple(dict.fromkeys(notes)))
+
+
+# ---------------------------------------------------------------------- sentences
+
+
+def _verdict(comparison: ModelComparison, test: AnnotatorTest) -> str:
+    """Whether the model may replace the assessors, and how close it and they are to the others."""
+    n, of = int(test.replaceable.sum()), len(test.assessors)
+    sign = ">=" if test.passes else "<"
+    verdict = "may replace your assessors" if test.passes else "has not shown that it may replace your assessors"
+    text = (
+        f"{test.model} {verdict}: the test supports replacing {n} of the {of} assessors {listed(test.assessors, 6)} "
+        f"(winning rate {test.winning_rate:.2f} {sign} {PASSES:.2f} at eps {test.eps:g}). On average over assessors, "
+        f"it is at least as close to the others as the assessor on "
+        f"{percent(test.advantage_probability, 0)} of documents"
+    )
+    tests = comparison.assessor_tests
+    if tests is not None and (tests.n_tested > 0).any():
+        rates = tests.winning_rate[tests.n_tested > 0]
+        passing = int((rates >= PASSES).sum())
+        text += f"; in its place {passing} of {rates.size} assessors would pass the same test"
+    return text + "."
+
+
+def _untested(comparison: ModelComparison) -> str:
+    """That the test cannot be computed, and how far the model agrees with each assessor."""
+    assessors, n = comparison.assessors, len(comparison.assessors)
+    why = f"there {is_or_are(n)} {n}" if n < MIN_ASSESSORS else "these have too few documents in common"
+    text = (
+        f"Whether {comparison.model} may replace {listed(assessors)} is not known: the alternative annotator test "
+        f"needs at least {MIN_ASSESSORS} assessors besides the model, and {why}."
+    )
+    kappas = comparison.kappas
+    if kappas is None:
+        return text
+    m = kappas.assessors.index(comparison.model)
+    places = [i for i in range(len(kappas.assessors)) if i != m and kappas.n[i, m]]
+    parts = [
+        f"{number(kappas.kappa[i, m], 3)} with {kappas.assessors[i]} ({count(kappas.n[i, m], 'document')})"
+        for i in places
+    ]
+    return f"{text} Its kappa is {listed(parts)}." if parts else text
+
+
+def _rankings_sentence(comparison: ModelComparison) -> str:
+    """How alike the rankings of systems are."""
+    rankings = comparison.rankings
+    assert rankings is not None
+    known = rankings.tau_b[~np.isnan(rankings.tau_b)]
+    if not known.size:
+        return f"Its ranking of systems by {rankings.measure} cannot be compared with that of the assessors."
+    n = int(rankings.n_systems.max())
+    if known.size > 1:
+        whose = f"tau-b of its ranking with those of {len(rankings.assessors)} assessors"
+        return f"By {rankings.measure} of {n} systems, {whose} is {known.min():.3f} to {known.max():.3f}."
+    place = "first" if rankings.rank[0] == 1 else f"number {rankings.rank[0]}"
+    return (
+        f"By {rankings.measure} of {n} systems, tau-b of the two rankings is {known[0]:.3f}, and its best system "
+        f"({rankings.best[0]}) is {place} by {rankings.assessors[0]}."
     )
 
 
-def _assessor_tests(panel: Judgments, test: AnnotatorTest, options: dict[str, Any]) -> LeaveOneOutAnnotatorTests:
-    """The test of each assessor in place of the model, on the same scale and by the same closeness."""
-    kinds = {"closeness": options.get("closeness"), "combine_scales": options["combine_scales"]}
-    together = comparable_judgments(panel, test.model, **kinds)
-    people = together.select(assessors=lambda name: name != test.model)
-    return leave_one_out_annotator_tests(people, **{**options, "closeness": test.closeness, "combine_scales": "as-is"})
+def _bias_sentences(bias: AssessorBias) -> Iterator[str]:
+    """One for each group: favoured, disfavoured, neither clearly, or no verdict."""
+    for g, group in enumerate(bias.groups):
+        value, low, high = bias.bias[g], bias.low[g], bias.high[g]
+        values = bias.assessor_bias[g][~np.isnan(bias.assessor_bias[g])]
+        if np.isnan(low):
+            yield (
+                f"Whether it favours {group} is not known: {value:+.3f}, and too few assessors judged topics in common "
+                "to know how assessors differ (three are needed)."
+            )
+            continue
+        numbers = f"{value:+.3f} {interval(low, high)}"
+        if values.size:
+            numbers += f"; assessors range from {values.min():+.3f} to {values.max():+.3f}"
+        if low <= 0 <= high:
+            yield f"It does not clearly favour or disfavour {group} more than another assessor might: {numbers}."
+        else:
+            verb = "favours" if value > 0 else "disfavours"
+            yield f"It {verb} {group} more than another assessor would: {numbers}."
 
 
-def _kappas(judgments: Judgments, combine_scales: CombineScales, **options: Any) -> PairwiseAgreement | None:
-    """Kappa of each pair; of relevant or not on unlike scales; None for values that are no categories."""
-    if combine_scales == "rescaled":
-        return None
-    if combine_scales != "relevant" and alike(judgments.scales):
-        return kappas_of(judgments, "fractions", "magnitude", **options)
-    return kappas_of(judgments, "magnitude", **{**options, "weights": None}, combine_scales=combine_scales)
+# ---------------------------------------------------------------------- tables
+
+
+def _main_table(comparisons: Sequence[ModelComparison]) -> Table:
+    """A row per model and assessor: test, agreement, error of grades, rankings."""
+    rows = [row for comparison in comparisons for row in comparison.to_frame().to_dict("records")]
+    columns: dict[str, list[str]] = {"model": [row["model"] for row in rows]} if len(comparisons) > 1 else {}
+    columns |= {
+        "assessor": [row["assessor"] for row in rows],
+        "documents": [f"{row['n_documents']:,}" for row in rows],
+        "topics": [f"{row['n_topics']:,}" for row in rows],
+    }
+    shown: dict[str, tuple[str, Callable[[Any], str]]] = {
+        "model as close": ("model_share", _three_digits),
+        "assessor as close": ("assessor_share", _three_digits),
+        "difference": ("difference", lambda value: signed(value, 3)),
+        "p": ("p_adjusted", probability),
+        "replaceable": ("replaceable", _yes_or_no),
+        "assessor's winning rate": ("winning_rate_in_place", lambda value: number(value, 2)),
+        "kappa": ("kappa", _three_digits),
+        "kappa with others": ("kappa_with_others", _three_digits),
+        "tau-b": ("tau_b", _three_digits),
+        "tau-b with others": ("tau_b_with_others", _three_digits),
+        "model's best system": ("best", str),
+        "its rank": ("rank", lambda rank: str(int(rank)) if rank else "-"),
+        "mean difference": ("mean_difference", lambda value: signed(value, 3)),
+        "RMSE": ("rmse", _three_digits),
+        "RMSE recoded": ("rmse_after", _three_digits),
+    }
+    for title, (name, text_of) in shown.items():
+        values = [row.get(name, np.nan) for row in rows]
+        if any(isinstance(value, str | bool) or not isnan(value) for value in values):
+            columns[title] = cells(text_of, values)
+    whose = comparisons[0].model if len(comparisons) == 1 else "each model"
+    return Table.of(f"{whose} compared with each assessor", columns)
+
+
+def _three_digits(value: float) -> str:
+    return number(value, 3)
+
+
+def _yes_or_no(value: Any) -> str:
+    return "-" if isinstance(value, float) and isnan(value) else "yes" if value else "no"
+
+
+def _grades_table(comparisons: Sequence[ModelComparison]) -> Table:
+    """A row per grade of each model: what it means to the assessors."""
+    rows = []
+    for comparison in comparisons:
+        result = comparison.calibration
+        if result is None:
+            continue
+        whole = bool((result.grade % 1 == 0).all())
+        for i in range(result.grade.size):
+            grade = f"{result.grade[i]:g}" if whole else f"{result.grade[i]:.3g}"
+            ends = interval(result.low[i], result.high[i]) if result.low[i] < result.high[i] else "-"  # no variation
+            relevant, recoded = number(result.relevant[i], 3), number(result.calibrated[i], 3)
+            mean = number(result.mean[i], 3)
+            rows.append([result.model, grade, f"{result.n_documents[i]:,}", mean, ends, relevant, recoded])
+    header = ["model", "its grade", "documents", "mean grade", "interval", "relevant", "recoded to"]
+    assessors = comparisons[0].assessors
+    people = assessors[0] if len(assessors) == 1 else count(len(assessors), "assessor")
+    return Table(f"calibration: what a grade of the model means in grades of {people}", header, rows)
+
+
+def _bias_table(bias: AssessorBias) -> Table:
+    """A row for the model and each assessor, group by group; an interval for the model alone."""
+    rows = []
+    for g, group in enumerate(bias.groups):
+        name = f"{group} ({bias.n_systems[g]} of {bias.n_systems_in_all})"
+        own = [signed(bias.bias[g]), interval(bias.low[g], bias.high[g], 4)]
+        rows.append([name, bias.model, *own, probability(bias.p[g]), str(bias.n_topics[g])])
+        for j, assessor in enumerate(bias.assessors):
+            value = signed(bias.assessor_bias[g, j])
+            rows.append([name, assessor, value, "-", "-", str(bias.assessor_n_topics[g, j])])
+    title = "bias: how much further ahead of the other systems a group is than by the (other) assessors"
+    return Table(title, ["system", "assessor", "bias", "interval", "p", "topics"], rows)
+
+
+# ---------------------------------------------------------------------- notes
+
+
+def _notes(comparison: ModelComparison) -> Iterator[Note]:
+    """How the parts were computed, and what would add to the answer."""
+    if comparison.test is not None:
+        yield from _test_notes(comparison.test)
+    else:
+        reason, n = comparison.reason, len(comparison.assessors)
+        if n < MIN_ASSESSORS:
+            more = count(MIN_ASSESSORS - n, "more assessor", "more assessors")
+            reason = (
+                f"it leaves out one assessor at a time; let {more} judge at least {MIN_DOCUMENTS} of these documents"
+            )
+        consequence = "without it nobody knows whether the model is as close to assessors as they are to each other"
+        yield Note("no test", f"{reason}; {consequence}")
+    yield Note("assessors", "all in --judgments other than models; --exclude NAMES leaves some out")
+    if comparison.kappas is not None:
+        weights = comparison.kappas.weights
+        yield Note("kappa", f"Cohen's, weights={weights}; with others: their mean, weighted by documents shared")
+    yield Note(
+        "mean difference, RMSE",
+        "of the model's grade minus the assessor's; recoded: grades of the model replaced by the assessor's mean "
+        "grades, in order, learned from the other topics",
+    )
+    if comparison.calibration is not None:
+        yield Note("calibration", "of each document, the mean grade of its assessors; intervals over topics")
+    if comparison.rankings is None:
+        yield Note("rankings", "--runs FILES adds whether systems rank alike by the model and by the assessors")
+        return
+    yield Note("rankings", "by the systems' means over the topics that model and assessor both scored")
+    if comparison.bias is None:
+        yield Note("bias", "not estimated; --group 'NAME=PATTERN' names systems that the model may favour")
+    else:
+        yield from _bias_notes(comparison.bias)
+
+
+def _test_notes(test: AnnotatorTest) -> Iterator[Note]:
+    """How the test was computed."""
+    yield Note(
+        "test",
+        f"alternative annotator test; eps {test.eps:g}; false discovery rate {test.q:g} (Benjamini-Yekutieli, p is "
+        f"adjusted); the model passes from a winning rate of {PASSES:.2f}; replaceable: no means not shown",
+    )
+    yield Note("clusters", f"{test.clusters}, {CLUSTERS[test.clusters]}")
+    yield Note("closeness", f"{test.closeness}, {CLOSENESS[test.closeness]}; ties count for model and assessor")
+    yield Note("assessor's winning rate", "of each assessor tested in place of the model, against the others")
+    least = int(test.n_topics.min())
+    if test.clusters == "topics" and least < FEW_TOPICS:
+        yield Note(
+            "few topics",
+            f"some assessor is tested on {least}; below {FEW_TOPICS}, and where a model fails on a few topics, up to "
+            "11 % of assessors were replaced wrongly at p <= .05 in simulations (study annotator-test)",
+        )
+    if test.untested:
+        topics = f", or than {MIN_TOPICS} topics," if test.clusters == "topics" else ""
+        shared = f"fewer than {test.min_documents} documents{topics} shared with the model and another assessor"
+        yield Note("not tested", f"{listed(test.untested, 8)}; {shared}")
+    yield from repeats_note(test.n_repeats, f"; counted: {test.repeats}")
+
+
+def _bias_notes(bias: AssessorBias) -> Iterator[Note]:
+    """How the interval was computed."""
+    yield Note(
+        "bias",
+        f"{percent(bias.confidence)} prediction interval for one more assessor, Student's t with "
+        f"{int(bias.df.min())} degrees of freedom; if it excludes 0, the model is further from the assessors than "
+        "another assessor would be",
+    )
+    change = ", ".join(f"{s:+.3f} for {g}" for g, s in zip(bias.groups, bias.severity, strict=True))
+    yield Note(
+        "severity",
+        "removed by shuffling each assessor's judgments among documents that the others judged alike; it explained "
+        f"{change}, and {percent(SEVERITY_ERROR)} of that is in the standard error",
+    )

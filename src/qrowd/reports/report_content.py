@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from qrowd.reports.columns import records_of
 from qrowd.reports.document import Note, Reported, columns_of
 from qrowd.reports.kinship import RelatedAssessors
 from qrowd.reports.report_assessors import Assessors, Topics
@@ -15,7 +16,7 @@ from qrowd.reports.report_measures import ByMeasure
 from qrowd.reports.report_methods import Methods
 from qrowd.reports.report_systems import Answer, PairRow
 from qrowd.reports.report_texts import Texts
-from qrowd.reports.systems import SystemRow, system_columns
+from qrowd.reports.systems import SystemRow
 from qrowd.reports.unanswered import Unanswered
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class ReportContent(Reported):
 
     def _system_columns(self) -> dict[str, Any]:
         """The table of systems, with their ranks by each method."""
-        columns = system_columns(self.systems)
+        columns = columns_of(records_of(self.systems))
         for ranking in self.methods.rankings:
             ranks = dict(zip(self.methods.systems, ranking.ranks, strict=True))
             name = f"rank_by_{ranking.name.replace(' ', '_').replace('-', '_').lower()}"

@@ -10,12 +10,13 @@ from io import StringIO
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from qrowd.reports.columns import cell, columns_of_tables, records_of
 from qrowd.reports.document import Table
 from qrowd.reports.kinship import CELLS, RelatedAssessors
 from qrowd.reports.phrases import interval, number, percent, probability, signed
 from qrowd.reports.report_influence import DocumentRow, Influence, grades_text, influence_records
 from qrowd.reports.report_measures import ByMeasure, MeasureRanking
-from qrowd.reports.systems import COLUMNS, system_records
+from qrowd.reports.systems import SystemRow
 from qrowd.reports.unanswered import Row, Unanswered, cells_of, title_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def grids_of(report: ReportContent) -> dict[str, Grid]:
     compared = f"Systems by mean {report.measure}, compared with {report.compared_with}"
     by_method = "Ranks by each method that combines the assessors"
     return {
-        "systems": Grid(compared, _systems(report), systems, "systems.csv", system_records(systems)),
+        "systems": Grid(compared, _systems(report), systems, "systems.csv", records_of(systems)),
         "pairs": Grid("Each pair of the leading systems", _pairs(report), pairs, "pairs.csv", _records(pairs)),
         "assessors": Grid("Assessors", _assessors(report), assessors, "assessors.csv", _records(assessors)),
         "topics": Grid("Topics", _topics(report), topics, "topics.csv", _records(topics)),
@@ -194,21 +195,30 @@ def _systems(report: ReportContent) -> list[TableColumn]:
     level = percent(report.answer.confidence)
     over = "over topics" if report.answer.method == "topics" else "over topics and assessors"
 
-    def column(name: str, meaning: str, field: str = "", title: str = "") -> TableColumn:
-        key: Callable[[Any], float | None] = (lambda row: getattr(row, field)) if field else (lambda row: None)
-        return TableColumn(title or name, meaning, COLUMNS[name], key)
+    declared = columns_of_tables(SystemRow)
+
+    def column(name: str, meaning: str = "", title: str = "") -> TableColumn:
+        shown = declared[name]
+
+        def key(row: SystemRow) -> Any:
+            return None if name in UNSORTED else getattr(row, name)
+
+        return TableColumn(title or shown.heading, meaning or shown.meaning, lambda row: cell(row, name, shown), key)
 
     return [
-        column("system", "best mean first"),
-        column("mean", "mean over topics of the panel's mean", "mean", report.measure),
-        column("interval", f"{level}, over topics and assessors; it ends where the measure does", "low"),
-        column("difference", f"mean minus that of {report.compared_with}", "difference"),
-        column("interval of difference", f"{level} for all pairs of systems together, {over}", "difference_low"),
-        column("p", "of the difference, adjusted for all pairs of systems", "p"),
-        column("rank interval", f"ranks that the system may hold, {level} for all systems together", "rank_low"),
-        column("may be the best", "no other system is significantly better"),
-        column("first for", "number of assessors by whose judgments the system is first", "first_for"),
+        column("system"),
+        column("mean", title=report.measure),
+        column("low", f"{level}, over topics and assessors; it ends where the measure does"),
+        column("difference", f"mean minus that of {report.compared_with}"),
+        column("difference_low", f"{level} for all pairs of systems together, {over}"),
+        column("p"),
+        column("rank_low", f"ranks that the system may hold, {level} for all systems together"),
+        column("may_be_best"),
+        column("first_for"),
     ]
+
+
+UNSORTED = ("system", "may_be_best")
 
 
 def _pairs(report: ReportContent) -> list[TableColumn]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import isfinite, nan
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -21,51 +21,78 @@ from qrowd.evaluation import bounds_of
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Seed
 from qrowd.model.scores import Scores
-from qrowd.reports.document import Note, Table
+from qrowd.reports.columns import Column, columns_of_tables, table_of
+from qrowd.reports.document import Note
 from qrowd.reports.phrases import interval, listed, number, percent, probability, signed, span
+from qrowd.reports.table import Table
+
+
+def _rank(rank: int) -> str:
+    return str(rank or "-")
+
+
+def _ranks(low: int, high: int) -> str:
+    return span(low, high) if low and low == low else "-"
+
+
+def _counts(wins: int, ties: int, losses: int) -> str:
+    return f"{wins}/{ties}/{losses}"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else ""
+
+
+def _means(lowest: float, highest: float) -> str:
+    return span(lowest, highest, digits=4)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SystemRow:
     """One system by one measure; None: not asked for; nan, or 0 for a rank: not known.
 
-    mean, standard_error : over topics, of the panel's mean scores (the reference's scores, where there is one).
-    low, high : interval of the mean over topics and assessors.
-    lowest, highest : of the assessors' own means. rank : by the mean. best_rank, worst_rank : of the assessors' own
-        rankings. first_for : number of assessors who have the system first, alone or tied.
-    difference, difference_low, difference_high : the system minus the one all are compared with; the interval holds
-        for all pairs of systems together. p : of the difference, adjusted for all pairs of systems. significant :
-        whether p is below 1 - confidence.
-    wins, ties, losses : topics on which the system's mean over assessors is higher, equal, lower.
-    rank_low, rank_high : ranks that the system may hold, for all systems together. may_be_best : whether no other
-        system is significantly better.
-    top_set : whether it is in the Wilcoxon top set; top_set_for : number of assessors whose top set has it.
+    standard_error : over topics, of the panel's mean scores (the reference's scores, where there is one).
+    first_for : assessors who have the system first, alone or tied. significant : whether p is below 1 - confidence.
+    top_set_for : assessors whose Wilcoxon top set has the system.
     """
 
-    system: str
-    rank: int
-    mean: float
-    standard_error: float
-    low: float | None = None
+    system: Annotated[str, Column("system", meaning="best mean first")]
+    rank: Annotated[int, Column("rank", _rank)]
+    mean: Annotated[float, Column("mean", number, "mean over topics of the panel's mean")]
+    standard_error: Annotated[float, Column("standard error", number)]
+    low: Annotated[
+        float | None,
+        Column("interval", interval, "over topics and assessors; it ends where the measure does", also=("high",)),
+    ] = None
     high: float | None = None
-    lowest: float
+    lowest: Annotated[float, Column("range over assessors", _means, also=("highest",))]
     highest: float
-    best_rank: int
+    best_rank: Annotated[int, Column("ranks by assessor", _ranks, also=("worst_rank",))]
     worst_rank: int
-    first_for: int
-    difference: float | None = None
-    difference_low: float | None = None
+    first_for: Annotated[int, Column("first for", meaning="number of assessors by whose judgments the system is first")]
+    difference: Annotated[
+        float | None, Column("difference", signed, "from the mean of the system it is compared with")
+    ] = None
+    difference_low: Annotated[
+        float | None,
+        Column("interval of difference", interval, "for all pairs of systems together", also=("difference_high",)),
+    ] = None
     difference_high: float | None = None
-    p: float | None = None
-    significant: bool | None = None
-    wins: int | None = None
+    wins: Annotated[int | None, Column("wins/ties/losses", _counts, also=("ties", "losses"))] = None
     ties: int | None = None
     losses: int | None = None
-    rank_low: int | None = None
+    p: Annotated[float | None, Column("p", probability, "of the difference, adjusted for all pairs of systems")] = None
+    significant: bool | None = None
+    rank_low: Annotated[
+        int | None,
+        Column("rank interval", _ranks, "ranks that it may hold, for all systems together", also=("rank_high",)),
+    ] = None
     rank_high: int | None = None
-    may_be_best: bool | None = None
-    top_set: bool | None = None
-    top_set_for: int | None = None
+    may_be_best: Annotated[bool | None, Column("may be the best", _yes, "no other system is significantly better")] = (
+        None
+    )
+    top_set: Annotated[bool | None, Column("top set", _yes)] = None
+    top_set_for: Annotated[int | None, Column("in top sets")] = None
 
 
 def system_rows(
@@ -163,52 +190,21 @@ def differences_to(ranks: RankIntervals | None, system: str, scores: Scores) -> 
 # ---------------------------------------------------------------------- as tables
 
 
-COLUMNS: dict[str, Callable[[SystemRow], str]] = {
-    "system": lambda row: row.system,
-    "rank": lambda row: str(row.rank or "-"),
-    "mean": lambda row: number(row.mean),
-    "standard error": lambda row: number(row.standard_error),
-    "interval": lambda row: interval(_known(row.low), _known(row.high)),
-    "range over assessors": lambda row: span(row.lowest, row.highest, digits=4),
-    "ranks by assessor": lambda row: span(row.best_rank, row.worst_rank) if row.best_rank else "-",
-    "first for": lambda row: str(row.first_for),
-    "difference": lambda row: signed(_known(row.difference)),
-    "interval of difference": lambda row: interval(_known(row.difference_low), _known(row.difference_high)),
-    "wins/ties/losses": lambda row: f"{row.wins}/{row.ties}/{row.losses}",
-    "p": lambda row: probability(_known(row.p)),
-    "rank interval": lambda row: span(row.rank_low, row.rank_high or 0) if row.rank_low else "-",
-    "may be the best": lambda row: "yes" if row.may_be_best else "",
-    "top set": lambda row: "yes" if row.top_set else "",
-    "in top sets": lambda row: str(row.top_set_for),
-}
-OF_DIFFERENCES = ("difference", "interval of difference", "wins/ties/losses", "p")
+OF_DIFFERENCES = ("difference", "difference_low", "difference_high", "wins", "ties", "losses", "p")
 
 
 def system_table(
     title: str, rows: Sequence[SystemRow], names: Sequence[str], *, baseline: str | None = None, noun: str = "assessor"
 ) -> Table:
-    """Some of `COLUMNS`; the baseline is not compared with itself. noun : what the assessors are called."""
+    """Some columns of the systems; the baseline is not compared with itself. noun : what the assessors are called."""
+    table = table_of(title, rows, names)
+    headings = {columns_of_tables(SystemRow)[name].heading for name in OF_DIFFERENCES if name in names}
+    compared = [heading in headings for heading in table.header]
     cells = [
-        ["" if row.system == baseline and name in OF_DIFFERENCES else COLUMNS[name](row) for name in names]
-        for row in rows
+        ["" if row.system == baseline and blank else cell for cell, blank in zip(line, compared, strict=True)]
+        for row, line in zip(rows, table.rows, strict=True)
     ]
-    return Table(title, [name.replace("assessor", noun) for name in names], cells)
-
-
-def system_columns(rows: Sequence[SystemRow]) -> dict[str, list[Any]]:
-    """The rows as columns, without those that were not asked for."""
-    columns = {field.name: [getattr(row, field.name) for row in rows] for field in fields(SystemRow)}
-    return {name: column for name, column in columns.items() if any(value is not None for value in column)}
-
-
-def system_records(rows: Sequence[SystemRow]) -> list[dict[str, Any]]:
-    """The rows as dictionaries, without the columns that were not asked for."""
-    columns = system_columns(rows)
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def _known(value: float | None) -> float:
-    return nan if value is None else value
+    return Table(title, [heading.replace("assessor", noun) for heading in table.header], cells)
 
 
 # ---------------------------------------------------------------------- which may be the best

@@ -26,7 +26,6 @@ from qrowd.collect.protocols.settings import PreferenceSettings
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.base import to_json
-from qrowd.collect.store.draws import DRAWN
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.materials import UnitRow
 from qrowd.collect.store.pseudonyms import Pseudonymiser
@@ -88,8 +87,7 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
             continue
         label = labels.get(one.assessor_id or 0)
         data: dict[str, Any] = dict(one.data) if label is None else hide.data(one.kind, one.data, label)
-        if one.kind != DRAWN:  # which counts them as the question does
-            data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
+        data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
         if one.kind == "assigned":
             data["topic"] = topics[data["topic"]]
         place = None if one.unit_id is None else [topics[units[one.unit_id].topic_id], units[one.unit_id].number]
@@ -201,7 +199,7 @@ class _Numbers:
             A key does not fit the kind of the event, the campaign of line 1, or the lines before.
         """
         data = dict(row.data)
-        for key in data.keys() & set(DOCUMENTS) if row.kind != DRAWN else ():
+        for key in data.keys() & set(DOCUMENTS):
             data[key] = _number(self.documents, data[key], ("data", key), "document")
         if row.kind == "assigned" and "topic" in data:
             data["topic"] = _number(self.topics, data["topic"], ("data", "topic"), "topic")

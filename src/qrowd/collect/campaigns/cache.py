@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Table
 
 from qrowd.collect.campaigns.document_rows import document_text
-from qrowd.collect.campaigns.drawn import Drawn, NewSizes, read_drawn
 from qrowd.collect.campaigns.material import gold_of_topic, material_of
 from qrowd.collect.campaigns.pages import DocumentText, TopicText
 from qrowd.collect.campaigns.state import Arm, CampaignSettings, read_settings
@@ -226,10 +225,8 @@ class Cache:
         self._topics: Bounded[Stamped, TopicRow] = Bounded(4096)
         self._documents: Bounded[Stamped, DocumentText] = Bounded(8192)
         self._boards: Bounded[Stamped, tuple[int, Board]] = Bounded(1024)
-        self._drawn: Bounded[Stamped, Drawn] = Bounded(64)
         self._states: Bounded[int, tuple[StoredJson, Any]] = Bounded(4096)  # as the table has it, and as it is
         self.apart: Bounded[int, bool] = Bounded(65536)  # assessors of campaigns in which nobody judges together
-        self.new_sizes: dict[int, NewSizes] = {}  # by campaign, of the last look
         self.stamp, self.has_read = 0, False
 
     def at(self, stamp: int) -> Cache:
@@ -346,7 +343,7 @@ class Cache:
         gold_every, gold_first, version : as in its event "assigned".
         """
         settings = self.settings(connection, assessor.campaign_id)
-        name, material = self._unit(connection, assessor.campaign_id, slot.unit_id)
+        name, _ = self._unit(connection, assessor.campaign_id, slot.unit_id)
         arm = settings.arms[name]
         protocol = PROTOCOLS[arm.protocol]
         row = AssignmentRow(
@@ -362,7 +359,7 @@ class Cache:
             created=at,
             updated=at,
             arm=arm.name,
-            drawn_id=0 if settings.question is None else material.documents[0],
+            drawn_id=0 if settings.question is None else slot.unit_id,
             state=gold_places(gold_every, gold_first),
         )
         task = self.task(connection, row, assessor)
@@ -405,12 +402,6 @@ class Cache:
         self._boards[self.stamp, row.unit_id] = last, board
         return board
 
-    def drawn(self, connection: Connection, campaign_id: int) -> Drawn:
-        """What was drawn in a campaign with a question."""
-        key = self.stamp, campaign_id
-        self._drawn[key] = drawn = read_drawn(connection, campaign_id, self._drawn.get(key))
-        return drawn
-
     def forget(self, stamp: int) -> None:
         """What was read while a campaign was being changed."""
         for values in (self._settings, self._units, self._tasks, self._topics, self._documents):
@@ -420,7 +411,6 @@ class Cache:
     def forget_boards(self) -> None:
         """After anything that may have been undone."""
         self._boards.clear()
-        self._drawn.clear()
 
 
 def _there(row: V | None) -> V:

@@ -16,7 +16,7 @@ from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.versions import CHANGED, history_of
 from qrowd.collect.protocols.assembly import slots_of
-from qrowd.collect.store import draws, events, materials, state
+from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import assignment, gold, image, slot, topic
@@ -78,7 +78,7 @@ def change_campaign(
         "gold": list(changes.gold),
         "lease_minutes": list(changes.lease_minutes),
     }
-    earlier = [one.data for one in draws.events_of_kind(connection, row.id, CHANGED)]
+    earlier = [one.data for one in events.of_kind(connection, row.id, CHANGED)]
     events.append(connection, [LogEntry(at, row.id, None, None, None, "owner", CHANGED, data, account=account)])
     settings = {**settings_table(changes.plan), "history": history_of([*earlier, data])}
     values = {"title": changes.plan.title, "settings": settings, "version": changes.version}

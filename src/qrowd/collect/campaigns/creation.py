@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.document_rows import add_documents, add_pictures, document_of, pictures_of
-from qrowd.collect.campaigns.drawn import first_event
 from qrowd.collect.campaigns.effort import effort_of
 from qrowd.collect.campaigns.gold_questions import GoldQuestion
 from qrowd.collect.campaigns.material import question_of
 from qrowd.collect.campaigns.plan import Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
-from qrowd.collect.campaigns.question_settings import QuestionSettings, first_sizes
+from qrowd.collect.campaigns.question import add_first_batch
+from qrowd.collect.campaigns.question import question_of as question_of_campaign
+from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.web_pages import OWN, image_from_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.schema import plain
 from qrowd.collect.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
-from qrowd.collect.store import draws, events, materials
+from qrowd.collect.store import events, materials
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.events import LogEntry
-from qrowd.collect.store.materials import CampaignRow
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
 
@@ -79,17 +78,19 @@ def create_campaign(
     topics = materials.ids_by_label(connection, "topic", campaign_id)
     rows_of_gold = (row for t in plan.topics for row in gold_rows(t, topics[t.label], documents))
     materials.add_material(connection, "gold", campaign_id, rows_of_gold)
-    if plan.question is None:
+    n_units = n_slots = 0
+    if plan.question is not None:
+        materials.add_question(connection, campaign_id, plan.question.content)
+    if plan.question is None or units is not None:
         n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units, arms or {})
-    else:
-        n_units, n_slots = _add_question(connection, plan.question, campaign_id, topics, documents), 0
     counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
     events.append(
         connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts, account=account)]
     )
     if plan.question is not None and units is None:
-        first = first_event(first_sizes(plan.question))
-        events.append(connection, [LogEntry(at, campaign_id, None, None, None, "server", first.kind, first.data)])
+        created = materials.find_campaign(connection, campaign_id)
+        assert created is not None
+        add_first_batch(connection, created, plan.question, at)
     return campaign_id
 
 
@@ -117,13 +118,17 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     gold: dict[int, list[GoldQuestion]] = {}
     for g in materials.gold_of(connection, campaign_id):
         worse = "" if g.other_id is None else labels[g.other_id]
-        question = GoldQuestion(labels[g.document_id], tuple(g.accepted), worse, g.reason)
-        gold.setdefault(g.topic_id, []).append(question)
+        known = GoldQuestion(labels[g.document_id], tuple(g.accepted), worse, g.reason)
+        gold.setdefault(g.topic_id, []).append(known)
+    question = question_of_campaign(connection, row)
+    drawn: dict[str, list[str]] = {}
+    for topic, document in () if question is None else question.pairs:
+        drawn.setdefault(topic, []).append(document)
     topics = tuple(
         TopicPlan(
             t.label,
             t.title,
-            tuple(labels[d] for d in sorted(pools[t.id])),
+            tuple(labels[d] for d in sorted(pools[t.id])) if question is None else tuple(drawn[t.label]),
             t.description,
             t.narrative,
             question_of(t.question),
@@ -150,7 +155,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         questions=row.settings["questions"],
         preset=row.settings["preset"],
         crowd=settings.crowd,
-        question=_question_of(connection, row),
+        question=question,
         gold=settings.gold,
         language=settings.language,
         retention_days=settings.retention_days,
@@ -201,37 +206,7 @@ def _frames(plan: Plan) -> list[str]:
 
 
 def _short(question: QuestionSettings) -> dict[str, Any]:
-    return {**question.short(), "n_documents": len(question.preparation().pairs)}
-
-
-def _question_of(connection: Connection, row: CampaignRow) -> QuestionSettings | None:
-    if (table := row.settings.get("question")) is None:
-        return None
-    settings = {key: value for key, value in table.items() if key != "n_documents"}
-    return QuestionSettings(**settings, content=draws.find_question(connection, row.id) or {})
-
-
-def _add_question(
-    connection: Connection,
-    question: QuestionSettings,
-    campaign_id: int,
-    topics: Mapping[str, int],
-    documents: Mapping[str, int],
-) -> int:
-    """Write the question, and a unit for each of its documents, numbered as in its design; how many units.
-
-    Units come one of each topic after the other, because models judge in this order.
-    """
-    draws.add_question(connection, campaign_id, question.content)
-    preparation = question.preparation()
-    turn: Counter[str] = Counter()
-    rows = []
-    for number, (topic, document) in enumerate((*preparation.pairs, *preparation.further_pairs)):
-        turn[topic] += 1
-        row = {"topic_id": topics[topic], "arm": "", "number": number, "documents": [documents[document]]}
-        rows.append((turn[topic], number, row))
-    materials.add_material(connection, "unit", campaign_id, [row for *_, row in sorted(rows, key=lambda one: one[:2])])
-    return len(rows)
+    return {**question.short(), "n_documents": len(question.pairs)}
 
 
 def topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
@@ -271,14 +246,18 @@ def _assembled(t: TopicPlan, settings: Settings, rng: Rng) -> list[list[str]]:
     return [[t.pool[place] for place in places] for places in units]
 
 
-def _known_units(t: TopicPlan, settings: Settings, units: Any) -> list[list[str]]:
-    """A topic's units in one arm as they were assembled before, if they can be its."""
+def _known_units(t: TopicPlan, settings: Settings, units: Any, *, partly: bool) -> list[list[str]]:
+    """A topic's units in one arm as they were assembled before, if they can be its.
+
+    partly : whether documents may be in no unit, as those that a question has not drawn.
+    """
     of_texts = isinstance(units, list | tuple) and all(
         isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels) for labels in units
     )
     if of_texts and all(len(set(labels)) == len(labels) > 0 for labels in units):
         members = {label for labels in units for label in labels}
-        if members == set(t.pool) and all(set(_checks(t, settings)) <= set(labels) for labels in units):
+        fits = members <= set(t.pool) if partly else members == set(t.pool)
+        if fits and all(set(_checks(t, settings)) <= set(labels) for labels in units):
             return [list(labels) for labels in units]
     raise ArgumentError(
         f"units of topic {t.label!r}: they do not fit its pool; give lists of its documents that hold each, none twice "
@@ -312,7 +291,9 @@ def _add_units(
                 assembled = _assembled(t, settings, chance.stream(f"units {arm}".strip(), i))
             else:
                 of_topic = units.get(t.label)
-                assembled = _known_units(t, settings, of_topic.get(arm) if isinstance(of_topic, Mapping) else None)
+                of_arm = of_topic.get(arm) if isinstance(of_topic, Mapping) else None
+                partly = plan.question is not None
+                assembled = _known_units(t, settings, [] if partly and of_arm is None else of_arm, partly=partly)
             if numbered and len(places) != len(assembled):
                 raise ArgumentError(f"arms of topic {t.label!r}: {len(places)} units of {arm!r}, not {len(assembled)}")
             for which, labels in enumerate(assembled):

@@ -16,6 +16,7 @@ from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.collected import scale_of
 from qrowd.collect.campaigns.lookup import find_arms
 from qrowd.collect.campaigns.membership import record
+from qrowd.collect.campaigns.question import design_content
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.events import Event
@@ -172,9 +173,7 @@ def export_rows(
     if what == ARCHIVE:
         return _together(write_archive(connection, campaign, names=names))
     if what == DESIGN:
-        from qrowd.collect.campaigns.looking import design_content  # slow to import
-
-        return iter([design_content(connection, row.id)])
+        return iter([design_content(connection, row)])
     several, changed = "" not in protocols, row.version > 1
     arms = [arm for arm, protocol in protocols.items() if (protocol == PREFERENCE) == (what != JUDGMENTS)]
     if what == REVISIONS:

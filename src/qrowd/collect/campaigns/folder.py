@@ -32,7 +32,7 @@ from qrowd.collect.campaigns.known_answers import (
 from qrowd.collect.campaigns.places import Place, placed
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.campaigns.question_files import question_and_pools
+from qrowd.collect.campaigns.question_settings import question_and_pools
 from qrowd.collect.campaigns.shown_files import PDF, ShownFiles, pdf_as, read_guidelines
 from qrowd.collect.campaigns.web_pages import ENDINGS
 from qrowd.collect.protocols.presets import with_preset

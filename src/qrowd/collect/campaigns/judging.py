@@ -18,7 +18,6 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor, page_id, place_of
 from qrowd.collect.campaigns.crowd import KEYS
-from qrowd.collect.campaigns.drawn import is_left
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.messages import messages_of_page
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
@@ -48,12 +47,13 @@ from qrowd.collect.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd.collect.store import answers, draws, events, materials, sessions, state
+from qrowd.collect.store import answers, events, materials, sessions, state
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.state import AssessorRow, AssignmentRow
 
 Clock = Callable[[], float]
+NEXT_BATCH = 60.0  # seconds after which somebody who waits for the next batch of a question looks again
 Change = Callable[
     [Transaction, AssessorRow, str, AssignmentState | None], tuple[AssessorRow, AssignmentState | None]
 ]  # status : of the campaign
@@ -74,7 +74,6 @@ class JudgingService:
         self.store, self.clock, self._number = store, clock, number
         self.cache = Cache()
         self.retention_days: float | None = None  # for campaigns that do not say how long names are kept
-        self.answered: Callable[[int], None] = lambda campaign_id: None  # called after an answer to a question
 
     # ------------------------------------------------------------------ coming in
 
@@ -256,7 +255,7 @@ class JudgingService:
         """Change the state of an assessor and their unit in one transaction."""
         at, tried = self.clock(), False
 
-        def work(connection: Connection) -> Callable[[], tuple[Receipt, int]]:
+        def work(connection: Connection) -> Callable[[], Receipt]:
             nonlocal tried
             if tried:  # the last try was undone, and boards may remember it
                 self.cache.forget_boards()
@@ -272,7 +271,7 @@ class JudgingService:
                         "changed", "This page has already been used to save another answer. Here it is again."
                     )
                 replay = Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late)
-                return lambda: (replay, 0)
+                return lambda: replay
             transaction = Transaction(connection, cache, assessor.campaign_id, at, self._number)
             if key:
                 transaction.set_key(f"{assessor_id:x}:{key}", digest)
@@ -282,22 +281,17 @@ class JudgingService:
             reads = self.store.dialect != "sqlite" and cache.has_read
             stamp = materials.ask_stamp(connection, assessor.campaign_id) if reads else None
 
-            of_question = assessor.campaign_id if transaction.settings.question is not None else 0
-
-            def stored() -> tuple[Receipt, int]:
+            def stored() -> Receipt:
                 if stamp is not None and stamp() != cache.stamp:
                     # The campaign was changed while this was read: the page may be of both versions.
                     self.cache.forget(cache.stamp)
-                    return transaction.receipt(None), of_question
-                return transaction.receipt(page), of_question
+                    return transaction.receipt(None)
+                return transaction.receipt(page)
 
             return stored
 
         try:
-            receipt, campaign_id = (await self.store.write_async(work))()
-            if campaign_id and any(event.kind in ("judged", "revised") for event in receipt.events):
-                self.answered(campaign_id)
-            return receipt
+            return (await self.store.write_async(work))()
         except StoreError:
             self.cache.forget_boards()  # they may remember what was undone
             raise
@@ -357,11 +351,7 @@ class JudgingService:
             connection, cache, settings, assessor.name, view, assignment, named=named, draft=draft,
             pseudonym=assessor.pseudonym or "",
         )  # fmt: skip
-        page = messages_of_page(connection, settings, assessor, assignment, page)
-        if settings.question is None or not isinstance(view, DocumentView):
-            return page
-        size = settings.set_size
-        return replace(page, place=(journey_of_assessor(assessor).n_units % size + 1, size))
+        return messages_of_page(connection, settings, assessor, assignment, page)
 
     def _page_of_reopened(
         self,
@@ -396,7 +386,7 @@ class JudgingService:
             view = assignment.protocol.view(assignment.task, assignment.state)
             if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
-            may_work = settings.may_work(journey_of_assessor(assessor))
+            may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
             return replace(
                 view, another=status == "running" and may_work and self._is_next(connection, settings, assessor, at)
             )
@@ -405,15 +395,15 @@ class JudgingService:
             return NoneLeftView(None, journey.has_worked(way))
         if status != "running":
             return PausedView(stopped=status == "stopped")
-        if not settings.may_work(way):
+        if not journey.may_work(settings.journey, way):
             return journey.view(settings.journey, way)
         is_free = self._is_free(connection, settings, assessor, at)
         until = at if is_free else self._next_lapse(connection, settings, assessor, at)
         return NoneLeftView(until, journey.has_worked(way))
 
     def _is_next(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float) -> bool:
-        """Whether there is another unit: a free one, or one whose lease expired."""
-        if self._is_free(connection, settings, assessor, at):
+        """Whether there is another unit: a free one, one whose lease expired, or one that a question may draw soon."""
+        if settings.question is not None or self._is_free(connection, settings, assessor, at):
             return True
         until = self._next_lapse(connection, settings, assessor, at)
         return until is not None and until < at
@@ -421,13 +411,13 @@ class JudgingService:
     def _next_lapse(
         self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float
     ) -> float | None:
-        if settings.question is not None:
-            return draws.next_lapse(connection, assessor.campaign_id, assessor.id, settings.n_slots)
-        return state.next_lapse(connection, assessor.campaign_id, assessor.id, at)
+        lapse = state.next_lapse(connection, assessor.campaign_id, assessor.id, at)
+        if settings.question is None:
+            return lapse
+        soon = at + NEXT_BATCH
+        return soon if lapse is None else min(lapse, soon)
 
     def _is_free(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float) -> bool:
-        if settings.question is not None:
-            return is_left(connection, assessor.campaign_id, assessor, settings.n_slots)
         return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, at, lock=False) is not None
 
     def _page_of_view(

@@ -143,6 +143,10 @@ def ask_in_campaign(
         A server that refuses everything; what has been answered is in the record and in the campaign.
     """
     settings = store.read(lambda connection: read_settings(find(connection, campaign)))
+    if settings.question is not None:
+        raise ArgumentError(
+            f"{campaign}: people judge the batches of its question; name judgments of models in [question] by models ="
+        )
     chosen = prompts_of(prompts)
     for one in chosen:
         for arm in settings.arms.values():

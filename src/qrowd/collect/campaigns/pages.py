@@ -87,7 +87,6 @@ class Page:
     frames : sites of which the campaign shows pages in frames; "'self'" is the server.
     preview : nothing can be answered; the page only shows what the task is like.
     language : of the interface, as the campaign has it; "" for the one that the browser asks for.
-    place : which document of how many in one go, where each is a unit of its own; from 1.
     guidelines : Markdown. pictures : (name, digest) of its pictures; in what a server sends, their addresses.
     guidelines_at : in what a server sends, the address of the page of the guidelines.
     effort : documents of a unit, and about how many minutes it takes.
@@ -116,7 +115,6 @@ class Page:
     draft: Draft | None = None
     named: bool = True
     preview: bool = False
-    place: tuple[int, int] | None = None
     language: str = ""
     guidelines: str = ""
     pictures: tuple[tuple[str, str], ...] = ()

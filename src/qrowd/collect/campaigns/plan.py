@@ -201,8 +201,7 @@ def _problems(plan: Plan) -> Problems:
         problem = f"{n_sites} sites are shown in frames, more than {MAX_SITES}; show images of their pages"
         yield ("documents",), problem
     if plan.question is not None:
-        pools, asks = {topic.label: topic.pool for topic in plan.topics}, any(topic.question for topic in plan.topics)
-        yield from question_problems(plan.question, plan.arms, pools, asks=asks)
+        yield from question_problems(plan.question, plan.arms, {topic.label: topic.pool for topic in plan.topics})
     yield from gold_problems(plan)
     labels = {document.label for document in plan.documents}
     for i, topic in enumerate(plan.topics):

@@ -44,16 +44,13 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
 
 def _about_question(question: QuestionSettings, plan: Plan) -> Iterator[str]:
     """What a question makes of a campaign."""
-    preparation = question.preparation()
-    n, out = len(preparation.pairs), preparation.n_topics_out
     yield (
-        f"Question: {question.text}, by {question.measure}. {n} documents can change the answer; each is handed out by "
-        'itself when it is drawn, k at a time to an assessor, without rating, postponing or "I can\'t tell".'
+        f"Question: {question.text}, by {question.measure}. {len(question.pairs)} documents can change the answer; "
+        f"they are drawn in batches of {question.batch} until it is decided."
     )
+    out = len(question.content["runs"]["topics"]) - len(plan.topics)
     if out:
-        yield f"{out} topics of the runs are left out, because no model judged them."
-    if question.target == "these topics" and (further := len(preparation.candidates.topics) - len(plan.topics)) > 0:
-        yield f"{further} further topics of the runs have no document that can change the answer."
+        yield f"{out} topics of the runs have no document that can change the answer, or no model judged them."
 
 
 def _assessors_needed(plan: Plan) -> Iterator[str]:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import arms_in_short
-from qrowd.collect.campaigns.question_progress import QuestionProgress, question_progress
+from qrowd.collect.campaigns.question import QuestionProgress, question_progress
 from qrowd.collect.campaigns.state import protocols_of, read_settings, the_protocol
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.protocols.settings import GradesSettings

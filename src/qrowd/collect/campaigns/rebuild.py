@@ -10,14 +10,12 @@ from sqlalchemy import Connection, Table, text
 
 from qrowd.collect.campaigns.assessor_state import ABOUT_ASSIGNMENTS, assessor_after, new_assessor
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair
-from qrowd.collect.campaigns.drawn import rebuilt_slots
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.messages import Messages
 from qrowd.collect.campaigns.versions import restore_versions
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.answers import save_answers
-from qrowd.collect.store.draws import DRAWN
 from qrowd.collect.store.persons import events_of_assessor
 from qrowd.collect.store.state import AssessorRow, Slot
 
@@ -45,12 +43,10 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     assignments: dict[int, AssignmentState] = {}
     closed: dict[int, list[int]] = {}
     messages = Messages()
-    status, n, n_people, of_slots = "running", 0, 0, []
+    status, n, n_people = "running", 0, 0
     log = events.of_campaign(connection, row.id) if only is None else events_of_assessor(connection, only)
     for one in log:
         n += 1
-        if one.kind in (DRAWN, "assigned"):
-            of_slots.append(one)
         event, who, which = Event(one.kind, one.data), one.assessor_id, one.assignment_id
         messages.add(one)
         if who is None:  # of the campaign as a whole
@@ -87,9 +83,6 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
         return n
     state.clear_state(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)
-    if settings.question is not None:
-        state.remove_slots(connection, row.id)
-        rebuilt_slots(connection, row.id, of_slots, settings.n_slots)
     state.add_assessors(connection, *assessors.values())
     state.add_assignments(connection, [assignment.to_row() for assignment in assignments.values()])
     for which, numbers in closed.items():

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.instructions import as_written
-from qrowd.collect.protocols.journey import Journey
 from qrowd.collect.protocols.schema import read
 from qrowd.collect.protocols.settings import (
     GoldSettings,
-    GradesSettings,
     JourneySettings,
     MagnitudeSettings,
     PreferenceSettings,
@@ -83,32 +80,6 @@ class CampaignSettings:
     leases: tuple[float, ...] = ()
     consent_version: int = 1
     retention_days: float | None = None
-
-    @property
-    def set_size(self) -> int:
-        """Units that an assessor judges in one go: one, or with a question as many documents as a unit would hold."""
-        settings = next(iter(self.arms.values())).settings
-        return settings.k if self.question is not None and isinstance(settings, GradesSettings) else 1
-
-    @property
-    def n_slots(self) -> int:
-        """Assessors of each document that a question draws."""
-        settings = next(iter(self.arms.values())).settings
-        return settings.redundancy
-
-    def may_work(self, way: Journey) -> bool:
-        """Whether an assessor may have a unit; `max_units` counts sets, and within a set there is always another."""
-        size = self.set_size
-        if size == 1:
-            return journey.may_work(self.journey, way)
-        within = way.n_units % size != 0
-        settings = replace(
-            self.journey,
-            max_units=size * self.journey.max_units,
-            another=self.journey.another or within,
-            restart=self.journey.restart or within,
-        )
-        return journey.may_work(settings, way)
 
     @cached_property
     def together(self) -> bool:

@@ -14,7 +14,6 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.assessor_state import assessor_after, new_assessor
 from qrowd.collect.campaigns.balance import turns_of
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair, journey_of_assessor, place_of
-from qrowd.collect.campaigns.drawn import drawn_event
 from qrowd.collect.campaigns.exclusion import exclude_by_gold, gold_of_unit
 from qrowd.collect.campaigns.messages import take_message
 from qrowd.collect.campaigns.pages import Page, Receipt
@@ -34,7 +33,7 @@ from qrowd.collect.protocols.events import (
     Refusal,
 )
 from qrowd.collect.protocols.views import DocumentView, EndView, PairView
-from qrowd.collect.store import answers, draws, events, state
+from qrowd.collect.store import answers, events, state
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import MODEL
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
@@ -120,22 +119,7 @@ class Transaction:
             raise Refusal("ended", "This set is complete; nothing in it can be changed any more.")
         if campaign_status == "stopped":
             return assessor, self._late_action(assessor, assignment, action)
-        return self._next_in_set(*self._in_unit(assessor, assignment, action), running)
-
-    def _next_in_set(
-        self, assessor: AssessorRow, assignment: AssignmentState, running: bool
-    ) -> tuple[AssessorRow, AssignmentState | None]:
-        """Go on within a set without a page in between, where a question draws one document at a time."""
-        if not running or assignment.row.status != "completed" or not self._within_set(assessor):
-            return assessor, assignment
-        state.save_assignment(self.connection, assignment.to_row())  # or nobody could have another
-        assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
-        return self._assign(assessor)
-
-    def _within_set(self, assessor: AssessorRow) -> bool:
-        """Whether an assessor has begun a set and not ended it."""
-        way = journey_of_assessor(assessor)
-        return bool(way.n_units % self.settings.set_size) and self.settings.may_work(way)
+        return self._in_unit(assessor, assignment, action)
 
     def _between_units(
         self, assessor: AssessorRow, action: Action, running: bool
@@ -149,7 +133,7 @@ class Transaction:
         return self._assign(assessor) if running and self._may_work(assessor) else (assessor, None)
 
     def _may_work(self, assessor: AssessorRow) -> bool:
-        return self.settings.may_work(journey_of_assessor(assessor))
+        return journey.may_work(self.settings.journey, journey_of_assessor(assessor))
 
     def _leave_unit(
         self, assessor: AssessorRow, assignment: AssignmentState, running: bool
@@ -251,9 +235,8 @@ class Transaction:
 
     def _find_slot(self, assessor: AssessorRow) -> Slot | None:
         """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired."""
-        if self.settings.question is not None:
-            return self._find_document_for_model(assessor) if assessor.is_model else self._find_document(assessor)
-        pivot = random.Random(self._number()).random()
+        # Units of a question come in the order of its batches.
+        pivot = random.Random(self._number()).random() if self.settings.question is None else 0.0
         arms = list(self.settings.arms)
         for row, order in turns_of(self.connection, self.campaign_id, assessor.id, arms, self.at):
             for arm in order:
@@ -266,46 +249,6 @@ class Transaction:
                     return self._take_over(expired)
         expired = self._find_lapsed(assessor)
         return None if expired is None else self._take_over(expired)
-
-    def _find_document(self, assessor: AssessorRow) -> Slot | None:
-        """The slot of the next document where a question draws them.
-
-        First those that were drawn before and are left alone, then free ones, then one that somebody has had for long,
-        then a new draw. Draws follow one another under a lock of the campaign; a draw and the assignment that it is for
-        are one transaction.
-        """
-        campaign_id, question, n_slots = self.campaign_id, self.settings.question or {}, self.settings.n_slots
-        for locked in (False, True):
-            if locked:
-                state.lock_campaign(self.connection, campaign_id)  # nobody else draws; somebody may just have drawn
-            if (expired := draws.lapsed(self.connection, campaign_id, assessor.id, n_slots, self.at)) is not None:
-                return self._take_over(expired)
-            if (slot := draws.free_slot(self.connection, campaign_id, assessor.id, n_slots)) is not None:
-                return slot
-        waited = self.at - 60 * question["wait_minutes"]
-        if (slot := draws.held_document(self.connection, campaign_id, assessor.id, waited)) is not None:
-            return slot
-        drawn, new = self.cache.drawn(self.connection, campaign_id), self.cache.new_sizes.get(campaign_id)
-        following = drawn.next_draw(new, self.settings.seed)
-        if following is None:
-            return None
-        document, sizes = following
-        place = len(drawn) + 1
-        n_judged = drawn.n_judged[-1] if new is None or sizes is None else new.n_judged
-        self._log(drawn_event(place, n_judged, document, sizes), None, None)
-        draws.add_slots(self.connection, campaign_id, [(document, place)], n_slots)
-        return draws.free_slot(self.connection, campaign_id, assessor.id, n_slots)
-
-    def _find_document_for_model(self, assessor: AssessorRow) -> Slot | None:
-        """A slot of the next document that a model has not had, beside all draws: its judgments are labels."""
-        following = draws.next_of_model(self.connection, self.campaign_id, assessor.id)
-        if following is None:
-            return None
-        unit_id, topic_id = following
-        number = draws.FIRST_OF_MODELS + draws.place_of_model(self.connection, self.campaign_id, assessor.id)
-        slot = Slot(unit_id, number, topic_id)
-        draws.add_slot(self.connection, self.campaign_id, slot)
-        return slot
 
     def _take_over(self, expired: AssignmentRow) -> Slot:
         """The slot of an assignment whose lease expired."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.store import draws, materials
+from qrowd.collect.store import events, materials
 from qrowd.collect.store.materials import CampaignRow
 
 CHANGED = "changed"
@@ -30,7 +30,7 @@ def history_of(changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def restore_versions(connection: Connection, row: CampaignRow) -> None:
     """Write the version of a campaign, and what its settings keep of earlier ones, as the log has them."""
-    changes = [one.data for one in draws.events_of_kind(connection, row.id, CHANGED)]
+    changes = [one.data for one in events.of_kind(connection, row.id, CHANGED)]
     settings = {key: value for key, value in row.settings.items() if key != "history"}
     if changes:
         settings["history"] = history_of(changes)

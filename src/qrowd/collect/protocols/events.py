@@ -239,8 +239,8 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
         "gold": tuple[str, ...],
         "lease_minutes": tuple[float, float],
     },
-    "drawn": {"place": Index, "document": Index | None, "n_judged": Index, "sizes": tuple[float, ...]},
-    "looked": {"n_judged": Index, "seen": float, "looked": dict[str, Any]},
+    "drawn": {"documents": tuple[Index, ...], "sizes": tuple[float, ...]},  # a batch of a question, by its design
+    "looked": {"n_judged": Index, "looked": dict[str, Any]},
     "decided": {"n_judged": Index, "sentence": str},
     "adjudicated": {  # the final answer for a document or a pair; a text of "" takes it back
         "item": tuple[str, str] | tuple[str, str, str],

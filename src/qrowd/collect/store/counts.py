@@ -200,6 +200,15 @@ def answers_by_assessor(connection: Connection, campaign_id: int) -> Counter[int
     return answers
 
 
+def judged_documents(connection: Connection, campaign_id: int) -> int:
+    """Documents of topics with a judgment that counts."""
+    places = select(assignment.c.topic_id, judgment.c.document_id).select_from(assignment).distinct()
+    places = places.join(judgment, judgment.c.assignment_id == assignment.c.id)
+    places = places.join(assessor, assessor.c.id == assignment.c.assessor_id)
+    counted = _of(places, campaign_id).where(assignment.c.counts, assessor.c.excluded.is_(None))
+    return int(connection.execute(select(func.count()).select_from(counted.subquery())).scalar_one())
+
+
 def answer_reading(
     connection: Connection, campaign_id: int, protocol: str, arm: str, most: int
 ) -> Sequence[tuple[int, float, int]]:

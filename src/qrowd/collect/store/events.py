@@ -102,6 +102,12 @@ def of_campaign(connection: Connection, campaign_id: int) -> Iterator[LogEntry]:
     return map(LogEntry._make, rows)
 
 
+def of_kind(connection: Connection, campaign_id: int, kind: str) -> list[LogEntry]:
+    """The events of one kind of a campaign as a whole, oldest first."""
+    query = ALL.where(event.c.campaign_id == campaign_id, event.c.assessor_id.is_(None), event.c.kind == kind)
+    return [LogEntry._make(row) for row in connection.execute(query.order_by(event.c.id))]
+
+
 def of_owners(connection: Connection, campaign_id: int, n: int, skipped: int = 0) -> list[LogEntry]:
     """What owners did in a campaign, the newest first: n events after so many skipped ones."""
     query = ALL.where(event.c.campaign_id == campaign_id, _BY_OWNER).order_by(event.c.id.desc())

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Connection, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from qrowd.collect.store.schema import campaign, document, gold, image, slot, topic, unit
+from qrowd.collect.store.schema import campaign, document, gold, image, question, slot, topic, unit
 from qrowd.collect.store.settings import get_setting, put_setting
 from qrowd.collect.store.sqlite import Direct
 
@@ -121,6 +121,16 @@ def document_of(connection: Connection, campaign_id: int, label: str) -> Documen
     """A document by its label."""
     query = select(document).where(document.c.campaign_id == campaign_id, document.c.label == label)
     return connection.execute(query).one_or_none()
+
+
+def add_question(connection: Connection, campaign_id: int, content: Mapping[str, Any]) -> None:
+    """Keep what the question of a campaign is about."""
+    connection.execute(insert(question), {"campaign_id": campaign_id, "content": dict(content)})
+
+
+def find_question(connection: Connection, campaign_id: int) -> dict[str, Any] | None:
+    """What the question of a campaign is about, where it has one."""
+    return connection.scalar(select(question.c.content).where(question.c.campaign_id == campaign_id))
 
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:

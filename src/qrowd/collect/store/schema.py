@@ -224,7 +224,7 @@ assignment = Table(
     Column("version", Integer, nullable=False),  # events so far
     Column("state", JSON, nullable=False),
     *_columns(Double, "created", "updated"),
-    Column("drawn_id", Key, nullable=False, default=0),  # the only document of the unit, where a question draws; or 0
+    Column("drawn_id", Key, nullable=False, default=0),  # the unit itself, where a question draws batches; else 0
     UniqueConstraint("assessor_id", "topic_id", "drawn_id"),  # no topic twice, for ever; no document where it is drawn
     _partial("uq_assignment_open_of_assessor", "assessor_id", where="status = 'open'", unique=True),
     _partial("uq_assignment_unit_slot", "unit_id", "slot", where="status in ('open', 'completed')", unique=True),

@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Select,
     and_,
     bindparam,
     delete,
+    exists,
     func,
     insert,
     literal_column,
+    or_,
     select,
     update,
 )
@@ -202,13 +205,21 @@ _LOCK_UNIT = Direct(select(unit.c.id).where(unit.c.id == bindparam("unit")).with
 _unit_of_open = select(assignment.c.unit_id).where(assignment.c.id == bindparam("of"), assignment.c.status == "open")
 _LOCK_UNIT_OF = Direct(select(unit.c.id).where(unit.c.id == _unit_of_open.scalar_subquery()).with_for_update())
 
-_topics_before = select(assignment.c.topic_id).where(assignment.c.assessor_id == bindparam("assessor"))
+_had = assignment.alias("had")
+
+
+def _not_had(topic_id: ColumnElement[int], unit_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether an assessor never had the topic; where a question draws documents, whether they never had the unit."""
+    of_assessor = _had.c.assessor_id == bindparam("assessor"), _had.c.topic_id == topic_id
+    return ~exists().where(*of_assessor, or_(_had.c.drawn_id == 0, _had.c.drawn_id == unit_id))
+
+
 _FREE = (
     select(slot.c.unit_id, slot.c.number, slot.c.topic_id)
     .where(
         slot.c.campaign_id == bindparam("campaign"),
         slot.c.assignment_id.is_(None),
-        slot.c.topic_id.not_in(_topics_before),
+        _not_had(slot.c.topic_id, slot.c.unit_id),
     )
     .order_by(slot.c.lottery)
     .limit(1)
@@ -232,7 +243,7 @@ _FROM_PIVOT_LOCKED = {
 _open_of_others = (
     assignment.c.campaign_id == bindparam("campaign"),
     assignment.c.status == "open",
-    assignment.c.topic_id.not_in(_topics_before.correlate(None)),
+    _not_had(assignment.c.topic_id, assignment.c.unit_id),
 )
 _LAPSED = (
     ASSIGNMENTS.where(*_open_of_others, assignment.c.lease_until < bindparam("at"))
@@ -434,8 +445,3 @@ def clear_state(connection: Connection, campaign_id: int) -> None:
     for table in STATE:
         if table not in (pair_lease, slot):
             connection.execute(delete(table).where(table.c.campaign_id == campaign_id))
-
-
-def remove_slots(connection: Connection, campaign_id: int) -> None:
-    """Remove the slots of a campaign whose events make them."""
-    connection.execute(delete(slot).where(slot.c.campaign_id == campaign_id))

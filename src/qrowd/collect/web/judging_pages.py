@@ -40,7 +40,6 @@ class Place(NamedTuple):
 
     title: str
     topic: TopicText | None
-    place: tuple[int, int] | None
     ask: str
     full_topic: bool
     instructions: str
@@ -110,7 +109,7 @@ def _place(page: Page) -> Place:
         topic = _topic_with_gaps(bool(topic.description), bool(topic.narrative), len(topic.context))
     built_in = isinstance(page.instructions, Message | Instructions)
     return Place(
-        page.title, topic, page.place, page.ask, page.full_topic, page.instructions, built_in, page.guidelines_at,
+        page.title, topic, page.ask, page.full_topic, page.instructions, built_in, page.guidelines_at,
         page.may_ask, page.preview, _gap("shown"),
     )  # fmt: skip
 
@@ -171,7 +170,7 @@ def _document_page(page: Page, view: DocumentView, said: Said, values: dict[str,
         parts = _around_document(place, replace(view, document=0), said, document.has_text, base, tag)
         if said is NOTHING_SAID:
             KEPT[key] = parts
-    values["article"] = _article(view, page.place[0] if page.place else view.position + 1, document, tag)
+    values["article"] = _article(view, view.position + 1, document, tag)
     return _filled(parts, values)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 
 from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.campaigns.live import LiveQuestions
+from qrowd.collect.campaigns.question import look_for_ever
 from qrowd.collect.protocols.schema import read
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
@@ -131,8 +131,6 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     """The whole application over a store, which is closed when the server stops."""
     settings = serving.settings(bytes.fromhex(serving.secret) if serving.secret else store.write(secret))
     service = JudgingService(store)
-    questions = LiveQuestions(store, service.cache.new_sizes)
-    service.answered = questions.answered
     service.retention_days = serving.retention_days
     metrics: Metrics | None = None
     routes = [*owner.ROUTES, *api.ROUTES]
@@ -154,16 +152,16 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
-        questions.start()
+        questions = asyncio.create_task(look_for_ever(store, app.state.server.clock))
         keeping = asyncio.create_task(keep(store, app.state.server.clock, serving.retention_days))
         watching = None if metrics is None else asyncio.create_task(metrics.watch_the_event_loop())
         try:
             yield
         finally:
             keeping.cancel()
+            questions.cancel()
             if watching is not None:
                 watching.cancel()
-            await asyncio.to_thread(questions.close)
             store.close()
 
     app.router.lifespan_context = lifespan

@@ -49,7 +49,6 @@ from qrowd.collect.web.owner.context import (
     page,
     upload,
 )
-from qrowd.collect.web.owner.question_plot import question_plot
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -86,9 +85,8 @@ async def live(context: OwnerContext) -> Response:
 
 
 async def _shown(context: OwnerContext) -> dict[str, Any]:
-    """The progress of the campaign, and the plot of its question."""
-    p = await progress_of(context, context.campaign.name)
-    return {"p": p, "plot": None if p.question is None else question_plot(p.question, context.formats)}
+    """The progress of the campaign."""
+    return {"p": await progress_of(context, context.campaign.name)}
 
 
 async def set_status(context: OwnerContext, fields: Form) -> Response:

@@ -1,0 +1,53 @@
+"""A model in place of human assessors, or beside them.
+
+compare_model                   test, agreement, rankings, bias and calibration of a model, together
+alternative_annotator_test      whether a model may replace assessors
+leave_one_out_annotator_tests   the same test for each assessor in place of the model
+calibration, calibrated_judgments       what a model's grades mean in the assessors' grades, and recoding them
+assessor_bias                   the bias of a model towards groups of systems, compared with assessors
+expected_scores                 the scores that are expected from an assessor's severity alone
+model_rankings                  whether systems rank alike by the model and by each assessor
+
+prediction_powered, prediction_powered_means, prediction_powered_difference     few judged topics, many of a model
+"""
+
+from qrowd.replacement.alternative_annotator import (
+    AnnotatorTest,
+    LeaveOneOutAnnotatorTests,
+    alternative_annotator_test,
+    leave_one_out_annotator_tests,
+)
+from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias
+from qrowd.replacement.calibration import Calibration, calibrated_judgments, calibration
+from qrowd.replacement.model_comparison import ModelComparison, compare_model
+from qrowd.replacement.model_rankings import ModelRankings, model_rankings
+from qrowd.replacement.prediction_powered import (
+    PredictionPowered,
+    PredictionPoweredMeans,
+    prediction_powered,
+    prediction_powered_difference,
+    prediction_powered_means,
+)
+from qrowd.replacement.severity import expected_scores
+
+__all__ = [
+    "AnnotatorTest",
+    "AssessorBias",
+    "Calibration",
+    "LeaveOneOutAnnotatorTests",
+    "ModelComparison",
+    "ModelRankings",
+    "PredictionPowered",
+    "PredictionPoweredMeans",
+    "alternative_annotator_test",
+    "assessor_bias",
+    "calibrated_judgments",
+    "calibration",
+    "compare_model",
+    "expected_scores",
+    "leave_one_out_annotator_tests",
+    "model_rankings",
+    "prediction_powered",
+    "prediction_powered_difference",
+    "prediction_powered_means",
+]

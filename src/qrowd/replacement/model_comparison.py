@@ -1,0 +1,232 @@
+"""A model beside human assessors: test, agreement, rankings of systems, bias and calibration in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from qrowd.agreement.kappa import Weights
+from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
+from qrowd.model.chance import Rng
+from qrowd.model.conventions import Conventions
+from qrowd.model.inferred_scales import alike
+from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import CombineScales
+from qrowd.model.result import Result
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Scores
+from qrowd.replacement.alternative_annotator import (
+    AnnotatorTest,
+    Closeness,
+    Clusters,
+    LeaveOneOutAnnotatorTests,
+    TooFewError,
+    alternative_annotator_test,
+    comparable_judgments,
+    leave_one_out_annotator_tests,
+    with_scale_of_model,
+)
+from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias
+from qrowd.replacement.calibration import Calibration, calibration
+from qrowd.replacement.model_rankings import ModelRankings, model_rankings
+from qrowd.replacement.severity import expected_scores
+
+CONVENTIONS = Conventions()
+
+
+@dataclass(frozen=True, eq=False)
+class ModelComparison(Result):
+    """A model compared with each human assessor.
+
+    test : of the model; None where there are too few assessors or documents, and `reason` says which.
+    assessor_tests : the same test of each assessor in the model's place; None without a test.
+    kappas : Cohen's kappa of each pair of assessors and model; None where the values are no categories.
+    calibrations : of the model against each assessor who judged a document of the model's. calibration : against the
+        mean grade of all assessors; None where their scales cannot be one.
+    scores, rankings : None without runs. bias : None without groups of systems.
+    """
+
+    model: str
+    assessors: tuple[str, ...]
+    test: AnnotatorTest | None
+    assessor_tests: LeaveOneOutAnnotatorTests | None
+    reason: str
+    kappas: PairwiseAgreement | None
+    calibrations: Mapping[str, Calibration]
+    calibration: Calibration | None
+    scores: Scores | None
+    rankings: ModelRankings | None
+    bias: AssessorBias | None
+
+    @property
+    def mean_kappa(self) -> float:
+        """Mean kappa of the model with the assessors; nan where there is none."""
+        kappa = self.kappa()
+        return float(np.nanmean(kappa)) if not np.isnan(kappa).all() else np.nan
+
+    @property
+    def mean_tau_b(self) -> float:
+        """Mean tau-b of the model's ranking of systems with those of the assessors; nan where there is none."""
+        if self.rankings is None or np.isnan(self.rankings.tau_b).all():
+            return np.nan
+        return float(np.nanmean(self.rankings.tau_b))
+
+    def kappa(self) -> Floats:
+        """(assessors,) kappa with the model."""
+        if self.kappas is None:
+            return np.full(len(self.assessors), np.nan)
+        return self.kappas.kappa[self.kappas.assessors.index(self.model), self._rows(self.kappas.assessors)]
+
+    def kappa_with_others(self) -> Floats:
+        """(assessors,) mean kappa with the other assessors, weighted by the documents that both judged."""
+        means = np.full(len(self.assessors), np.nan)
+        if self.kappas is not None:
+            rows = self._rows(self.kappas.assessors)
+            kappa, n = self.kappas.kappa[np.ix_(rows, rows)], self.kappas.n[np.ix_(rows, rows)]
+            for i in range(len(rows)):
+                defined = ~np.isnan(kappa[i])
+                if n[i][defined].sum():
+                    means[i] = np.average(kappa[i][defined], weights=n[i][defined])
+        return means
+
+    def _rows(self, names: Sequence[str]) -> list[int]:
+        return [names.index(name) for name in self.assessors]
+
+    def _tables(self) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
+        tables: dict[str, Callable[[], Mapping[str, Any]]] = {"assessors": self._columns}
+        if self.calibration is not None:
+            grades = self.calibration
+            tables["grades"] = lambda: {"model": self.model, **grades._columns()}
+        if self.bias is not None:
+            bias = self.bias
+            tables["bias"] = lambda: {"model": self.model, **bias._columns()}
+        return tables
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per assessor; nan where something was not computed."""
+        columns: dict[str, Any] = {"model": self.model, "assessor": self.assessors}
+        sizes = [self.calibrations.get(name) for name in self.assessors]
+        columns["n_documents"] = [0 if one is None else int(one.n_documents.sum()) for one in sizes]
+        columns["n_topics"] = [0 if one is None else one.n_topics for one in sizes]
+        if self.test is not None and self.assessor_tests is not None:
+            for name in ("model_share", "assessor_share", "difference", "p_adjusted", "replaceable"):
+                columns[name] = self._aligned(self.test.assessors, getattr(self.test, name))
+            own = self._aligned(self.assessor_tests.assessors, self.assessor_tests.winning_rate)
+            columns["winning_rate_in_place"] = own
+        columns["kappa"], columns["kappa_with_others"] = self.kappa(), self.kappa_with_others()
+        for name in ("difference", "rmse", "rmse_after"):
+            title = "mean_difference" if name == "difference" else name
+            columns[title] = [np.nan if one is None else getattr(one, name) for one in sizes]
+        if self.rankings is not None:
+            for name in ("tau_b", "tau_b_with_others", "best", "rank"):
+                columns[name] = getattr(self.rankings, name)
+        return columns
+
+    def _aligned(self, names: Sequence[str], values: Any) -> list[Any]:
+        """Values by assessor; nan for those who are not among the names."""
+        by_name = dict(zip(names, values.tolist(), strict=True))
+        return [by_name.get(name, np.nan) for name in self.assessors]
+
+
+def compare_model(
+    judgments: Judgments,
+    model: str,
+    *,
+    runs: Runs | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    measure: object = "nDCG@10",
+    eps: float = 0.2,
+    closeness: Closeness | None = None,
+    clusters: Clusters = "topics",
+    combine_scales: CombineScales = "auto",
+    conventions: Conventions = CONVENTIONS,
+    rng: Rng = None,
+) -> ModelComparison:
+    """Compare a model with the human assessors of the same judgments.
+
+    Without enough assessors or documents for the test, everything else is computed.
+
+    runs : for rankings of systems by `measure`; with groups also for the bias towards each group of systems, as of
+    `assessor_bias`. eps, closeness, clusters, combine_scales : of `alternative_annotator_test`. conventions : of scores
+    and repeated judgments.
+
+    Raises
+    ------
+    ArgumentError
+        The model is the only assessor.
+    NoOverlapError
+        The model judged no document that an assessor judged.
+    """
+    graded = conventions.graded(judgments)
+    assessors = tuple(name for name in graded.assessors if name != model)
+    if not assessors:
+        raise ArgumentError(f"judgments: {model} is the only assessor; add the judgments of the assessors to replace")
+    own = with_scale_of_model(graded, model) if combine_scales == "auto" else graded
+    repeats = conventions.repeats
+    mean_calibration, calibrations = None, {}
+    with suppress(ScaleError):
+        mean_calibration = calibration(own, model, repeats=repeats)
+    for name in assessors:
+        with suppress(NoOverlapError):
+            calibrations[name] = calibration(own, model, assessors=[name], repeats=repeats)
+    test, assessor_tests, reason = None, None, ""
+    try:
+        test = alternative_annotator_test(
+            own, model, eps=eps, closeness=closeness, clusters=clusters, combine_scales=combine_scales, repeats=repeats
+        )
+        people = comparable_judgments(own, model, closeness=closeness, combine_scales=combine_scales)
+        assessor_tests = leave_one_out_annotator_tests(
+            people.select(assessors=lambda name: name != model),
+            eps=eps,
+            closeness=test.closeness,
+            clusters=clusters,
+            combine_scales="as-is",
+            repeats=repeats,
+        )
+    except TooFewError as error:
+        reason = str(error)
+    scores = rankings = bias = None
+    if runs is not None:
+        scoring = replace(conventions, grades="as-is")
+        scores = evaluate(runs, graded, [measure], conventions=scoring)
+        rankings = model_rankings(scores, model)
+        if groups:
+            expected = expected_scores(runs, graded, measure, model, conventions=scoring, rng=rng)
+            bias = assessor_bias(scores, groups, model, expected=expected)
+    return ModelComparison(
+        model,
+        assessors,
+        test,
+        assessor_tests,
+        reason,
+        _kappas(own, combine_scales, closeness, conventions),
+        calibrations,
+        mean_calibration,
+        scores,
+        rankings,
+        bias,
+    )
+
+
+def _kappas(
+    judgments: Judgments, combine_scales: CombineScales, closeness: Closeness | None, conventions: Conventions
+) -> PairwiseAgreement | None:
+    """Kappa of each pair, of relevant or not on unlike scales; None for values that are no categories."""
+    kinds = {scale.kind for scale in judgments.scales}
+    same_scale = alike(judgments.scales) and combine_scales != "relevant"
+    if "magnitude" in kinds or combine_scales == "rescaled" or (same_scale and "fractions" in kinds):
+        return None
+    weights: Weights | None = "quadratic" if same_scale and closeness != "accuracy" else None
+    try:
+        return pairwise_agreement(
+            judgments, weights=weights, combine_scales=combine_scales, repeats=conventions.repeats
+        )
+    except NoOverlapError:
+        return None

@@ -1,0 +1,63 @@
+"""A column of a table is declared once, at the field of its rows: its heading, how a cell is written, what it means.
+
+A row is a frozen data class. Its fields are the columns of data frames and files; those that are annotated with a
+`Column` are the columns of tables on the terminal, in LaTeX and on pages, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import nan
+from typing import Any, get_args, get_type_hints
+
+from qrowd.reports.table import Table
+
+
+@dataclass(frozen=True)
+class Column:
+    """What tables show of a field, as in `mean: Annotated[float, Column("mean", number)]`.
+
+    text : writes a cell. meaning : what a page says below the heading. also : further fields that the same cell shows,
+    such as the other end of an interval.
+    """
+
+    heading: str
+    text: Callable[..., str] = str
+    meaning: str = ""
+    also: tuple[str, ...] = ()
+
+
+def columns_of_tables(kind: type) -> dict[str, Column]:
+    """{field: its column} of a class of rows, in their order."""
+    marks = {name: get_args(hint)[1:] for name, hint in get_type_hints(kind, include_extras=True).items()}
+    return {name: mark for name, of_field in marks.items() for mark in of_field if isinstance(mark, Column)}
+
+
+def cell(row: object, name: str, column: Column) -> str:
+    """A cell; an unknown number is nan."""
+    values = [getattr(row, field) for field in (name, *column.also)]
+    return column.text(*(nan if value is None else value for value in values))
+
+
+def table_of(title: str, rows: Sequence[Any], names: Sequence[str] = ()) -> Table:
+    """The rows as a table. names : the fields that are shown; default: all columns of which any cell is known."""
+    if not rows:
+        return Table(title, [], [])
+    declared = columns_of_tables(type(rows[0]))
+    shown = [name for name in names or declared if any(getattr(row, name) is not None for row in rows)]
+    return Table.of(
+        title, {declared[name].heading: [cell(row, name, declared[name]) for row in rows] for name in shown}
+    )
+
+
+def records_of(rows: Sequence[Any], **common: Any) -> list[dict[str, Any]]:
+    """The rows as dictionaries, without the fields that are None in all of them. common : values that all have."""
+    names = [one.name for one in fields(rows[0])] if rows else []
+    known = [name for name in names if any(getattr(row, name) is not None for row in rows)]
+    return [common | {name: getattr(row, name) for name in known} for row in rows]
+
+
+def columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """{column: cells} of records that all have the same keys."""
+    return {name: [record[name] for record in records] for name in records[0]} if records else {}
