@@ -30,7 +30,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 
-Change = Literal["grade", "judgment", "panel"]
+Change = Literal["grade", "panel"]
 ROUNDING = 1e-12  # differences of less are 0
 FIXED = ("ties", "unjudged", "missing", "empty", "duplicates")  # conventions that must have their default
 
@@ -92,6 +92,10 @@ class Cells:
         """(items, assessors) gains of these levels; 0 where not judged."""
         return _at(self.gains, level)
 
+    def by_cell(self, first: int, second: int) -> Floats:
+        """(cells,) what each cell adds to the difference of two systems."""
+        return np.asarray((self.numerator[first] - self.numerator[second]) * self.scale)
+
     @property
     def n_topics(self) -> int:
         """Topics in which anybody has a score."""
@@ -105,7 +109,6 @@ def cells_of(
     *,
     systems: Sequence[str] | None,
     change: Change | None,
-    max_grades: int | None = None,
     conventions: Conventions,
     unranked: bool = False,
 ) -> Cells:
@@ -127,7 +130,7 @@ def cells_of(
     graded = conventions.graded(judgments)
     panel = graded.panel(repeats=conventions.repeats)
     share = cell_shares(evaluate(chosen, judgments, measure, conventions=conventions))
-    values, level, lowest, highest = levels_of(panel, change, max_grades)
+    values, level, lowest, highest = levels_of(panel, change)
     gains = gains_of_levels(measure, panel, values)
     if change is not None and (gains == gains[:, :1]).all():
         raise MeasureError(f"{measure}: gives every judgment the same gain, so that no change of one matters")
@@ -242,7 +245,7 @@ def check_panel(assessors: Sequence[str], scales: Sequence[Scale], argument: str
         )
 
 
-def levels_of(panel: Panel, change: Change | None, max_grades: int | None) -> tuple[Floats, Ints, Ints, Ints]:
+def levels_of(panel: Panel, change: Change | None) -> tuple[Floats, Ints, Ints, Ints]:
     """The possible values, and of each judgment its level and the lowest and highest it can change to."""
     given = panel.values[~np.isnan(panel.values)]
     if change is None:
@@ -270,8 +273,6 @@ def levels_of(panel: Panel, change: Change | None, max_grades: int | None) -> tu
         low = high = level
     else:
         low, high = np.zeros((len(level), 1), np.int64), np.array([[int(scale.maximum) for scale in panel.scales]])
-    if max_grades is not None:
-        low, high = np.maximum(low, level - max_grades), np.minimum(high, level + max_grades)
     return values, level, np.where(judged, low, -1), np.where(judged, high, -1)
 
 

@@ -94,6 +94,18 @@ class DecomposedDifference(Result):
     judgments: DifferenceParts
     relatives: RelativesParts | None = None
 
+    @property
+    def n_documents(self) -> int:
+        """Documents that add to the difference; 0 where documents have no parts."""
+        return 0 if self.documents.part is None else int((np.abs(self.documents.part) > ROUNDING).sum())
+
+    @property
+    def n_documents_enough(self) -> int:
+        """The least number of documents whose parts alone add up to the difference."""
+        parts = np.zeros(0) if self.documents.part is None else self.documents.part
+        sums = np.cumsum(-np.sort(-np.sign(self.difference) * parts))
+        return int(np.argmax(np.append(sums, np.inf) >= abs(self.difference) - ROUNDING)) + 1
+
     def _tables(self) -> dict[str, Callable[[], Mapping[str, Any]]]:
         names = ("topics", "documents", "assessors", "judgments", "relatives")
         parts = {name: getattr(self, name) for name in names}

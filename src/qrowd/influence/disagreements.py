@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import Cells, cells_of, check_panel, is_weighted_sum
-from qrowd.influence.fragility import ROUNDING
+from qrowd.influence.cells import ROUNDING, Cells, cells_of, check_panel, is_weighted_sum
 from qrowd.influence.scored import ScoredCells, scored_cells
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.conventions import Conventions

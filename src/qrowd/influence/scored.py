@@ -97,6 +97,10 @@ class ScoredCells:
         """(systems,) means over topics of the means over assessors."""
         return np.asarray((self.score * self.share).sum(axis=1))
 
+    def by_cell(self, first: int, second: int) -> Floats:
+        """(cells,) what each cell adds to the difference of two systems."""
+        return np.asarray((self.score[first] - self.score[second]) * self.share)
+
     def of_pair(self, first: int, second: int) -> ScoredCells:
         """The cells of these two systems alone."""
         names = self.systems[first], self.systems[second]
@@ -144,7 +148,6 @@ def scored_cells(
     *,
     systems: Sequence[str] | None,
     change: Change | None,
-    max_grades: int | None = None,
     conventions: Conventions,
 ) -> ScoredCells:
     """The cells of these systems; arguments and errors as of `cells_of`, but for any measure of judgments."""
@@ -161,7 +164,7 @@ def scored_cells(
         panel.assessors,
         tuple(pool.documents[d] for d in pool.document),
         np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts)),
-        *levels_of(panel, change, max_grades),
+        *levels_of(panel, change),
         share,
         raw_scores(chosen, panel, measure, conventions).reshape(len(chosen.systems), -1),
         chosen,

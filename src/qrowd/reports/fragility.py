@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import isinf, isnan
+from math import isinf, isnan, nan
 from typing import Any
 
 from qrowd.comparison.head_to_head import PANEL
@@ -15,7 +15,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.reports.document import Note, Table
-from qrowd.reports.phrases import count, percent, signed, span
+from qrowd.reports.phrases import cells, count, percent, signed, span
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,21 +100,27 @@ def fragility_table(part: ComparisonFragility, order: list[str]) -> Table:
         "system": [row["first"] for row in rows],
         "compared with": [row["second"] for row in rows],
         "difference": [signed(row["difference"]) for row in rows],
-        "changes to reverse": [changes(row["n_changes"]) for row in rows],
-        "bounds": [changes(row["n_changes_low"], row["n_changes_high"]) for row in rows],
-        "changes to include 0": [changes(row["n_changes_interval"]) for row in rows],
+        "changes to reverse": [changes(row["n_changes_low"], row["n_changes_high"]) for row in rows],
+        "normaliser fixed": cells("{:,.0f}".format, [finite(row["n_changes"]) for row in rows]),
+        "changes to include 0": cells("{:,.0f}".format, [finite(row["n_changes_interval"]) for row in rows]),
     }
+    if part.to_baseline is None or not part.to_baseline.moves_normaliser:
+        del columns["normaliser fixed"]
     return Table.of(f"{part.measure}: judgments that would have to change, by one grade each time", columns)
 
 
-def changes(low: float, high: float | None = None) -> str:
-    """A number of changes, or its bounds: - for nan, none where no number of them suffices.
+def finite(number: float) -> float:
+    """The number; nan where it is not finite."""
+    return nan if isinf(number) else number
+
+
+def changes(low: float, high: float) -> str:
+    """A number of changes, or its bounds: - for nan, none where it is proved that no number of them suffices.
 
     >>> from math import inf
-    >>> changes(3.0), changes(2.0, 5.0), changes(2.0, inf), changes(inf)
+    >>> changes(3.0, 3.0), changes(2.0, 5.0), changes(2.0, inf), changes(inf, inf)
     ('3', '2-5', '2 or more', 'none')
     """
-    high = low if high is None else high
     if isnan(low) or isnan(high):
         return "-"
     if isinf(low):
@@ -131,13 +137,13 @@ def fragility_notes(parts: list[ComparisonFragility]) -> Iterator[Note]:
         yield Note(
             "changes to reverse",
             "least number of changes after which the other system is ahead; a change moves one judgment by one grade, "
-            f"and a judgment can be moved several times; the {count(n, 'judgment')} of {whose} on documents that a "
-            "system ranks where the measure looks can change, and documents without a judgment gain nothing; exact "
-            "with the normaliser of each topic fixed at today's; bounds: with the normaliser moving, and of measures "
-            "that are no weighted sums of gains (AP, RR, ERR), no fewer than the first number suffice, and the second "
-            "is shown by scoring again; none: no changes suffice; this says how few could do it, not "
-            "how likely they are",
+            f"and a judgment can be moved several times; {count(n, 'judgment')} of {whose} can change, and documents "
+            "without a judgment gain nothing; of two numbers, no fewer than the first suffice, and the second are "
+            "shown to, by scoring again; none: it is proved that no changes suffice; this says how few could do it, "
+            "not how likely they are",
         )
+        if counted.moves_normaliser:
+            yield Note("normaliser fixed", "the exact number if changes did not move the normaliser of a topic")
         yield Note(
             "changes to include 0",
             f"so many until the {percent(counted.confidence)} interval of the difference, by t over topics and for "

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite, isnan, nan
+from math import isfinite, isinf, isnan, nan
 from typing import Any
 
 import numpy as np
 
-from qrowd.errors import MeasureError, QrowdError
-from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import Cells, cells_of
+from qrowd.errors import QrowdError
+from qrowd.influence.cells import ROUNDING
+from qrowd.influence.decomposition import DecomposedDifference, decompose_difference
 from qrowd.influence.disagreements import disagreements
-from qrowd.influence.fragility import ROUNDING, Fragility, fragility
-from qrowd.kernels.arrays import Floats
+from qrowd.influence.fragility import Fragility, fragility
 from qrowd.model.alignment import RankedTopic, align
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
@@ -65,24 +64,18 @@ class ChangeRow:
 class Influence:
     """What the difference of the two systems rests on.
 
-    short : the number of judgments that reverse it, for the first screen; empty where it is not counted. sentence : the
-    same with its conventions, or why it is not counted.
-    n_changes : least number of judgments which, each moved by one grade, put the other system ahead, with the
-    normaliser of each topic fixed; n_changes_low, n_changes_high : bounds where it moves; inf : none suffice; nan : not
-    counted. n_judgments : of documents that either system ranks within the cut-off.
-    changes : judgments that do it, the largest effect first. documents : those with the largest parts of the
-    difference. n_documents : those with a part. disagreements : those on which assessors disagree, by sd x effect.
-    notes : how that was computed, or why not.
+    short : the number of changes that reverse it, for the first screen; empty where it is not counted. sentence : the
+    same with its conventions, or why it is not counted. fragility : the numbers behind it; None where not counted.
+    changes : changes that do it, the largest effect first. documents : those with the largest parts of the difference.
+    n_documents : those with a part. disagreements : those on which assessors disagree, by sd x effect. notes : how that
+    was computed, or why not.
     """
 
     first: str
     second: str
     short: str
     sentence: str
-    n_changes: float = nan
-    n_changes_low: float = nan
-    n_changes_high: float = nan
-    n_judgments: int = 0
+    fragility: Fragility | None = None
     changes: tuple[ChangeRow, ...] = ()
     documents: tuple[DocumentRow, ...] = ()
     n_documents: int = 0
@@ -96,45 +89,37 @@ def influence_of(
     """Of the difference of two systems by the panel."""
     pair = runs.select(systems=lambda name: name in (first, second))
     try:
-        cells = cells_of(pair, judgments, parsed_measure(measure), systems=None, change=None, conventions=conventions)
-    except MeasureError:  # no sum over judgments, but bounds by scoring again
-        counted = _counted(pair, judgments, measure, first, second, conventions)
-        why = f"By {measure} a difference is no sum over judgments, so that no document has a part of it."
-        return replace(counted, sentence=f"{counted.sentence} {why}".strip())
+        whole = decompose_difference(pair, judgments, first, second, measure, conventions=conventions)
     except QrowdError as error:
         return Influence(first, second, "", f"What the difference rests on is not shown: {error}.")
-    i, j = (cells.systems.index(name) for name in (first, second))
-    parts, lists = _parts(cells, i, j), _Lists.of(pair, judgments, conventions, first, second)
-    order = np.argsort(-np.abs(parts), kind="stable")
-    order = order[np.abs(parts[order]) > ROUNDING]
-    labels = [(cells.topics[cells.topic[item]], cells.documents[item]) for item in order.tolist()]
-    part_of = dict(zip(labels, parts[order].tolist(), strict=True))
-    total = float(parts.sum())
-    if abs(total) > ROUNDING:
-        counted = _counted(pair, judgments, measure, first, second, conventions)
-        sentence = f"{counted.sentence} {_concentration(first, second, measure, total, parts[order])}"
+    if abs(whole.difference) <= ROUNDING:
+        sentence = f"By {measure}, {first} and {second} are level, so that no change reverses their difference."
+        counted = Influence(first, second, "", sentence)
     else:
-        counted = Influence(first, second, "", "")
-        sentence = _level(first, second, measure)
+        counted = _counted(pair, judgments, measure, first, second, conventions)
+    if whole.documents.part is None:  # no sum over judgments, but bounds by scoring again
+        why = f"By {measure} a difference is no sum over judgments, so that no document has a part of it."
+        return replace(counted, sentence=f"{counted.sentence} {why}".strip())
+    lists = _Lists.of(pair, judgments, conventions, first, second)
+    labels = zip(whole.documents.topics or (), whole.documents.documents or (), strict=True)
+    part_of = {
+        label: part for label, part in zip(labels, whole.documents.part.tolist(), strict=True) if abs(part) > ROUNDING
+    }
+    if abs(whole.difference) > ROUNDING:
+        counted = replace(counted, sentence=f"{counted.sentence} {_concentration(whole)}")
     effects, note = _disagreements(pair, judgments, measure, first, conventions)
     return replace(
         counted,
-        sentence=sentence,
-        documents=tuple(lists.row(pair, part=part_of[pair]) for pair in labels[:DOCUMENTS]),
-        n_documents=len(labels),
-        disagreements=tuple(lists.row(pair, part=part_of.get(pair, 0.0), **values) for pair, values in effects.items()),
-        notes=(*counted.notes, *note),
+        documents=tuple(lists.row(label, part=part_of[label]) for label in list(part_of)[:DOCUMENTS]),
+        n_documents=len(part_of),
+        disagreements=tuple(
+            lists.row(label, part=part_of.get(label, 0.0), **values) for label, values in effects.items()
+        ),
+        notes=note,
     )
 
 
 # ---------------------------------------------------------------------- documents
-
-
-def _parts(cells: Cells, first: int, second: int) -> Floats:
-    """(items,) what the judgments of each document add to the difference, as `qrowd.decompose_difference` has it."""
-    scale = cells.scale.reshape(len(cells.topics), cells.n_assessors)
-    weight = cells.weight[first] - cells.weight[second]
-    return np.asarray(weight * (cells.own_gains * scale[cells.topic]).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -173,13 +158,12 @@ class _Lists:
         )
 
 
-def _concentration(first: str, second: str, measure: str, total: float, parts: Floats) -> str:
-    """How many documents have a part, and the least number of them that adds up to the difference. parts : by size."""
-    for_leader = np.sort(np.sign(total) * parts)[::-1]
-    n_enough = int(np.argmax(np.cumsum(for_leader) >= abs(total) - ROUNDING)) + 1
+def _concentration(whole: DecomposedDifference) -> str:
+    """How many documents have a part, and the least number of them that adds up to the difference."""
+    n, n_enough = whole.n_documents, whole.n_documents_enough
     return (
-        f"{count(len(parts), 'judged document')} {'adds' if len(parts) == 1 else 'add'} to the difference of "
-        f"{first} and {second} by {measure}, {signed(total, 3)}; "
+        f"{count(n, 'judged document')} {'adds' if n == 1 else 'add'} to the difference of {whole.first} and "
+        f"{whole.second} by {whole.measure}, {signed(whole.difference, 3)}; "
         f"{count(n_enough, 'of them alone adds', 'of them alone add')} as much."
     )
 
@@ -193,17 +177,17 @@ def _disagreements(
         conventions = replace(conventions, grades="rescaled")
         note = ("disagreements: every grade is divided by the maximum of its assessor's scale, as scales differ",)
     try:
-        found = disagreements(runs, judgments, measure, conventions=conventions)
+        differing = disagreements(runs, judgments, measure, conventions=conventions)
     except QrowdError as error:
         return {}, (f"disagreements are not shown: {error}",)
-    sign = 1 if found.systems[0] == first else -1
-    rows = range(min(DOCUMENTS, int((found.product > 0).sum())))
+    sign = 1 if differing.systems[0] == first else -1
+    rows = range(min(DOCUMENTS, int((differing.product > 0).sum())))
     return {
-        (found.topics[row], found.documents[row]): {
-            "sd": float(found.sd[row]),
-            "effect": float(found.effect[row]),
-            "difference_lowest": sign * float(found.difference_lowest[row]),
-            "difference_highest": sign * float(found.difference_highest[row]),
+        (differing.topics[row], differing.documents[row]): {
+            "sd": float(differing.sd[row]),
+            "effect": float(differing.effect[row]),
+            "difference_lowest": sign * float(differing.difference_lowest[row]),
+            "difference_highest": sign * float(differing.difference_highest[row]),
         }
         for row in rows
     }, note
@@ -215,84 +199,64 @@ def _disagreements(
 def _counted(
     runs: Runs, judgments: Judgments, measure: str, first: str, second: str, conventions: Conventions
 ) -> Influence:
-    """How few judgments reverse the difference."""
+    """How few changes of judgments reverse the difference."""
     empty = Influence(first, second, "", "")
     try:
-        found = fragility(runs, judgments, measure, max_grades=1, conventions=conventions)
+        fragile = fragility(runs, judgments, measure, conventions=conventions)
     except QrowdError as error:
         why = str(error).removeprefix("change='grade': ")
         return replace(empty, sentence=f"How few judgments would reverse the difference is not counted: {why}.")
-    if abs(found.difference[0]) <= ROUNDING:
-        return replace(empty, sentence=_level(first, second, measure))
-    fixed, low, high = (float(column[0]) for column in (found.n_changes, found.n_changes_low, found.n_changes_high))
-    behind = found.second[0] if found.difference[0] > 0 else found.first[0]
-    changes = found.changes(first, second)
+    behind = fragile.second[0] if fragile.difference[0] > 0 else fragile.first[0]
+    changes = fragile.changes(first, second)
+    rows = zip(
+        changes.topics,
+        changes.documents,
+        changes.assessors,
+        changes.before.tolist(),
+        changes.after.tolist(),
+        changes.difference.tolist(),
+        strict=True,
+    )
     return replace(
         empty,
-        short=_reversal(low, high, found.n_judgments, behind),
-        sentence=_counted_sentence(found, fixed, low, high, behind),
-        n_changes=fixed,
-        n_changes_low=low,
-        n_changes_high=high,
-        n_judgments=found.n_judgments,
-        changes=tuple(
-            ChangeRow(topic, document, assessor, before, after, difference)
-            for topic, document, assessor, before, after, difference in zip(
-                changes.topics,
-                changes.documents,
-                changes.assessors,
-                changes.before.tolist(),
-                changes.after.tolist(),
-                changes.difference.tolist(),
-                strict=True,
-            )
-        )
-        if isfinite(high)
-        else (),
+        short=_reversal(fragile, behind),
+        sentence=_counted_sentence(fragile, behind),
+        fragility=fragile,
+        changes=tuple(ChangeRow(*row) for row in rows) if isfinite(fragile.n_changes_high[0]) else (),
     )
 
 
-def _level(first: str, second: str, measure: str) -> str:
-    return f"By {measure}, {first} and {second} are level, so that no change reverses their difference."
-
-
-def _reversal(low: float, high: float, n: int, behind: str) -> str:
-    """The number of judgments in short. low, high : bounds of the least number."""
-    of = f"of {count(n, 'judgment')}"
-    if low == high == inf:
-        return f"No change of judgments by one grade each would put {behind} ahead."
-    if high == inf:
-        return f"It would take {low:,.0f} {of} or more, each moved by one grade, to put {behind} ahead."
+def _reversal(fragile: Fragility, behind: str) -> str:
+    """The number of changes in short."""
+    low, high = float(fragile.n_changes_low[0]), float(fragile.n_changes_high[0])
+    of = f"in {count(fragile.n_judgments, 'judgment')}"
+    if isinf(low):
+        return f"No changes by one grade each would put {behind} ahead."
     if low == high == 1:
-        return f"1 {of}, moved by one grade, would put {behind} ahead."
-    if low == high:
-        return f"It would take {high:,.0f} {of}, each moved by one grade, to put {behind} ahead."
-    return f"It would take {low:,.0f} to {high:,.0f} {of}, each moved by one grade, to put {behind} ahead."
+        return f"1 change by one grade {of} would put {behind} ahead."
+    number = f"{low:,.0f}" if low == high else f"{low:,.0f} or more" if isinf(high) else f"{low:,.0f} to {high:,.0f}"
+    return f"It would take {number} changes by one grade {of} to put {behind} ahead."
 
 
-def _counted_sentence(found: Fragility, fixed: float, low: float, high: float, behind: str) -> str:
-    """The same with what is exact and what moves."""
-    of = f"of {count(found.n_judgments, 'judgment')} of documents that count for either system"
-    each = "by one grade" if high == 1 else "by one grade each"
-    if low == high == inf:
-        text = f"Moving judgments {each}, however many {of}, does not put {behind} ahead."
-    elif high == inf:
-        text = f"Moving fewer than {low:,.0f} {of} {each} cannot put {behind} ahead; how many can is not known."
+def _counted_sentence(fragile: Fragility, behind: str) -> str:
+    """The same with what is shown, what is proved, and what is exact."""
+    fixed, low, high = (
+        float(numbers[0]) for numbers in (fragile.n_changes, fragile.n_changes_low, fragile.n_changes_high)
+    )
+    of = f"in {count(fragile.n_judgments, 'judgment')} of documents that count for either system"
+    if isinf(low):
+        text = f"Changing judgments by one grade each, however many times {of}, does not put {behind} ahead."
+    elif isinf(high):
+        text = f"Fewer than {low:,.0f} changes by one grade {of} cannot put {behind} ahead; how many can is not known."
     else:
-        text = f"Moving {high:,.0f} {of} {each} puts {behind} ahead, as scoring again shows; "
-        text += (
-            "one is enough."
-            if high == 1
-            else "no fewer can."
-            if low == high
-            else f"fewer than {low:,.0f} cannot, whichever they are."
-        )
+        puts = "1 change by one grade" if high == 1 else f"{high:,.0f} changes by one grade"
+        fewer = f"; fewer than {low:,.0f} cannot" if low < high else ", and no fewer can" if high > 1 else ""
+        text = f"{puts} {of} put{'s' if high == 1 else ''} {behind} ahead, as scoring again shows{fewer}."
     if fixed != high and isfinite(fixed):
         text += f" With the normaliser of each topic fixed at today's, {fixed:,.0f} is the least number."
-    if found.low[0] > 0 or found.high[0] < 0:
-        n = found.n_changes_interval[0]
-        if isfinite(n):
-            text += f" After {n:,.0f} of these changes the interval of the difference over topics includes 0."
+    interval = float(fragile.n_changes_interval[0])
+    if (fragile.low[0] > 0 or fragile.high[0] < 0) and isfinite(interval):
+        text += f" After {interval:,.0f} of these changes the interval of the difference over topics includes 0."
     return f"{text} That says how few could do it, not how likely it is."
 
 

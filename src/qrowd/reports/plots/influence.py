@@ -9,7 +9,6 @@ import numpy as np
 
 from qrowd.influence.cells import Change
 from qrowd.influence.fragility import Fragility
-from qrowd.kernels.arrays import Floats
 from qrowd.reports.phrases import count, percent
 from qrowd.reports.plots.marks import above, labels_of, name_points, note
 from qrowd.reports.plots.style import PALETTE, axes_or_new
@@ -20,19 +19,18 @@ if TYPE_CHECKING:
 LEADERS = 4  # systems whose pairs are named
 CHANGES: dict[Change, str] = {
     "grade": "moves one judgment by one grade",
-    "judgment": "replaces one judgment by any grade",
     "panel": "replaces one judgment by what another assessor gave the document",
 }
 
 
 def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | None = None) -> Axes:
-    """Each pair of systems: its difference, and the least number of changes that would reverse it (log scale).
+    """Each pair of systems: its difference, and the number of changes that reverse it (log scale).
 
-    order : the systems, best first. Pairs of the first are named by their ranks. Pairs that no changes reverse stand
-    at the top.
+    order : the systems, best first. Pairs of the first are named by their ranks. Pairs for which no such changes were
+    found stand at the top.
     """
     ax = axes_or_new(ax)
-    size, number = np.abs(fragility.difference), _numbers(fragility)
+    size, number = np.abs(fragility.difference), fragility.n_changes_high
     apart = (fragility.low > 0) | (fragility.high < 0)
     reversible = np.isfinite(number)
     never = np.isinf(number)
@@ -42,7 +40,7 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     groups: tuple[tuple[Any, str, dict[str, Any]], ...] = (
         (reversible & ~apart, f"{level} interval includes 0", {"marker": "o", "markerfacecolor": "none"}),
         (reversible & apart, "interval excludes 0", {"marker": "s", "color": PALETTE[1]}),
-        (never, "no changes reverse it", {"marker": "^", "color": PALETTE[6], "markerfacecolor": "none"}),
+        (never, "no changes found that reverse it", {"marker": "^", "color": PALETTE[6], "markerfacecolor": "none"}),
     )
     for rows, label, look in groups:
         if rows.any():
@@ -55,7 +53,7 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     widest = float(size.max(initial=0.0)) or 1.0
     ax.set_xlim(-0.02 * widest, 1.05 * widest)
     ax.set_xlabel(f"difference of means, {fragility.measure}")
-    ax.set_ylabel("least number of changes")
+    ax.set_ylabel("number of changes")
     rank = {name: place + 1 for place, name in enumerate(order)}
     names = [
         "\N{EN DASH}".join(map(str, sorted((rank[first], rank[second]))))
@@ -69,19 +67,12 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     return ax
 
 
-def _numbers(fragility: Fragility) -> Floats:
-    """(pairs,) the exact number, or the upper bound of a measure that has no exact one."""
-    return fragility.n_changes_high if np.isnan(fragility.n_changes).all() else fragility.n_changes
-
-
 def fragility_caption(fragility: Fragility, order: Sequence[str], measure: str) -> str:
     """What is counted, and the names of the systems whose ranks are shown."""
     leaders = ", ".join(f"{place} {name}" for place, name in enumerate(labels_of(order)[:LEADERS], start=1))
-    fixed = "; the normaliser of each topic is fixed"
-    if np.isnan(fragility.n_changes).all():
-        fixed = "; scored again after each, so that the number is an upper bound"
+    bound = "" if fragility.exact else "; fewer changes than were found may do it, so that the number is an upper bound"
     return (
-        f"Differences of {count(len(fragility.first), 'pair')} of systems by {measure}, and the least number of "
-        f"changes of judgments after which the other system is ahead. A change {CHANGES[fragility.change]}{fixed}. "
+        f"Differences of {count(len(fragility.first), 'pair')} of systems by {measure}, and the number of "
+        f"changes of judgments after which the other system is ahead. A change {CHANGES[fragility.change]}{bound}. "
         f"Intervals are by t over topics, for each pair alone. Ranks: {leaders}."
     )
