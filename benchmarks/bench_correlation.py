@@ -12,8 +12,8 @@ from side_by_side import finish, median_ratio, promise, seconds, times
 
 from qrowd.comparison.correlation import row_correlations
 from qrowd.comparison.top_set import top_set
-from qrowd.comparison.tukey import systems_anova
 from qrowd.model.scores import Scores
+from qrowd_papers.tukey import systems_anova
 
 LOOP = loop_seconds()
 SYSTEMS = 129  # as in TREC-8

@@ -13,7 +13,7 @@ from scipy.stats import ttest_rel
 from side_by_side import data, finish, promise, seconds, times
 
 import qrowd
-from qrowd.comparison import all_differences, randomised_tukey, rank_intervals
+from qrowd.comparison import all_differences, rank_intervals
 from qrowd.comparison.resampling import Over
 from qrowd_papers.coverage import N_ASSESSORS, N_TOPICS, PANELS, coverage
 from qrowd_papers.rank_coverage import Collection, power
@@ -24,7 +24,6 @@ scores = qrowd.evaluate(
 ).sel(measure="AP")
 all_differences(scores, method="pigeonhole", n_resamples=2, rng=1)  # loads what the first call needs
 rank_intervals(scores, n_resamples=2, rng=1)
-randomised_tukey(scores, n_resamples=2, rng=1)
 
 table = np.nan_to_num(scores.values[0].transpose(1, 0, 2))  # topics, assessors, systems
 known = ~np.isnan(scores.values[0]).any(axis=2).T
@@ -51,10 +50,6 @@ def two_way_of_systems() -> object:
     weight = weights()
     means = (table * weight[:, :, None]).sum(axis=(0, 1)) / weight.sum()
     return np.abs(means[:, None] - means).max()
-
-
-def permutation() -> object:
-    return np.ptp(random.permuted(topic_means, axis=1).mean(axis=0))
 
 
 def in_numpy(replicate: Callable[[], object], few: int = 5) -> float:
@@ -94,14 +89,6 @@ promise(
     at_most=2,
     beside=times("NumPy, one replicate after the other,", in_numpy(two_way_of_systems), own),
     limit="instructions: the largest t of 1,953 pairs in each replicate",
-)
-own = seconds(lambda: randomised_tukey(scores, rng=1))
-promise(
-    "randomised Tukey, 10,000 permutations, s",
-    own,
-    at_most=3,
-    beside=times("NumPy, one permutation after the other,", in_numpy(permutation, 200), own),
-    limit="instructions: a random number for each topic, system and permutation",
 )
 own = seconds(lambda: coverage(n_simulations=200, rng=1))
 cells = len(PANELS) * len(N_TOPICS) * len(N_ASSESSORS)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd import files
-from qrowd.comparison.factor_components import assessor_factors
 from qrowd.errors import InputError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng
@@ -20,6 +19,7 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
+from qrowd_papers.factor_components import assessor_factors
 
 MEASURE = "nDCG@10"
 OUT_OF_SCALE = -1.0  # no judgment

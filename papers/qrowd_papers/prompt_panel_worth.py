@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from qrowd import files
 from qrowd.comparison import row_correlations
-from qrowd.comparison.factor_components import assessor_factors
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.replacement.prediction_powered import Rule, effective_topics
+from qrowd_papers.factor_components import assessor_factors
 from qrowd_papers.simulations import Progress, each
 
 if TYPE_CHECKING:

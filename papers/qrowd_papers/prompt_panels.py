@@ -13,11 +13,10 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qrowd.comparison import FactorComponents, judgment_components, score_components
-from qrowd.comparison.factor_components import assessor_factors
 from qrowd.model.chance import Rng, seed_of
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, interval, number, percent
+from qrowd_papers.factor_components import FactorComponents, assessor_factors, judgment_components, score_components
 from qrowd_papers.prompt_panel_data import MEASURE, PromptPanel, real, simulated
 from qrowd_papers.prompt_panel_worth import ALL, Interval, Worth, agreements, contrasts, people, worth
 from qrowd_papers.simulations import Progress

@@ -78,24 +78,6 @@ def test_agree_of_different_scales_says_what_it_compares_and_as_is_refuses_them(
     assert refused.err.count("\n") == 1
 
 
-def test_agree_takes_names_of_assessors_apart_and_shows_the_variance_of_each_factor(qrowd, folder, tmp_path):
-    from qrowd import read_judgments
-    from qrowd.comparison import judgment_components
-
-    names = {"ann": "qwen+long", "bob": "qwen+short", "lena": "llama+long", "sven": "llama+short"}
-    files = [f"{name}={folder / 'judges' / assessor}.qrels" for assessor, name in names.items()]
-    out = qrowd("agree", *files, "--factors", "{model}+{prompt}", "--n-resamples", 20).out
-    judgments = read_judgments({name: folder / "judges" / f"{assessor}.qrels" for assessor, name in names.items()})
-    components = judgment_components(judgments, factors="{model}+{prompt}", n_resamples=20, rng=1)
-    row = next(line for line in out.splitlines() if line.startswith("document*model"))
-    shares = [components.share[3], components.low[3], components.high[3], components.disagreement[3]]
-    assert row.split()[1::2] == [f"{100 * share:.1f}" for share in shares]
-    assert "2 models and 2 prompts, taken as samples" in out
-    refused = qrowd("agree", "--judgments", folder / "judges", "--factors", "{model}+{prompt}")
-    assert refused.status == 2
-    assert "--factors '{model}+{prompt}': assessor 'ann' does not fit" in refused.err
-
-
 def test_one_assessor_alone_agrees_with_nobody(qrowd, folder):
     outcome = qrowd("agree", "--judgments", folder / "judges" / "ann.qrels")
     assert outcome.status == 2

@@ -205,20 +205,3 @@ def test_one_system_is_none_to_tell_apart(qrowd, folder):
     outcome = qrowd("plan", "--runs", folder / "runs" / "bm25.run", "--judgments", folder / "judges")
     assert outcome.status == 2
     assert "1 system; variance among systems needs 2" in outcome.err
-
-
-def test_plan_shows_the_components_of_scores_by_the_factors_of_assessors(qrowd, folder):
-    from qrowd import evaluate, read_judgments, read_runs
-    from qrowd.comparison import score_components
-
-    names = {"ann": "qwen+long", "bob": "qwen+short", "lena": "llama+long", "sven": "llama+short"}
-    files = {name: folder / "judges" / f"{assessor}.qrels" for assessor, name in names.items()}
-    texts = [f"{name}={file}" for name, file in files.items()]
-    out = qrowd("plan", "--runs", folder / "runs", "--judgments", *texts, "--factors", "{model}+{prompt}").out
-    scores = evaluate(read_runs(folder / "runs"), read_judgments(files), "nDCG@10")
-    components = score_components(scores, factors="{model}+{prompt}")
-    assert "\nvariance components of nDCG@10\n" in out
-    row = next(line for line in out.splitlines() if line.startswith("system*topic*model"))
-    place = components.sources.index("system*topic*model")
-    shares = (components.share[place], components.disagreement[place])
-    assert row.split()[1::2] == [f"{100 * share:.1f}" for share in shares]

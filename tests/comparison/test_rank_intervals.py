@@ -11,9 +11,7 @@ from numbered_scores import numbered
 from oracles import certainty as oracle
 from qrowd.comparison.corrections import benjamini_hochberg
 from qrowd.comparison.rank_intervals import rank_intervals
-from qrowd.comparison.tukey import randomised_tukey
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.kernels.two_way import permuted_ranges
 from qrowd.model.scores import Scores
 
 NAN = float("nan")
@@ -110,10 +108,6 @@ def test_threads_change_no_bit():
     values = scores()
     one, two = (rank_intervals(numbered(values), n_resamples=1200, rng=2, threads=threads) for threads in (1, 3))
     assert np.array_equal(one.p, two.p)
-    one_p, two_p = (
-        randomised_tukey(numbered(values), n_resamples=1200, rng=2, threads=threads).p for threads in (1, 3)
-    )
-    assert np.array_equal(one_p, two_p)
 
 
 def test_without_a_choice_topics_alone_are_drawn_and_too_few_assessors_are_named():
@@ -130,36 +124,6 @@ def test_the_frame_has_the_best_first():
     frame = rank_intervals(numbered(scores()), n_resamples=50, rng=1).to_frame()
     assert frame["mean"].is_monotonic_decreasing
     assert frame["may_be_best"].tolist() == (frame["rank_low"] == 1).tolist()
-
-
-def test_one_topic_of_two_systems_gives_tukeys_p_by_counting():
-    """Two systems, three topics: 2 orders of each topic, 8 in all; p is the share whose range is as large."""
-    values = np.array([[[0.5, 0.1], [0.6, 0.3], [0.2, 0.4]]])
-    found = randomised_tukey(numbered(values), n_resamples=40_000, rng=1)
-    differences = [0.4, 0.3, -0.2]
-    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1)
-    exact = (np.abs(signs.T @ differences) >= 0.5 - 1e-9).mean()
-    assert found.p[0] == pytest.approx(exact, abs=0.01)
-
-
-def test_permutations_keep_every_rows_values():
-    values = np.array([[1.0, 2.0, 4.0]])
-    ranges = permuted_ranges(values, np.ones(1), np.random.default_rng(1), 50)
-    assert ranges.tolist() == [3.0] * 50
-
-
-def test_tukey_within_topics_holds_its_level_and_within_cells_does_not():
-    """Systems alike on average, but not on each topic: what a topic does to a system is shared by all its assessors."""
-    false = {"topic": 0, "cell": 0}
-    for seed in range(150):
-        random = np.random.default_rng(seed)
-        values = random.normal(0, 1, (1, 15, 4)) + random.normal(0, 1, (6, 15, 4))
-        for within in false:
-            false[within] += bool(
-                (randomised_tukey(numbered(values), within=within, n_resamples=199, rng=seed).p <= 0.05).any()
-            )
-    assert false["cell"] / 150 > 0.4
-    assert 0.01 < false["topic"] / 150 < 0.1
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
@@ -182,9 +146,6 @@ def test_nothing_below_two_systems_and_two_topics():
     ):
         with pytest.raises(ArgumentError, match=message):
             rank_intervals(numbered(scores()), **options)
-    for options, message in (({"within": "all"}, "within='all'"), ({"n_resamples": 0}, "n_resamples=0")):
-        with pytest.raises(ArgumentError, match=message):
-            randomised_tukey(numbered(scores()), **options)
 
 
 def test_on_dl21_sixteen_of_63_systems_may_be_the_best(dl21):

@@ -11,11 +11,10 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
 from qrowd.aware import GAPS, Similarities
-from qrowd.comparison.factors import interaction_effects, main_effects
-from qrowd.comparison.tukey import tukey_of_means
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores
 from qrowd.reports.plots.style import PALETTE, Figure, render
+from qrowd_papers.analysis_of_variance import interaction_effects, main_effects
 from qrowd_papers.aware.plots import (
     SIZES_OF_EFFECTS,
     name_ends,
@@ -26,6 +25,7 @@ from qrowd_papers.aware.plots import (
     plot_similarity_to_random,
     plot_tukey,
 )
+from qrowd_papers.tukey import tukey_of_means
 
 REFERENCE = Path(__file__).parent / "reference"
 # Ferrante, Ferro, Maistro (2017), Figure 8(e): means of the similarities, and the error of Table 3.

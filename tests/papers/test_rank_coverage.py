@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from numbered_scores import numbered
-from qrowd.comparison import systems_anova
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd_papers import rank_coverage as study
 from qrowd_papers.rank_coverage import (
@@ -17,6 +16,7 @@ from qrowd_papers.rank_coverage import (
     skewed,
     two_kinds,
 )
+from qrowd_papers.tukey import systems_anova
 
 
 def test_of_equal_systems_one_is_left_out_in_five_percent_and_the_same_seed_says_so_again():

@@ -12,8 +12,6 @@ from typing import Any
 
 from qrowd import files
 from qrowd.aware import NAMES
-from qrowd.comparison.factors import Anova
-from qrowd.comparison.tukey import Tukey, tukey_hsd
 from qrowd.errors import InputError
 from qrowd.executors import AnyExecutor
 from qrowd.model.chance import Rng, seed_of
@@ -21,10 +19,12 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
+from qrowd_papers.analysis_of_variance import Anova
 from qrowd_papers.aware.printed import BEST, from_print, on_panels
 from qrowd_papers.aware.study import BASELINES, METHODS, PRINTED, AwareStudy, anova_tables, aware_study
 from qrowd_papers.frames import stacked
 from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
+from qrowd_papers.tukey import Tukey, tukey_hsd
 
 MEASURES = {"AP": "AP", "nDCG@20": "nDCG@20", "ERR(gains={1: 5}, max_rel=5)@20": "ERR@20"}
 """Section 5.5: gains 0 and 5, so that ERR's R of a relevant document is 31/32."""

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.aware import GAPS, LEVELS, Similarities, similarity_to_random
-from qrowd.comparison.factors import Anova, interaction_effects
-from qrowd.comparison.tukey import tukey_hsd
 from qrowd.evaluation import evaluate_blocks
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gaps import add_densities
@@ -24,11 +22,13 @@ from qrowd.model.runs import Runs
 from qrowd.reports.plots.marks import SMALL
 from qrowd.reports.plots.style import Figure
 from qrowd.simulation import RandomAssessors
+from qrowd_papers.analysis_of_variance import Anova, interaction_effects
 from qrowd_papers.aware import plots as draw
 from qrowd_papers.aware.claims import MEASURES, cases
 from qrowd_papers.aware.printed import BEST, EFFECTS, RESPONSE_OF, RESPONSES
 from qrowd_papers.aware.study import BASELINES, PRINTED, AwareStudy, anova_tables, aware_study
 from qrowd_papers.frames import frame_of
+from qrowd_papers.tukey import tukey_hsd
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -220,7 +220,7 @@ def _main(shown: Material, number: int, response: str) -> Figure:
     factors = ["size", "measure", *(["systems"] if several else [])]
 
     def drawn(axes: Any) -> None:
-        from qrowd.comparison.factors import main_effects
+        from qrowd_papers.analysis_of_variance import main_effects
 
         grid, canvas = axes[0, 0].get_gridspec(), axes[0, 0].figure
         for ax in axes[:, 0]:

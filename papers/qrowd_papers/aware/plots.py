@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.aware import GAPS, Similarities
-from qrowd.comparison.factors import InteractionEffects, MainEffects
-from qrowd.comparison.tukey import Tukey
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.marks import SMALL, above, name_rows
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
+from qrowd_papers.analysis_of_variance import InteractionEffects, MainEffects
+from qrowd_papers.tukey import Tukey
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,10 @@ from math import isnan, nan
 
 import numpy as np
 
-from qrowd.comparison.factors import Anova, omega_squared
-from qrowd.comparison.tukey import Best, Tukey, tukey_hsd, tukey_of_means
+from qrowd_papers.analysis_of_variance import Anova, omega_squared
 from qrowd_papers.aware.study import AwareStudy, anova_tables
 from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, verdict
+from qrowd_papers.tukey import Best, Tukey, tukey_hsd, tukey_of_means
 
 RESPONSES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE"}
 BEST: Mapping[str, Best] = {"ap_correlation": "highest", "relative_rmse": "lowest"}

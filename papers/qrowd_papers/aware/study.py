@@ -198,7 +198,7 @@ def anova_tables(study: AwareStudy, figure: str = "ap_correlation") -> tuple[Any
     figure : "ap_correlation", "tau", or "relative_rmse". Sizes are the subjects; the system set is a factor where there
     are several. Tables 1 and 3 for AP correlation, 2 and 4 for RMSE.
     """
-    from qrowd.comparison.factors import anova
+    from qrowd_papers.analysis_of_variance import anova
 
     several = ["systems"] if len(study.system_sets) > 1 else []
     frame = study.to_frame()

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from qrowd.cli import options
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver
-from qrowd.cli.reading import Factors
 
 
 def agree(
@@ -23,7 +22,6 @@ def agree(
         ),
     ] = None,
     per_topic: options.PerTopic = False,
-    factors: Factors = None,
     level: options.Level = None,
     repeats: options.Repeats = "first",
     combine_scales: options.CombineScales = "auto",
@@ -42,7 +40,6 @@ def agree(
         judgments,
         coefficients=coefficient or ("alpha", "kappa"),
         per_topic=per_topic,
-        factors=factors,
         level=level,
         repeats=repeats,
         combine_scales=combine_scales,

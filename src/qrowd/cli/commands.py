@@ -29,7 +29,6 @@ class Interrupted(BaseException):
 
 #: Functions of Python that messages name, and what does the same on the command line.
 FUNCTIONS = {
-    "systems_anova compares": "qrowd compare compares",
     "rescaled(), relevant_or_not() or recode,": "rescaled() or --recode FILE,",
     "median or geometric_mean": "median or geometric-mean",
     "majority_vote counts": "--method majority counts",

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from qrowd.cli import options
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, deliver
-from qrowd.cli.reading import Factors
 from qrowd.cli.values import numbers, pair_of
 from qrowd.model.conventions import Conventions
 
@@ -38,7 +37,6 @@ def plan(
         option(help="Numbers of assessors per topic in the table of designs, as in 1,2,3.", metavar="NUMBERS"),
     ] = None,
     systems: options.Systems = None,
-    factors: Factors = None,
     difference: Annotated[
         float | None,
         option(
@@ -88,7 +86,6 @@ def plan(
             topics=rows,
             assessors=columns,
             systems=pair,
-            factors=factors,
             difference=difference,
             power=power,
             target=target,

@@ -68,13 +68,6 @@ Exclude = Annotated[
     list[str] | None,
     data_option(help="Assessors to leave out, by name or pattern, as in 'crowd-*'.", metavar="ASSESSORS"),
 ]
-Factors = Annotated[
-    str | None,
-    typer.Option(
-        help="Also show variance components by parts of the assessors' names, as in '{model}+{prompt}'.",
-        metavar="PATTERN",
-    ),
-]
 Scale = Annotated[
     list[str] | None,
     data_option(

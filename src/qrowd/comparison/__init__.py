@@ -12,9 +12,6 @@ top_set, top_set_overlap        the best system and those not significantly diff
 two_rankings            the same systems by two kinds of scores: means, tau, both top sets
 head_to_head            two systems, by each assessor
 kinship                 scores of systems without the assessors that are related to them
-anova, omega_squared, main_effects, interaction_effects         analysis of variance
-tukey_hsd, tukey_of_means, systems_anova, randomised_tukey      which levels or systems differ
-judgment_components, score_components    variance components where assessors are a model and a prompt
 variance_components, d_study, best_design, marginal_gain        generalizability, and which design to judge next
 difference, all_differences     differences of systems with intervals over topics and assessors
 equal_cost, topics_for_an_assessor      more topics or one more assessor at the same cost
@@ -40,16 +37,6 @@ from qrowd.comparison.correlation import (
 from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, best_design, d_study, marginal_gain
 from qrowd.comparison.differences import AllDifferences, Difference, all_differences, difference
 from qrowd.comparison.effort import EqualCost, equal_cost, topics_for_an_assessor
-from qrowd.comparison.factor_components import FactorComponents, judgment_components, score_components
-from qrowd.comparison.factors import (
-    Anova,
-    InteractionEffects,
-    MainEffects,
-    anova,
-    interaction_effects,
-    main_effects,
-    omega_squared,
-)
 from qrowd.comparison.generalizability import VarianceComponents, variance_components
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
 from qrowd.comparison.judged_share import JudgedShare, judged_share
@@ -76,20 +63,10 @@ from qrowd.comparison.system_ranking import (
     ranks,
 )
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
-from qrowd.comparison.tukey import (
-    RandomisedTukey,
-    SystemsAnova,
-    Tukey,
-    randomised_tukey,
-    systems_anova,
-    tukey_hsd,
-    tukey_of_means,
-)
 from qrowd.comparison.two_rankings import TwoRankings, two_rankings
 
 __all__ = [
     "AllDifferences",
-    "Anova",
     "BaselineComparison",
     "BestDesign",
     "Correlations",
@@ -97,15 +74,11 @@ __all__ = [
     "Difference",
     "DifferenceComponents",
     "EqualCost",
-    "FactorComponents",
     "HeadToHead",
-    "InteractionEffects",
     "JudgedShare",
     "Kinship",
-    "MainEffects",
     "MarginalGain",
     "MeanRanks",
-    "RandomisedTukey",
     "RankChanges",
     "RankIntervals",
     "RankingAgreement",
@@ -113,15 +86,12 @@ __all__ = [
     "SignAgreement",
     "SystemIntervals",
     "SystemRanking",
-    "SystemsAnova",
     "TopSet",
     "TopSetOverlap",
-    "Tukey",
     "TwoRankings",
     "VarianceComponents",
     "against_baseline",
     "all_differences",
-    "anova",
     "ap_correlation",
     "benjamini_hochberg",
     "best_design",
@@ -132,19 +102,14 @@ __all__ = [
     "equal_cost",
     "head_to_head",
     "holm",
-    "interaction_effects",
     "judged_share",
-    "judgment_components",
     "kendall_tau_a",
     "kendall_tau_b",
     "kinship",
-    "main_effects",
     "marginal_gain",
     "mean_ranks",
-    "omega_squared",
     "pearson",
     "power_of_difference",
-    "randomised_tukey",
     "rank_changes",
     "rank_intervals",
     "rank_systems",
@@ -153,18 +118,14 @@ __all__ = [
     "rmse",
     "row_correlations",
     "sampled_ap_correlation",
-    "score_components",
     "sign_agreement",
     "system_intervals",
-    "systems_anova",
     "tau_at_k",
     "tau_gap",
     "top_set",
     "top_set_overlap",
     "topics_for_an_assessor",
     "topics_needed",
-    "tukey_hsd",
-    "tukey_of_means",
     "two_rankings",
     "variance_components",
 ]

@@ -275,7 +275,7 @@ def _refuse_few(n: int, n_names: int, what: str) -> None:
         among = f" of {n_names}" if n_names > 1 else ""
         raise ArgumentError(
             f"scores: {n} {what}{among} with scores of all systems; variance among {what}s needs 2"
-            + ("; systems_anova compares systems over topics alone" if what == "assessor" else "")
+            + ("; qrowd.compare compares systems over topics alone" if what == "assessor" else "")
         )
 
 

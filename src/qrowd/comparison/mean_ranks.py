@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
-from qrowd.comparison.tukey import longest_runs
 from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
@@ -150,3 +149,17 @@ def _nemenyi_p(mean: Floats, unit: float) -> Floats:
     range_of_means: NDArray[np.float64] = np.abs(mean[i] - mean[j]) / unit * sqrt(2)
     p[i, j] = p[j, i] = np.clip(studentized_range.sf(range_of_means, k, np.inf), 0.0, 1.0)
     return p
+
+
+def longest_runs(alike: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The longest runs a:b of levels in order of which all are alike, without those inside another."""
+    runs: list[tuple[int, int]] = []
+    end = 0
+    for start in range(alike.shape[0]):
+        # Runs that start later end no earlier, so the end only moves on.
+        end = max(end, start + 1)
+        while end < alike.shape[0] and alike[start : end + 1, start : end + 1].all():
+            end += 1
+        if not runs or end > runs[-1][1]:
+            runs.append((start, end))
+    return runs

@@ -182,39 +182,3 @@ def weighted_means(values: Floats, known: NDArray[np.bool_], topics: Floats, ass
         for c in range(n_columns):
             out[r, c] /= total
     return out
-
-
-def permuted_ranges(values: Floats, weights: Floats, rng: np.random.Generator, n: int) -> Floats:
-    """(n,) highest minus lowest weighted mean of the columns, every row's values put into a new random order each time.
-
-    values : (rows, columns). weights : (rows,), with sum 1.
-    """
-    work = np.array(values)
-    out = np.empty(n)
-    n_rows, n_columns = values.shape
-    at_once = max(BLOCK // max(values.size, 1), 1)
-    for first in range(0, n, at_once):
-        some = out[first : first + at_once]
-        _permute(work, weights, rng.random((some.size, n_rows, max(n_columns - 1, 0))), some)
-    return out
-
-
-@kernel("float64[:,:], float64[:], float64[:,:,:], float64[:]")
-def _permute(work: Floats, weights: Floats, uniform: Floats, out: Floats) -> None:
-    """The ranges of `permuted_ranges`; `work` is left as the last permutation.
-
-    uniform : (permutations, rows, columns - 1) random numbers from 0 to 1.
-    """
-    n_rows, n_columns = work.shape
-    sums = np.empty(n_columns)
-    for k in range(out.size):
-        sums[:] = 0.0
-        for r in range(n_rows):
-            for i in range(n_columns - 1, 0, -1):
-                j = int(uniform[k, r, n_columns - 1 - i] * (i + 1))
-                value = work[r, i]
-                work[r, i] = work[r, j]
-                work[r, j] = value
-            for c in range(n_columns):
-                sums[c] += weights[r] * work[r, c]
-        out[k] = sums.max() - sums.min()

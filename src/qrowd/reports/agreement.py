@@ -16,13 +16,11 @@ from qrowd.agreement.document_counts import unlike_at
 from qrowd.agreement.icc import FORMS, intraclass_correlation
 from qrowd.agreement.kappa import fleiss_kappa
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
-from qrowd.comparison.factor_components import judgment_components
 from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Table, repeats_note
-from qrowd.reports.factor_components import component_notes, component_table
 from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
 from qrowd.reports.scales import scale_note, scale_rules
 
@@ -45,7 +43,6 @@ def agreement_of(
     *,
     coefficients: Collection[str] = ("alpha", "kappa"),
     per_topic: bool = False,
-    factors: str | None = None,
     level: Level | None = None,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
@@ -55,15 +52,12 @@ def agreement_of(
 
     coefficients : besides alpha, "kappa" (Cohen's, of each pair), "fleiss" (kappa of all), "icc" (intraclass
         correlation), "dispersion" (mean variance, standard deviation and entropy of documents).
-    factors : a pattern of the assessors' names, such as "{model}+{prompt}": variance components by these factors.
     level, repeats, combine_scales, options : of `krippendorff_alpha`.
     """
     for coefficient in coefficients:
         check_choice("coefficient", coefficient, Coefficient)
     shared: dict[str, Any] = {"repeats": repeats, "combine_scales": combine_scales}
     options |= {"level": level, **shared}
-    sampling = {name: options[name] for name in ("n_resamples", "confidence", "rng") if name in options}
-    components = None if factors is None else judgment_components(judgments, factors=factors, **sampling, **shared)
     overall = krippendorff_alpha(judgments, **options)
     by_topic = krippendorff_alpha(judgments, by="topic", **options) if per_topic else None
     pairs = kappas(judgments, "magnitude", **shared) if "kappa" in coefficients else None
@@ -75,16 +69,11 @@ def agreement_of(
         unlike["kappa"] = "relevant"
     if {"icc", "dispersion"}.intersection(coefficients):
         unlike["icc and dispersion"] = "rescaled"
-    if components is not None:
-        unlike["variance components"] = "rescaled"
     scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
     tables = [_coefficient_table(further)] if further else []
     tables += [] if by_topic is None else [_alpha_table(by_topic, further_by_topic)]
     tables += [] if pairs is None else [_pair_table(pairs)]
     notes = (scale, *_notes(alpha, pairs is not None), *_coefficient_notes(coefficients))
-    if components is not None:
-        tables.append(component_table(components))
-        notes += tuple(component_notes(components))
     shown = further_by_topic if per_topic else further
 
     def frame() -> pandas.DataFrame:

@@ -13,7 +13,6 @@ from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, Targ
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.differences import difference as difference_of
 from qrowd.comparison.effort import EqualCost
-from qrowd.comparison.factor_components import FactorComponents, score_components
 from qrowd.comparison.generalizability import VarianceComponents, error_parts, variance_components
 from qrowd.comparison.power import POWER, DifferenceComponents, detectable_difference, topics_needed
 from qrowd.errors import ArgumentError, NoOverlapError
@@ -26,7 +25,6 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.scores import Scores
 from qrowd.reports.differences import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.factor_components import component_notes, component_table
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import cells, count, number, percent, sentence_case
 from qrowd.reports.report_systems import leading_pair
@@ -93,7 +91,6 @@ class Plan(Reported):
 
     study : the designs of the table. best : for the budget; None without one. detectable : the smallest difference that
     each design of `study` detects with the probability `power`. pair : None where no two systems share enough.
-    factors : components by the factors of assessors, where asked for.
     """
 
     sentence: str
@@ -108,7 +105,6 @@ class Plan(Reported):
     costs: Costs
     notes: tuple[Note, ...]
     conventions: dict[str, Any]
-    factors: FactorComponents | None = None
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         """One row per design, component of variance, or (with a budget) best design per number of assessors."""
@@ -116,9 +112,6 @@ class Plan(Reported):
             "designs": lambda: {**self.study.to_frame(), "detectable_difference": self.detectable},
             "components": lambda: dict(self.components.to_frame()),
         }
-        if self.factors is not None:
-            factors = self.factors
-            tables["factors"] = lambda: dict(factors.to_frame())
         if self.best is None:
             return tables
         study = self.best.by_assessors
@@ -130,8 +123,6 @@ class Plan(Reported):
         tables = [_component_table(self), _study_table(self)]
         if self.best is not None:
             tables.append(_best_table(self, self.best))
-        if self.factors is not None:
-            tables.append(component_table(self.factors))
         return Document(self.sentence, tuple(tables), self.notes, self.to_frame, lambda: _content(self))
 
 
@@ -146,7 +137,6 @@ def plan(
     topics: Iterable[int] | None = None,
     assessors: Iterable[int] | None = None,
     systems: tuple[str, str] | None = None,
-    factors: str | None = None,
     difference: float | None = None,
     power: float = POWER,
     target: Target = "generalizability",
@@ -168,7 +158,6 @@ def plan(
     topics, assessors : numbers in the table of designs; default: some usual numbers and the present ones.
     systems : two systems to plan for; default: the two that lead. difference : between them that is to be detected;
         default: the observed one. power : probability of detecting it.
-    factors : a pattern of the assessors' names, such as "{model}+{prompt}": variance components by these factors.
     target : the coefficient that the best design maximises, "generalizability" or "dependability".
     max_topics, max_assessors : the largest numbers that are considered.
     budget, topic_cost, judgment_cost : in one currency; topic_cost is the fixed cost of one topic, before judging.
@@ -196,7 +185,6 @@ def plan(
     )
     scores = evaluate(runs, judgments, [parse(measure)], conventions=conventions, progress=progress)
     components = variance_components(scores, design=design)
-    by_factors = None if factors is None else score_components(scores, factors=factors)
     present = components.n_topics, max(1, round(components.n_assessors))
     rows = sorted({*TOPICS, present[0]}) if topics is None else list(topics)
     columns = sorted({*ASSESSORS, present[1]}) if assessors is None else list(assessors)
@@ -229,9 +217,8 @@ def plan(
         costs,
         (),
         scores.attributes["conventions"],
-        by_factors,
     )
-    notes = (*_notes(result), *scoring_notes(scores), *(component_notes(by_factors) if by_factors else ()))
+    notes = (*_notes(result), *scoring_notes(scores))
     return replace(result, sentence=_sentence(result) + coverage_warning(scores), notes=notes)
 
 
@@ -261,8 +248,6 @@ def _content(plan: Plan) -> dict[str, Any]:
         "costs": asdict(plan.costs),
         "conventions": plan.conventions,
     }
-    if plan.factors is not None:
-        content["factors"] = plan.factors.to_frame().to_dict("records")
     if best is not None:
         numbers = (name for name in vars(best) if name not in ("frontier", "by_assessors"))
         content["best"] = {name: getattr(best, name) for name in numbers}

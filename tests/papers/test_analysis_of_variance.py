@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import comparison as oracle
-from qrowd.comparison.factors import anova, interaction_effects, main_effects, omega_squared
 from qrowd.errors import ArgumentError
+from qrowd_papers.analysis_of_variance import anova, interaction_effects, main_effects, omega_squared
 
 NAN = float("nan")
 
@@ -132,7 +132,7 @@ def test_balanced_and_unbalanced_tables_are_those_of_statsmodels(without):
 def test_means_of_cells_and_least_squares_agree_where_both_apply(monkeypatch):
     frame = crossed()
     by_means = anova(frame, "y", ["a", "b", "c"], [("a", "b")])
-    monkeypatch.setattr("qrowd.comparison.factors._balanced", lambda _: False)
+    monkeypatch.setattr("qrowd_papers.analysis_of_variance._balanced", lambda _: False)
     by_squares = anova(frame, "y", ["a", "b", "c"], [("a", "b")])
     assert by_means.ss == pytest.approx(by_squares.ss)
     assert by_means.df.tolist() == by_squares.df.tolist()

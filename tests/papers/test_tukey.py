@@ -10,9 +10,9 @@ from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from numbered_scores import numbered
 from oracles import comparison as oracle
-from qrowd.comparison.factors import anova
-from qrowd.comparison.tukey import systems_anova, tukey_hsd, tukey_of_means
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd_papers.analysis_of_variance import anova
+from qrowd_papers.tukey import permuted_ranges, randomised_tukey, systems_anova, tukey_hsd, tukey_of_means
 
 NAN = float("nan")
 SAMPLES = {
@@ -160,3 +160,45 @@ def test_a_level_nobody_has_has_no_p():
     found = tukey_of_means(["a", "b"], np.array([1.0, 2.0]), np.array([4, 4]), 0.1, 6)
     with pytest.raises(ArgumentError, match="level 'z'"):
         found.p("a", "z")
+
+
+def test_one_topic_of_two_systems_gives_tukeys_p_by_counting():
+    """Two systems, three topics: 2 orders of each topic, 8 in all; p is the share whose range is as large."""
+    values = np.array([[[0.5, 0.1], [0.6, 0.3], [0.2, 0.4]]])
+    found = randomised_tukey(numbered(values), n_resamples=40_000, rng=1)
+    differences = [0.4, 0.3, -0.2]
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1)
+    exact = (np.abs(signs.T @ differences) >= 0.5 - 1e-9).mean()
+    assert found.p[0] == pytest.approx(exact, abs=0.01)
+
+
+def test_permutations_keep_every_rows_values():
+    values = np.array([[1.0, 2.0, 4.0]])
+    ranges = permuted_ranges(values, np.ones(1), np.random.default_rng(1), 50)
+    assert ranges.tolist() == [3.0] * 50
+
+
+def test_tukey_within_topics_holds_its_level_and_within_cells_does_not():
+    """Systems alike on average, but not on each topic: what a topic does to a system is shared by all its assessors."""
+    false = {"topic": 0, "cell": 0}
+    for seed in range(150):
+        random = np.random.default_rng(seed)
+        values = random.normal(0, 1, (1, 15, 4)) + random.normal(0, 1, (6, 15, 4))
+        for within in false:
+            false[within] += bool(
+                (randomised_tukey(numbered(values), within=within, n_resamples=199, rng=seed).p <= 0.05).any()
+            )
+    assert false["cell"] / 150 > 0.4
+    assert 0.01 < false["topic"] / 150 < 0.1
+
+
+def test_threads_change_no_permutation():
+    values = np.random.default_rng(1).random((3, 12, 5))
+    one, two = (randomised_tukey(numbered(values), n_resamples=1200, rng=2, threads=threads).p for threads in (1, 3))
+    assert np.array_equal(one, two)
+
+
+def test_options_of_permutations_outside_their_range_are_refused():
+    for options, message in (({"within": "all"}, "within='all'"), ({"n_resamples": 0}, "n_resamples=0")):
+        with pytest.raises(ArgumentError, match=message):
+            randomised_tukey(numbered(np.ones((2, 3, 2))), **options)

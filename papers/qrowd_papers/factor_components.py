@@ -1,7 +1,7 @@
 """Variance components of judgments and scores where assessors are made up of factors, such as a model and a prompt.
 
 Cronbach, Gleser, Nanda, Rajaratnam (1972), The Dependability of Behavioral Measurements: a crossed design with several
-facets. Estimates: Henderson's method 1, as in `qrowd.kernels.components`.
+facets. Estimates: Henderson's method 1, as in `qrowd_papers.crossed_components`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats
-from qrowd.kernels.components import crossed_components, crossed_terms
 from qrowd.kernels.resample import tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.scores import one_measure
+from qrowd_papers.crossed_components import crossed_components, crossed_terms
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

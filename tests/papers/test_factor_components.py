@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from numbered_scores import brennan_3, numbered
 from oracles import factor_components as oracle
-from qrowd.comparison import judgment_components, score_components, variance_components
-from qrowd.comparison.factor_components import assessor_factors
+from qrowd.comparison import variance_components
 from qrowd.comparison.generalizability import CROSSED
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.kernels.components import crossed_components, crossed_terms
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Scores
+from qrowd_papers.crossed_components import crossed_components, crossed_terms
+from qrowd_papers.factor_components import assessor_factors, judgment_components, score_components
 
 TRUTH = {
     "document": 1.0, "model": 0.3, "prompt": 0.1, "document*model": 0.4, "document*prompt": 0.05, "model*prompt": 0.1,

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.factors import Anova, anova
 from qrowd.comparison.interval_widths import check_confidence
+from qrowd.comparison.mean_ranks import longest_runs
 from qrowd.comparison.resampling import BLOCK, panel_of
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
-from qrowd.kernels.two_way import permuted_ranges
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
 from qrowd.model.scores import one_table
 from qrowd.threads import in_threads
+from qrowd_papers.analysis_of_variance import Anova, anova
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -300,9 +300,8 @@ def randomised_tukey(
     chance = Chance.of(seed)
 
     def block(number: int) -> Floats:
-        return permuted_ranges(
-            rows, weights, chance.stream("permutations", number), min(BLOCK, n_resamples - number * BLOCK)
-        )
+        n = min(BLOCK, n_resamples - number * BLOCK)
+        return permuted_ranges(rows, weights, chance.stream("permutations", number), n)
 
     ranges = np.sort(np.concatenate(list(in_threads(block, range(-(-n_resamples // BLOCK)), threads))))
     first, second = np.triu_indices(len(panel.systems), 1)
@@ -313,6 +312,14 @@ def randomised_tukey(
     return RandomisedTukey(
         panel.systems, first, second, apart, (reached + 1) / (n_resamples + 1), within, n_resamples, seed
     )
+
+
+def permuted_ranges(values: Floats, weights: Floats, rng: np.random.Generator, n: int) -> Floats:
+    """(n,) highest minus lowest weighted mean of the columns, every row's values put into a new random order each time.
+
+    values : (rows, columns). weights : (rows,), with sum 1.
+    """
+    return np.array([np.ptp(weights @ rng.permuted(values, axis=1)) for _ in range(n)])
 
 
 @cache
@@ -336,20 +343,6 @@ def _half_widths(least: Floats) -> Floats:
         return np.full(2, least[0, 1] / 2)
     apart = least - np.diag(np.diag(least))
     return np.asarray(((k - 1) * apart.sum(axis=1) - apart.sum() / 2) / ((k - 1) * (k - 2)))
-
-
-def longest_runs(alike: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The longest runs a:b of levels in order of which all are alike, without those inside another."""
-    runs: list[tuple[int, int]] = []
-    end = 0
-    for start in range(alike.shape[0]):
-        # Runs that start later end no earlier, so the end only moves on.
-        end = max(end, start + 1)
-        while end < alike.shape[0] and alike[start : end + 1, start : end + 1].all():
-            end += 1
-        if not runs or end > runs[-1][1]:
-            runs.append((start, end))
-    return runs
 
 
 def _letters(number: int) -> str:
