@@ -263,8 +263,8 @@ def test_all_commands_work_beside_a_server(qrowd, pilot, tmp_path):
         pool = tmp_path / "kitchen" / "pool.txt"
         pool.write_text(f"{pool.read_text()}t9 t1-d1\n")
         outcome = qrowd("campaign", "change", "kitchen", "--check")
-        assert outcome.out == "1 new topic: t9\n1 new unit\n"
-        assert qrowd("campaign", "change", "kitchen").out.endswith("kitchen is changed; this is its version 2\n")
+        assert outcome.out == "1 topic added\n1 unit added\n"
+        assert qrowd("campaign", "change", "kitchen").out.endswith("kitchen is changed\n")
         outcome = qrowd("campaign", "change", "kitchen")
         assert (outcome.status, outcome.out) == (0, "kitchen: nothing would change\n")
     assert "pilot is stopped" in qrowd("campaign", "set-status", pilot, "stopped").out

@@ -23,23 +23,17 @@ def change(
 ) -> None:
     """Change a campaign after its start: further topics, documents and assessors, corrected texts; server or not."""
     with server_extra():
-        from qrowd.collect.campaigns.change_lines import change_lines
-        from qrowd.collect.campaigns.changing import NothingChangedError, change_campaign, planned_changes
+        from qrowd.collect.campaigns.changes import change_campaign, planned_changes
         from qrowd.collect.campaigns.folder import read_folder
     plan = read_folder(folder)
-    if check:
-        with open_campaigns(database) as store, store.reading() as connection:
-            changes = planned_changes(connection, plan)
-        typer.echo("\n".join(change_lines(changes) or [f"{plan.name}: nothing would change"]))
+    with open_campaigns(database) as store:
+        lines = store.read(lambda connection: planned_changes(connection, plan)).lines
+    typer.echo("\n".join(lines or [f"{plan.name}: nothing would change"]))
+    if check or not lines:
         return
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        try:
-            changes = store.write(lambda connection: change_campaign(connection, plan, time.time()))
-        except NothingChangedError:
-            typer.echo(f"{plan.name}: nothing would change")
-            return
-    typer.echo("\n".join(change_lines(changes)))
-    typer.echo(f"{plan.name} is changed; this is its version {changes.version}")
+        store.write(lambda connection: change_campaign(connection, plan, time.time()))
+    typer.echo(f"{plan.name} is changed")
 
 
 def import_(

@@ -17,7 +17,6 @@ from sqlalchemy import select
 
 from judging import Clock, created, judged_by_a_model, seeded, tables
 from qrowd.collect.campaigns.archive import read_archive, write_archive
-from qrowd.collect.campaigns.changes import Judged, changes_between
 from qrowd.collect.campaigns.effort import effort_of
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.campaigns.judging import JudgingService
@@ -32,7 +31,6 @@ from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.events import of_campaign
 from qrowd.collect.store.materials import documents_of, find_campaign
 from qrowd.collect.store.schema import gold_answer
-from qrowd.errors import ArgumentError
 
 N_HONEST, ANSWERS = 30, 24  # of each person, if nobody stops them
 SPAMMERS = ("random",) * 7 + ("same",) * 3
@@ -239,10 +237,3 @@ def test_notes_tell_the_pass_mark_who_passes_it_and_where_it_is_too_short():
 def test_an_invitation_counts_the_entry_test(protocol: str, without: tuple[int, int], with_test: tuple[int, int]):
     assert effort_of(entry_plan(protocol)) == without
     assert effort_of(entry_plan(protocol, first=20)) == with_test
-
-
-def test_the_entry_test_cannot_change_once_somebody_has_had_it():
-    old, new = entry_plan("grades", first=20), entry_plan("grades", first=10)
-    assert changes_between(old, new, Judged(), 2).reworded
-    with pytest.raises(ArgumentError, match="`first`"):
-        changes_between(old, new, Judged(gold=frozenset({"t0"})), 2)

@@ -46,7 +46,6 @@ def filled(path: str, **changes: str) -> str:
 
 TAKE_FILES = (  # forms of owners
     "/owner/new",
-    "/owner/new/guided",
     "/owner/lists/{campaign}",
     "/owner/review/{campaign}",
     "/owner/change/{campaign}",

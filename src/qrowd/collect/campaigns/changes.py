@@ -1,42 +1,37 @@
-"""What changes a campaign after its start, and what may not change any more: two plans of one name, compared.
+"""Changing a campaign after its start: a plan of the same name adds topics, documents and assessors, or corrects texts.
 
-Whatever would change the meaning of answers that were given is refused: another protocol, scale or size of units,
-documents that are gone, other words of a document that somebody has had. What is left adds (topics, documents,
-assessors of a unit) or corrects words.
+Whatever would change the meaning of answers that were given is refused. What is left is written in one transaction,
+with one event `changed`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from sqlalchemy import Connection, func, select, update
+
+from qrowd.collect.campaigns.creation import gold_rows, plan_of, settings_table, topic_row
+from qrowd.collect.campaigns.document_rows import add_documents, add_pictures, change_document
+from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan, TopicPlan, table_of
-from qrowd.collect.protocols.assembly import units_of_topic
-from qrowd.collect.protocols.protocol import Question
+from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.schema import LISTED, listed, path
-from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings, Settings
+from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, Settings
+from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.accounts import COMMAND_LINE
+from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.schema import assignment, image, slot, topic
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance
 
-TEXTS = ("title", "consent", "instructions", "practice_instructions", "guidelines", "language")
-WORDS = ("labels", "guidelines")  # of grades
-OF_TOPIC = ("title", "description", "narrative", "context", "checks", "systems")
-BEFORE_ANSWERS = "make a campaign of another name, or, as long as there is no answer, qrowd campaign create --replace"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What assessors have had of a campaign so far, by label.
-
-    topics : of which somebody had a unit. documents : of these units. gold : topics of which somebody had gold
-    questions. assessors : {topic: how many had a unit of it}.
-    """
-
-    topics: frozenset[str] = frozenset()
-    documents: frozenset[str] = frozenset()
-    gold: frozenset[str] = frozenset()
-    assessors: Mapping[str, int] = field(default_factory=dict)
+CHANGED = "changed"
+TEXTS = ("title", "instructions", "practice_instructions", "guidelines")  # of a campaign, which may be corrected
+TEXTS_OF_TOPIC = ("title", "description", "narrative")  # as long as nobody has had it
+MATERIAL = ("topics", "documents", "pictures", "settings", "seed", "n_flattened")  # looked at one by one, or not at all
+INSTEAD = "make a campaign of another name, or, as long as there is no answer, qrowd campaign create --replace"
 
 
 @dataclass(frozen=True)
@@ -53,179 +48,153 @@ class NewUnit:
 class Changes:
     """What is to be written. plan : the campaign afterwards, what was there before first.
 
-    version : of the campaign afterwards. topics, documents : labels of new ones. units : new ones, in this order.
-    redundancy : {arm: (assessors of each unit before, and afterwards)} where units get more.
-    reworded : (what, before, after) of texts and numbers. topics_reworded, documents_reworded : labels. gold : topics
-    whose gold questions are others. lease_minutes : before, and afterwards. judged : {topic: assessors who had it}.
+    topics, documents : labels of new ones. units : new ones, in this order. redundancy : {arm: (assessors of each unit
+    before, and afterwards)} where units get more. texts : of the campaign, that read otherwise. topics_reworded,
+    documents_reworded : labels.
     """
 
     plan: Plan
-    version: int
     topics: tuple[str, ...]
     documents: tuple[str, ...]
     units: tuple[NewUnit, ...]
     redundancy: Mapping[str, tuple[int, int]]
-    reworded: tuple[tuple[str, str, str], ...]
+    texts: tuple[str, ...]
     topics_reworded: tuple[str, ...]
     documents_reworded: tuple[str, ...]
-    gold: tuple[str, ...]
-    lease_minutes: tuple[float, float]
-    judged: Mapping[str, int]
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing is different."""
-        of_material = self.topics or self.documents or self.units or self.redundancy
-        return not (of_material or self.reworded or self.topics_reworded or self.documents_reworded or self.gold)
+    def lines(self) -> list[str]:
+        """What changes, a line each; none where nothing does."""
+        added = ((len(self.topics), "topic"), (len(self.documents), "document"), (len(self.units), "unit"))
+        lines = [f"{n} {noun}{'s' * (n != 1)} added" for n, noun in added if n]
+        for arm, (before, after) in self.redundancy.items():
+            lines.append(f"{f'arm {arm}: ' if arm else ''}{after} assessors of each unit, not {before}")
+        for what, labels in (("topic", self.topics_reworded), ("document", self.documents_reworded)):
+            lines += [f"{what} {label}: another text" for label in labels]
+        return lines + [f"{name}: another text" for name in self.texts]
 
 
-def changes_between(old: Plan, new: Plan, judged: Judged, version: int) -> Changes:
-    """What turns a campaign of the plan `old` into one of the plan `new`. version : of the campaign afterwards.
-
-    The seed stays that of the campaign, whatever the new plan has.
+def planned_changes(connection: Connection, plan: Plan) -> Changes:
+    """What `change_campaign` would change; nothing is written.
 
     Raises
     ------
     ArgumentError
-        What cannot change any more, one line each.
+        There is no campaign of this name, or what cannot change any more, one line each.
     """
-    problems = list(_problems(old, new, judged))
+    row = find(connection, plan.name)
+    return _changes_between(plan_of(connection, row.id), plan, *_had(connection, row.id))
+
+
+def change_campaign(connection: Connection, plan: Plan, at: float, *, account: str = COMMAND_LINE) -> Changes:
+    """Make the campaign of the plan's name what the plan says, in the connection's transaction.
+
+    account : who does it, for the log.
+
+    Raises
+    ------
+    ArgumentError
+        As `planned_changes`, or nothing is different.
+    """
+    row = find(connection, plan.name)
+    state.lock_campaign(connection, row.id)
+    # Nobody begins a unit meanwhile; one that is being begun is waited for.
+    connection.execute(select(slot.c.unit_id).where(slot.c.campaign_id == row.id).with_for_update()).all()
+    changes = planned_changes(connection, plan)
+    if not changes.lines:
+        raise ArgumentError(f"{plan.name}: the folder and the campaign say the same, so nothing was changed")
+    _write_material(connection, row.id, changes)
+    entry = LogEntry(at, row.id, None, None, None, "owner", CHANGED, {"lines": changes.lines}, account=account)
+    events.append(connection, [entry])
+    values = {"title": changes.plan.title, "settings": settings_table(changes.plan)}
+    materials.change_campaign(connection, row.id, values)
+    return changes
+
+
+def _had(connection: Connection, campaign_id: int) -> tuple[set[str], set[str]]:
+    """Labels of topics and of documents that somebody has had a unit of."""
+    had = set(connection.scalars(select(assignment.c.unit_id).where(assignment.c.campaign_id == campaign_id)))
+    units = [unit for unit in materials.units_of(connection, campaign_id) if unit.id in had]
+    topics = {row.id: row.label for row in materials.topics_of(connection, campaign_id)}
+    labels = {number: label for label, number in materials.ids_by_label(connection, "document", campaign_id).items()}
+    numbers = {number for unit in units for number in unit.documents}
+    for row in materials.gold_of(connection, campaign_id):
+        numbers |= {row.document_id, row.other_id} - {None}
+    return {topics[unit.topic_id] for unit in units}, {labels[number] for number in numbers}
+
+
+# ---- what may change
+
+
+def _changes_between(old: Plan, new: Plan, topics_had: set[str], documents_had: set[str]) -> Changes:
+    problems = list(_problems(old, new, topics_had, documents_had))
     if problems:
         raise ArgumentError(listed([f"{old.name}: {one}" for one in problems[:LISTED]], len(problems)))
     plan = _merged(old, new)
-    before = {topic.label: topic for topic in old.topics}
-    documents = {document.label: document for document in old.documents}
-    redundancy = {
-        arm: (settings.redundancy, plan.arms[arm].redundancy)
-        for arm, settings in old.arms.items()
-        if plan.arms[arm].redundancy > settings.redundancy
-    }
-    topics_reworded = [
-        topic.label for topic in plan.topics if topic.label in before and _words(topic) != _words(before[topic.label])
-    ]
+    topics = {one.label: one for one in old.topics}
+    documents = {one.label: one for one in old.documents}
+    more = {arm: (one.redundancy, plan.arms[arm].redundancy) for arm, one in old.arms.items()}
+    texts = [name for name in TEXTS if getattr(old, name) != getattr(plan, name)]
     return Changes(
         plan=plan,
-        version=version,
-        topics=tuple(topic.label for topic in plan.topics if topic.label not in before),
-        documents=tuple(document.label for document in plan.documents if document.label not in documents),
-        units=tuple(_new_units(old, plan, version)),
-        redundancy=redundancy,
-        reworded=tuple(_reworded(old, plan)),
-        topics_reworded=tuple(topics_reworded),
-        documents_reworded=tuple(d.label for d in plan.documents if documents.get(d.label, d) != d),
-        gold=tuple(t.label for t in plan.topics if t.label in before and t.gold != before[t.label].gold),
-        lease_minutes=(old.lease_minutes, plan.lease_minutes),
-        judged=judged.assessors,
+        topics=tuple(one.label for one in plan.topics if one.label not in topics),
+        documents=tuple(one.label for one in plan.documents if one.label not in documents),
+        units=tuple(_new_units(old, plan)),
+        redundancy={arm: (before, after) for arm, (before, after) in more.items() if after > before},
+        texts=(*texts, *(["pictures"] if dict(old.pictures) != dict(plan.pictures) else [])),
+        topics_reworded=tuple(
+            one.label for one in plan.topics if one.label in topics and _words(one) != _words(topics[one.label])
+        ),
+        documents_reworded=tuple(one.label for one in plan.documents if documents.get(one.label, one) != one),
     )
 
 
-# ---- what cannot change
-
-
-def _fixed_of_gold(plan: Plan) -> tuple[int, bool] | None:
-    """What cannot change of [gold] once it was used."""
-    return None if plan.gold is None else (plan.gold.first, plan.gold.feedback)
-
-
-def _problems(old: Plan, new: Plan, judged: Judged) -> Iterator[str]:
-    yield from _arm_problems(old, new)
-    for name in (one.name for one in fields(old.journey)):
-        one, other = getattr(old.journey, name), getattr(new.journey, name)
-        if one != other and name != "max_units":
-            yield f"journey.{name} is {one!r}, not {other!r}: assessors are on their way; {BEFORE_ANSWERS}"
-    if old.checks != new.checks:
-        yield f"campaign.checks is {old.checks!r}: units were made with it; {BEFORE_ANSWERS}"
-    if old.question != new.question:
-        yield f"[question] decides what is judged and cannot change; {BEFORE_ANSWERS}"
-    if judged.gold and _fixed_of_gold(new) != _fixed_of_gold(old):
-        yield "[gold] cannot be removed, nor `first` or `feedback` in it be changed: assessors have had gold questions"
-    known = {topic.label: topic for topic in new.topics}
-    for topic in old.topics:
-        if topic.label not in known:
-            yield f"topic {topic.label!r} is missing; topics cannot be removed, so put it back"
-        else:
-            yield from _topic_problems(old, topic, known[topic.label], judged)
-    if old.question is not None:
-        before = {topic.label for topic in old.topics}
-        if further := [topic.label for topic in new.topics if topic.label not in before]:
-            yield f"topic {further[0]!r} is new, but the question says what is judged; {BEFORE_ANSWERS}"
-    documents = {document.label: document for document in new.documents}
-    for document in old.documents:
-        if document.label in judged.documents and documents.get(document.label, document) != document:
-            yield (
-                f"document {document.label!r} reads otherwise, but somebody has had it; put it back, or give the new "
-                "text another label"
-            )
-
-
-def _arm_problems(old: Plan, new: Plan) -> Iterator[str]:
+def _problems(old: Plan, new: Plan, topics_had: set[str], documents_had: set[str]) -> Iterator[str]:
+    for name in (one.name for one in fields(Plan)):
+        if name not in (*MATERIAL, *TEXTS) and getattr(old, name) != getattr(new, name):
+            yield f"{name} is not what it was, and cannot change: assessors are on their way; {INSTEAD}"
     if list(old.arms) != list(new.arms):
-        names = ", ".join(filter(None, old.arms)) or "none"
-        yield f"[arms] cannot change: the arms are {names}; {BEFORE_ANSWERS}"
+        yield f"[arms] cannot change: the arms are {', '.join(filter(None, old.arms)) or 'none'}; {INSTEAD}"
+    else:
+        for arm, settings in old.arms.items():
+            yield from _arm_problems(arm, settings, new.arms[arm])
+    topics = {one.label: one for one in new.topics}
+    for one in old.topics:
+        if one.label not in topics:
+            yield f"topic {one.label!r} is missing; topics cannot be removed, so put it back"
+        else:
+            yield from _topic_problems(old, one, topics[one.label], one.label in topics_had)
+    documents = {one.label: one for one in new.documents}
+    for document in old.documents:
+        if document.label in documents_had and documents.get(document.label, document) != document:
+            yield f"document {document.label!r} reads otherwise, but somebody has had it; give the text another label"
+
+
+def _arm_problems(arm: str, old: Settings, new: Settings) -> Iterator[str]:
+    where = path(table_of(arm, old))
+    if type(old) is not type(new):
+        yield f"the protocol cannot change: {where} became {path(table_of(arm, new))}; {INSTEAD}"
         return
-    for arm, one in old.arms.items():
-        other, where = new.arms[arm], path(table_of(arm, one))
-        if type(one) is not type(other):
-            yield f"the protocol cannot change: {where} became {path(table_of(arm, other))}; {BEFORE_ANSWERS}"
+    for name in (one.name for one in fields(old)):
+        before, after = getattr(old, name), getattr(new, name)
+        if before == after or (name == "redundancy" and after > before and not isinstance(old, MagnitudeSettings)):
             continue
-        for name in (setting.name for setting in fields(one)):
-            before, after = getattr(one, name), getattr(other, name)
-            if before == after:
-                continue
-            if name == "redundancy" and (after < before or old.question is not None):
-                reason = "a question draws by it" if old.question is not None else "units cannot be taken back"
-                yield f"{where}.redundancy is {before} and cannot become {after}: {reason}"
-            elif (
-                name in WORDS and len(after) != len(before) and getattr(one, "scale", "") != getattr(other, "scale", "")
-            ):
-                continue  # which is said of the scale
-            elif name == "labels":
-                moved = [label for grade, label in enumerate(after) if label in before and before.index(label) != grade]
-                if moved or len(after) != len(before):
-                    word = moved[0] if moved else f"{len(after)} names"
-                    yield f"{where}.labels: {word!r} named another grade before; keep the order of the grades"
-            elif name not in ("redundancy", *WORDS):
-                yield f"{where}.{name} is {before!r} and cannot become {after!r}; {BEFORE_ANSWERS}"
+        yield f"{where}.{name} is {before!r} and cannot become {after!r}; {INSTEAD}"
 
 
-def _topic_problems(plan: Plan, old: TopicPlan, new: TopicPlan, judged: Judged) -> Iterator[str]:
-    where, had = f"topic {old.label!r}", old.label in judged.topics
+def _topic_problems(plan: Plan, old: TopicPlan, new: TopicPlan, had: bool) -> Iterator[str]:
+    where, changeable = f"topic {old.label!r}", ("pool", *TEXTS_OF_TOPIC)
+    for name in (one.name for one in fields(TopicPlan)):
+        if name not in changeable and getattr(old, name) != getattr(new, name):
+            yield f"{where}: its {name} cannot change"
+        elif had and name in TEXTS_OF_TOPIC and getattr(old, name) != getattr(new, name):
+            yield f"{where}: its {name} cannot change, because somebody has had a unit of it"
     if missing := [label for label in old.pool if label not in set(new.pool)]:
         yield f"{where}: document {missing[0]!r} is not in its pool any more; documents cannot be removed"
-    if old.checks != new.checks:
-        yield f"{where}: the check documents are in its units and cannot change"
-    for name in OF_TOPIC:
-        used = name != "systems" or any(map(_uses_systems, plan.arms.values()))
-        if name != "checks" and had and used and getattr(old, name) != getattr(new, name):
-            yield f"{where}: its {name} cannot change, because somebody has had a unit of it"
-    one, other = old.question, new.question
-    if had and (one is None or other is None) and one != other:
-        yield f"{where}: its question cannot be added or removed, because somebody has had a unit of it"
-    elif had and one is not None and other is not None and _form(one) != _form(other):
-        yield f"{where}: only the words of its question can change, not the number of options or which is correct"
-    if old.gold != new.gold and old.label in judged.gold:
-        yield f"{where}: its gold questions cannot change, because somebody has had one of them"
     further = [label for label in new.pool if label not in set(old.pool)]
-    if not further:
-        return
-    if plan.question is not None:
-        yield f"{where}: document {further[0]!r} is new, but the question says what is judged; {BEFORE_ANSWERS}"
-        return
-    for settings in plan.arms.values():
-        if isinstance(settings, PreferenceSettings) or (isinstance(settings, GradesSettings) and settings.compares):
-            yield f"{where}: document {further[0]!r} is new, but all documents are in one unit; make a topic of them"
-        elif isinstance(settings, MagnitudeSettings):
-            least = settings.k - (0 if old.checks is None else 2)
-            if len(further) < least:
-                yield f"{where}: {len(further)} new documents make no unit of {settings.k}; add at least {least}"
-
-
-def _form(question: Question) -> tuple[int, int]:
-    return question.correct, len(question.options)
-
-
-def _uses_systems(settings: Settings) -> bool:
-    return isinstance(settings, PreferenceSettings) or (isinstance(settings, GradesSettings) and settings.compares)
+    for settings in plan.arms.values() if further else ():
+        if not isinstance(settings, GradesSettings) or settings.compares:
+            yield f"{where}: document {further[0]!r} is new, but only grades take further documents; add a topic"
 
 
 # ---- what changes
@@ -233,87 +202,101 @@ def _uses_systems(settings: Settings) -> bool:
 
 def _merged(old: Plan, new: Plan) -> Plan:
     """The new plan with the seed of the old one, and with what was there before first, in its order."""
-    documents = {document.label: document for document in new.documents}
-    topics = {topic.label: topic for topic in new.topics}
-    before = {document.label for document in old.documents}
-    known = {topic.label for topic in old.topics}
+    documents = {one.label: one for one in new.documents}
+    topics = {one.label: one for one in new.topics}
+    before, labels = {one.label for one in old.documents}, {one.label for one in old.topics}
     return replace(
         new,
         seed=old.seed,
         documents=(
-            *(documents.get(document.label, document) for document in old.documents),
-            *(document for document in new.documents if document.label not in before),
+            *(documents.get(one.label, one) for one in old.documents),
+            *(one for one in new.documents if one.label not in before),
         ),
-        topics=(
-            *(topics[topic.label] for topic in old.topics),
-            *(topic for topic in new.topics if topic.label not in known),
-        ),
+        topics=(*(topics[one.label] for one in old.topics), *(one for one in new.topics if one.label not in labels)),
     )
 
 
-def _words(topic: TopicPlan) -> tuple[Any, ...]:
-    return *(getattr(topic, name) for name in OF_TOPIC), topic.question
+def _words(one: TopicPlan) -> tuple[str, ...]:
+    return tuple(getattr(one, name) for name in TEXTS_OF_TOPIC)
 
 
-def _new_units(old: Plan, plan: Plan, version: int) -> Iterator[NewUnit]:
-    """Units of new topics; of new documents of topics that were there; and of magnitudes that more people give."""
-    chance, before = Chance.of(plan.seed), {topic.label: topic for topic in old.topics}
-    if plan.question is not None:
-        return
-    for i, topic in enumerate(plan.topics):
-        for j, (arm, settings) in enumerate(plan.arms.items()):
-            rng = chance.stream(f"units {arm} of version {version}", i)
-            parts = [(topic.pool, settings)]
-            if (earlier := before.get(topic.label)) is not None:
-                parts = []
-                more = settings.redundancy - old.arms[arm].redundancy
-                if isinstance(settings, MagnitudeSettings) and more:
-                    parts.append((earlier.pool, replace(settings, redundancy=more)))
-                further = set(topic.pool) - set(earlier.pool)
-                if further:
-                    checks = topic.checks if isinstance(settings, MagnitudeSettings) and topic.checks else ()
-                    parts.append((tuple(label for label in topic.pool if label in {*further, *checks}), settings))
-            for pool, with_settings in parts:
-                for unit in _assembled(topic, pool, with_settings, rng):
-                    yield NewUnit(topic.label, arm, unit, (j - i) % len(plan.arms))
+def _new_units(old: Plan, plan: Plan) -> Iterator[NewUnit]:
+    """Units of new topics, and of new documents of topics that were there."""
+    chance, pools = Chance.of(plan.seed), {one.label: set(one.pool) for one in old.topics}
+    for i, one in enumerate(plan.topics):
+        further = tuple(label for label in one.pool if label not in pools.get(one.label, ()))
+        for j, (arm, settings) in enumerate(plan.arms.items()) if further else ():
+            has_checks = isinstance(settings, MagnitudeSettings) and one.checks is not None
+            places = tuple(map(further.index, one.checks)) if has_checks and one.checks is not None else ()
+            rng = chance.stream(f"further units {arm} {len(further)}", i)
+            try:
+                checks = (places[0], places[1]) if places else None
+                units = units_of_topic(range(len(further)), checks, settings, rng)
+            except ArgumentError as error:
+                raise ArgumentError(f"topic {one.label!r}: {error}") from None
+            for unit in units:
+                yield NewUnit(one.label, arm, tuple(further[place] for place in unit), (j - i) % len(plan.arms))
 
 
-def _assembled(topic: TopicPlan, pool: tuple[str, ...], settings: Settings, rng: Any) -> Iterator[tuple[str, ...]]:
-    has_checks = isinstance(settings, MagnitudeSettings) and topic.checks is not None
-    places = tuple(map(pool.index, topic.checks)) if has_checks and topic.checks is not None else ()
-    try:
-        units = units_of_topic(range(len(pool)), (places[0], places[1]) if places else None, settings, rng)
-    except ArgumentError as error:
-        raise ArgumentError(f"topic {topic.label!r}: {error}") from None
-    yield from (tuple(pool[place] for place in unit) for unit in units)
+# ---- rows
 
 
-def _reworded(old: Plan, new: Plan) -> Iterator[tuple[str, str, str]]:
-    """Texts and numbers of the whole campaign that are others now."""
-    for name in (*TEXTS, "lease_minutes", "retention_days"):
-        if (before := getattr(old, name)) != (after := getattr(new, name)):
-            yield f"campaign.{name}", _text(before), _text(after)
-    if dict(old.pictures) != dict(new.pictures):
-        yield "campaign.pictures", ", ".join(old.pictures), ", ".join(new.pictures)
-    if old.journey.max_units != new.journey.max_units:
-        yield "journey.max_units", _text(old.journey.max_units), _text(new.journey.max_units)
-    for arm, one in old.arms.items():
-        other, where = new.arms[arm], path(table_of(arm, one))
-        for name in ("redundancy", *WORDS):
-            before, after = getattr(one, name, None), getattr(other, name, None)
-            if before != after:
-                yield f"{where}.{name}", _text(before), _text(after)
-    if dict(old.crowd) != dict(new.crowd):
-        names = sorted(
-            {*old.crowd, *new.crowd} - {name for name in old.crowd if old.crowd[name] == new.crowd.get(name)}
-        )
-        for name in names:
-            yield name, "", ""  # links and codes of a platform are not for a log
-    if old.gold != new.gold:
-        yield "gold", _text(old.gold), _text(new.gold)
+def _write_material(connection: Connection, campaign_id: int, changes: Changes) -> None:
+    """Write what is new and what reads otherwise."""
+    plan = changes.plan
+    written = set(connection.scalars(select(image.c.digest).where(image.c.campaign_id == campaign_id)))
+    new = set(changes.documents)
+    add_documents(connection, campaign_id, [one for one in plan.documents if one.label in new], written)
+    for one in plan.documents:
+        if one.label in changes.documents_reworded:
+            change_document(connection, campaign_id, one, written)
+    add_pictures(connection, campaign_id, plan.pictures, written)
+    documents = materials.ids_by_label(connection, "document", campaign_id)
+    rows = (topic_row(one, documents) for one in plan.topics if one.label in changes.topics)
+    materials.add_material(connection, "topic", campaign_id, rows)
+    topics = materials.ids_by_label(connection, "topic", campaign_id)
+    for each in plan.topics:
+        if each.label in changes.topics_reworded:
+            values = {name: getattr(each, name) for name in TEXTS_OF_TOPIC}
+            connection.execute(update(topic).where(topic.c.id == topics[each.label]).values(**values))
+        if each.label in changes.topics:
+            materials.add_material(connection, "gold", campaign_id, gold_rows(each, topics[each.label], documents))
+    _add_units(connection, campaign_id, changes, topics, documents)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
+def _add_units(
+    connection: Connection,
+    campaign_id: int,
+    changes: Changes,
+    topics: Mapping[str, int],
+    documents: Mapping[str, int],
+) -> None:
+    """Write new units, their slots, and further slots of the units that there are."""
+    arms = changes.plan.arms
+    before = list(materials.units_of(connection, campaign_id))
+    following = Counter(one.topic_id for one in before)
+    rows: list[dict[str, Any]] = []
+    for one in changes.units:
+        held = [documents[label] for label in one.documents]
+        topic_id = topics[one.topic]
+        rows.append({"topic_id": topic_id, "arm": one.arm, "number": following[topic_id], "documents": held})
+        following[topic_id] += 1
+    materials.add_material(connection, "unit", campaign_id, rows)
+    numbers = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
+    slots = [
+        {"unit_id": numbers[row["topic_id"], row["number"]], "number": number, "topic_id": row["topic_id"]}
+        | {"arm": row["arm"], "latin_row": one.latin_row}
+        for row, one in zip(rows, changes.units, strict=True)
+        for number in range(slots_of(arms[row["arm"]]))
+    ]
+    c = slot.c
+    n_slots = select(c.unit_id, func.count(), func.min(c.latin_row)).where(c.campaign_id == campaign_id)
+    had = {unit_id: (n, latin_row) for unit_id, n, latin_row in connection.execute(n_slots.group_by(c.unit_id))}
+    for unit in before:
+        if unit.arm in changes.redundancy:
+            n, latin_row = had[unit.id]
+            common = {"unit_id": unit.id, "topic_id": unit.topic_id, "arm": unit.arm, "latin_row": latin_row}
+            slots += [{**common, "number": number} for number in range(n, slots_of(arms[unit.arm]))]
+    lottery = Chance.of(changes.plan.seed).stream(f"further slots {sum(n for n, _ in had.values())}").random(len(slots))
+    drawn = ({**one, "lottery": float(place)} for one, place in zip(slots, lottery, strict=True))
+    materials.add_material(connection, "slot", campaign_id, drawn)

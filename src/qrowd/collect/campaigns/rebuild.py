@@ -12,7 +12,6 @@ from qrowd.collect.campaigns.assessor_state import ABOUT_ASSIGNMENTS, assessor_a
 from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.messages import Messages
-from qrowd.collect.campaigns.versions import restore_versions
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.answers import save_answers
@@ -35,7 +34,6 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     """
     if connection.dialect.name == "postgresql":  # or an answer that is given meanwhile would be in the log alone
         connection.execute(text("lock table assessor in exclusive mode"))
-    restore_versions(connection, find(connection, name))
     row = find(connection, name)
     cache = Cache()
     settings = cache.settings(connection, row.id)

@@ -226,19 +226,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     # of a campaign
     "paused": _NOTHING,
     "resumed": _NOTHING,
-    "changed": {
-        "version": Index,
-        "topics": Index,
-        "documents": Index,
-        "units": Index,
-        "slots": Index,
-        "reworded": tuple[str, ...],
-        "words": tuple[tuple[str, str, str], ...],  # what, before, after
-        "topics_reworded": tuple[str, ...],
-        "documents_reworded": tuple[str, ...],
-        "gold": tuple[str, ...],
-        "lease_minutes": tuple[float, float],
-    },
+    "changed": {"lines": tuple[str, ...]},  # topics, documents and assessors added, texts corrected
     "drawn": {"documents": tuple[Index, ...], "sizes": tuple[float, ...]},  # a batch of a question, by its design
     "looked": {"n_judged": Index, "looked": dict[str, Any]},
     "decided": {"n_judged": Index, "sentence": str},

@@ -467,22 +467,3 @@ login_attempt = Table(
 )
 
 setting = Table("setting", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
-
-campaign_draft = Table(  # a campaign that is being prepared in the browser
-    "campaign_draft",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("account_id", BigInteger, nullable=False),  # 0 : of the administrator with the printed link
-    Column("campaign_id", Key, _of("campaign")),  # that it changes; null for a new one
-    Column("saved", Double, nullable=False),
-    *_columns(JSON, "fields", "files"),
-)
-
-draft_part = Table(
-    "draft_part",
-    metadata,
-    Column("draft_id", Text, _of("campaign_draft"), primary_key=True),
-    Column("file", Text, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("content", LargeBinary, nullable=False),
-)

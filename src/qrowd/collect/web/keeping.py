@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.retention import DAY, apply_retention
 from qrowd.collect.store.accounts import WITHIN, forget_attempts
 from qrowd.collect.store.base import Store, StoreError
-from qrowd.collect.store.campaign_drafts import purge_drafts
 from qrowd.collect.store.sessions import purge
 
 log = logging.getLogger("qrowd.keeping")
@@ -27,7 +26,6 @@ def keep_once(store: Store, at: float, retention_days: float | None, *, names: b
     def work(connection: Connection) -> None:
         purge(connection, at)
         forget_attempts(connection, at)
-        purge_drafts(connection, at)
 
     store.write(work)
     return apply_retention(store, at, default=retention_days) if names else {}

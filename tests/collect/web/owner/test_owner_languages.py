@@ -16,8 +16,6 @@ from collect.web.owner.estate import HOSTILE, Estate, estate, small_plan
 from collect.web.owner.test_roles import TABLE, filled
 from collect.web.pseudo import with_arabic
 from qrowd.collect import campaigns, store
-from qrowd.collect.campaigns.change_lines import change_lines
-from qrowd.collect.campaigns.changes import Changes, NewUnit
 from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.plan_notes import plan_notes
 from qrowd.collect.protocols.messages import Message
@@ -318,16 +316,6 @@ def test_what_a_campaign_lacks_is_said_in_the_language_as_the_check_says_it() ->
         "Die Qualitätsprüfungen sind unvollständig: kein Thema hat eine Frage; es gibt keine Kontrolldokumente "
         "(checks = false)."
     )
-
-
-def test_what_a_change_would_change_is_said_in_the_language() -> None:
-    plan, units = small_plan(), (NewUnit("t1", "", ("d1",), 0), NewUnit("t1", "", ("d2",), 0))
-    reworded, lease = (("instructions", "Read.", "Read it."),), (60.0, 60.0)
-    changes = Changes(plan, 2, ("t8", "t9"), ("d1",), units, {}, reworded, ("t1",), ("d2",), ("t1",), lease, {"t1": 3})
-    lines = change_lines(changes)
-    unknown = [line for line in lines if not isinstance(recognised.recognised(line), Message)]
-    assert unknown == ["instructions: Read. -> Read it."]  # which is the owner's text
-    assert [formats_of("de").line(line) for line in lines][1:3] == ["2 neue Themen: t8, t9", "1 neues Dokument: d1"]
 
 
 # ---- nothing is put together or left unmarked

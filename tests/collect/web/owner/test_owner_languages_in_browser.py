@@ -12,7 +12,7 @@ from qrowd.collect.web.owner import owner_link
 
 RULES = by_tags(*WCAG, "best-practice")
 MIRRORED = (  # what all kinds of parts are on; colours and names do not depend on the direction
-    *("/owner", "/owner/new/guided", "/owner/c/demo-magnitude", "/owner/c/demo-magnitude/assessors"),
+    *("/owner", "/owner/c/demo-magnitude", "/owner/c/demo-magnitude/assessors"),
     *("/owner/c/small/invitations", "/owner/c/small/review"),
 )
 CUT = (
@@ -41,7 +41,7 @@ def paths(made: Estate) -> list[str]:
     other = [
         f"/owner/c/small{path}" for path in ("/platforms", "/invitations", "/export", "/review", "/members", "/log")
     ]
-    pages = ["/owner", "/owner/new", "/owner/new/guided", "/owner/keys", "/owner/accounts"]
+    pages = ["/owner", "/owner/new", "/owner/keys", "/owner/accounts"]
     return [*pages, *own, *other, made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE)]
 
 

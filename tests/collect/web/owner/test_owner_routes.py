@@ -2,10 +2,8 @@
 
 import asyncio
 import html
-import io
 import random
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -17,7 +15,7 @@ from starlette.routing import Route
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.models import ask_in_campaign
-from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template
+from qrowd.collect.campaigns.template import PROTOCOLS, Protocol
 from qrowd.collect.store.invitations import find_invitation
 from qrowd.collect.store.keys import find_api_key
 from qrowd.collect.store.materials import campaigns
@@ -32,7 +30,6 @@ from zips import zipped
 
 UPLOADS = {
     "/owner/new",
-    "/owner/new/guided",
     "/owner/lists/{campaign}",
     "/owner/review/{campaign}",
     "/owner/change/{campaign}",
@@ -67,15 +64,6 @@ def filled(made: Estate, path: str) -> str:
         "token": "x",
     }
     return re.sub(r"\{(\w+)\}", lambda m: values[m[1]], path)
-
-
-def with_draft(made: Estate, path: str) -> str:
-    """The address of a page, with a draft where it shows one."""
-    if not path.startswith("/owner/new/guided/"):
-        return filled(made, path)
-    from collect.web.owner.test_guided import IMAGE, draft_with_image
-
-    return f"{path}?draft={draft_with_image(made)}&digest={IMAGE}"
 
 
 def routes(method: str) -> list[str]:
@@ -141,7 +129,7 @@ def test_every_page_needs_the_session(made: Estate, path: str) -> None:
         return
     assert (answer.status, answer.header("location")) == (303, "/owner/login")
     assert stranger.get(filled(made, path), {"x-qrowd": "fragment"}).status == 403
-    assert made.owner().get(with_draft(made, path)).status == 200
+    assert made.owner().get(filled(made, path)).status == 200
 
 
 @pytest.mark.parametrize("path", routes("POST"))
@@ -178,7 +166,7 @@ def test_an_assessor_s_session_opens_no_page_of_owners(made: Estate) -> None:
 
 def test_looking_changes_nothing(made: Estate) -> None:
     owner = made.owner()
-    addresses = [with_draft(made, path) for path in routes("GET")]
+    addresses = [filled(made, path) for path in routes("GET")]
     before = state(made)
     for address in addresses:
         owner.get(address)
@@ -236,7 +224,7 @@ def test_a_zip_becomes_a_campaign_and_what_is_wrong_is_told_in_place(made: Estat
     csrf = owner.get("/owner/new").field("csrf")
     body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(FOLDER))])
     answer = owner.post("/owner/new", body, headers)
-    assert (answer.status, answer.header("location")) == (303, "/owner/c/zipped")
+    assert (answer.status, answer.header("location")) == (303, "/owner/c/zipped?created=1")
     again = owner.post("/owner/new", body, headers)
     assert again.status == 422
     assert "'zipped' is taken by another campaign; choose another" in html.unescape(again.text)
@@ -246,46 +234,29 @@ def test_a_zip_becomes_a_campaign_and_what_is_wrong_is_told_in_place(made: Estat
     assert re.search(r'role="alert">campaign.toml[^<]*k: 0 cannot be used', html.unescape(answer.text))
 
 
-def test_written_toml_and_single_files_become_a_campaign(made: Estate) -> None:
+def test_the_form_makes_a_campaign_and_keeps_what_was_entered_where_it_is_refused(made: Estate) -> None:
     owner = made.owner()
     csrf = owner.get("/owner/new").field("csrf")
-    files = [(name, text.encode()) for name, text in FOLDER.items() if name != "campaign.toml"]
-    answer = owner.post("/owner/new", *multipart({"csrf": csrf, "toml": TOML}, files))
-    assert (answer.status, answer.header("location")) == (303, "/owner/c/zipped")
-    for fields, sent, words in (
-        ({"toml": ""}, [], "choose a zip"),
-        ({"toml": "[campaign"}, files, "is not valid TOML"),
-        ({"toml": TOML}, [("a.zip", b"x")], "send a zip alone"),
-        ({"toml": TOML}, [*files, files[0]], "is there twice"),
-        ({"toml": TOML}, [("campaign.toml", b"x")], "is there twice"),
-    ):
-        answer = owner.post("/owner/new", *multipart({"csrf": csrf, **fields}, sent))
-        assert answer.status == 422
-        assert words in html.unescape(answer.text)
-        assert fields["toml"] in html.unescape(answer.text), "what was written is kept"
+    fields = {"csrf": csrf, "title": "How good?", "topics": "ducks\ngeese", "protocol": "grades", "redundancy": "2"}
+    answer = owner.post("/owner/new", *multipart(fields, []))
+    assert answer.status == 422
+    assert "documents: choose a file" in text_of(answer.text)
+    assert "ducks\ngeese" in answer.text
+    documents = FOLDER["documents.jsonl"].encode()
+    body, headers = multipart(fields, [("documents.jsonl", documents)])
+    answer = owner.post("/owner/new", body.replace(b'name="file"', b'name="documents"'), headers)
+    assert (answer.status, answer.header("location")) == (303, "/owner/c/how-good?created=1")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_the_form_of_a_new_campaign_holds_an_example_that_can_be_sent(made: Estate, protocol: Protocol) -> None:
+def test_there_is_an_example_of_each_protocol_that_can_be_sent(made: Estate, protocol: Protocol) -> None:
     owner = made.owner()
-    form = owner.get(f"/owner/new?protocol={protocol}")
-    toml = template(protocol=protocol)
-    assert toml in html.unescape(form.text)
+    form = owner.get("/owner/new")
     example = owner.get(f"/owner/new/example/{protocol}")
     assert example.header("content-disposition") == f'attachment; filename="example-{protocol}.zip"'
-    with zipfile.ZipFile(io.BytesIO(example.body)) as archive:
-        files = [(name, archive.read(name)) for name in archive.namelist()]
-    body = {"csrf": form.field("csrf"), "toml": toml.replace("\n", "\r\n")}
-    written = [(name, content) for name, content in files if name != "campaign.toml"]
-    assert owner.post("/owner/new", *multipart(body, written)).header("location") == "/owner/c/my-campaign"
-    renamed = [(name, content.replace(b"my-campaign", b"other")) for name, content in files]
-    answer = owner.post("/owner/new", *multipart(body, renamed))
-    assert answer.header("location") == "/owner/c/other", "a file counts where the template is as it was"
-
-
-def test_there_is_no_example_of_what_is_no_protocol(made: Estate) -> None:
-    assert made.owner().get("/owner/new/example/none").status == 404
-    assert template(protocol="grades") in html.unescape(made.owner().get("/owner/new?protocol=none").text)
+    answer = owner.post("/owner/new", *multipart({"csrf": form.field("csrf")}, [("folder.zip", example.body)]))
+    assert answer.header("location") == "/owner/c/my-campaign?created=1"
+    assert owner.get("/owner/new/example/none").status == 404
 
 
 def test_the_demo_s_campaigns_are_added_once(made: Estate) -> None:
@@ -397,7 +368,7 @@ def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: 
 def test_labels_that_are_markup_are_shown_as_text_on_every_page(made: Estate) -> None:
     owner, seen = made.owner(), 0
     for path in routes("GET"):
-        files = "export/{what}" in path or "example/" in path or path.endswith(("/data", "/change/folder"))
+        files = "export/{what}" in path or "example/" in path or path.endswith("/data")
         if path in OPEN or files:
             continue
         page = owner.get(filled(made, path).replace(made.assessor("ann"), made.assessor(HOSTILE))).text

@@ -2,7 +2,7 @@
 
 context      the request of an owner, and routes for it      formatting   numbers and times as text
 login        login, the printed link, logout                 campaigns    all, a new one, one as it runs
-guided       a new campaign by a form, drafts of it          change       a campaign after its start
+change       a campaign after its start
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
 export_page  files, keys for programs
 accounts     accounts, passwords, second factor              oidc         sign-in by a provider
@@ -18,7 +18,6 @@ from qrowd.collect.web.owner import (
     campaigns,
     change,
     export_page,
-    guided,
     invitations,
     login,
     members,
@@ -29,14 +28,13 @@ from qrowd.collect.web.owner import (
 )
 from qrowd.collect.web.owner.login import owner_link
 
-LARGE = {**guided.LARGE, **change.LARGE, **campaigns.LARGE}
+LARGE = {**change.LARGE, **campaigns.LARGE}
 ROUTES: list[BaseRoute] = [
     *login.ROUTES,
     *accounts.ROUTES,
     *oidc.ROUTES,
     *members.ROUTES,
     *export_page.ROUTES,
-    *guided.ROUTES,
     *campaigns.ROUTES,
     *change.ROUTES,
     *removal.ROUTES,

@@ -10,9 +10,6 @@ GET  /owner/new/example/{protocol} an example as a zip
 from __future__ import annotations
 
 import asyncio
-import zipfile
-from io import BytesIO
-from pathlib import PurePosixPath
 from typing import Any
 
 from sqlalchemy import Connection
@@ -24,13 +21,14 @@ from qrowd.collect.campaigns.admin import STEPS
 from qrowd.collect.campaigns.archive import read_archive
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
-from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
+from qrowd.collect.campaigns.folder import MAX_ZIP, plan_from_zip
+from qrowd.collect.campaigns.form import SentFile, plan_from_form
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.plan_notes import preset_notes
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.campaigns.state import read_settings
-from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template, template_zip
+from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template_zip
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store.accounts import campaign_roles, set_member
@@ -47,10 +45,9 @@ from qrowd.collect.web.owner.context import (
     OwnerContext,
     form,
     page,
-    upload,
+    upload_by_field,
 )
 from qrowd.collect.web.problems import not_found
-from qrowd.errors import ArgumentError
 
 FRESH = 2.0  # seconds that progress is shown without being counted again
 NEW = "/owner/new"
@@ -138,9 +135,8 @@ def _capitalised(text: str) -> str:
 
 
 async def show_new(context: OwnerContext) -> Response:
-    """The form, with the template of a protocol, which the address may name."""
-    protocol = _protocol(query_of(context.request).get("protocol", "")) or "grades"
-    return context.render("new", protocol=protocol, protocols=PROTOCOLS, example=template(protocol=protocol))
+    """The form."""
+    return context.render("new", protocols=PROTOCOLS)
 
 
 def _protocol(text: str) -> Protocol | None:
@@ -156,64 +152,29 @@ async def example(context: OwnerContext) -> Response:
     return Response(template_zip(protocol), media_type="application/zip", headers=headers)
 
 
-async def create(context: OwnerContext, fields: Form, files: list[UploadFile]) -> Response:
-    """A campaign from an archive, from a zip, or from its TOML and the files that it names."""
-    if any(str(file.filename).lower().endswith(".archive") for file in files):
-        return await _import(context, files)
-    content = await zip_of(_written(fields.get("toml", "").replace("\r\n", "\n"), files), files)
-    plan = await asyncio.to_thread(plan_from_zip, content)
+async def create(context: OwnerContext, fields: Form, sent: list[tuple[str, UploadFile]]) -> Response:
+    """A campaign from the form, from a zip of its folder, or from an archive."""
+    files = [SentFile(field, str(file.filename), await file.read()) for field, file in sent]
+    folder = next((file for file in files if file.name.lower().endswith((".zip", ".archive"))), None)
     at, owner = context.server.clock(), context.owner
+    if folder is not None and folder.name.lower().endswith(".archive"):
+        lines = folder.content.splitlines()
+        name = await context.server.store.write_async(lambda connection: import_as(connection, lines, owner))
+        return RedirectResponse(formatting.base_of(name), 303)
+    if folder is not None:
+        plan = await asyncio.to_thread(plan_from_zip, folder.content)
+    else:
+        plan = await asyncio.to_thread(plan_from_form, fields, files)
     await context.server.store.write_async(lambda connection: create_as(connection, plan, at, owner))
-    return RedirectResponse(formatting.base_of(plan.name), 303)
+    return RedirectResponse(f"{formatting.base_of(plan.name)}?created=1", 303)
 
 
-async def _import(context: OwnerContext, files: list[UploadFile]) -> Response:
-    """A campaign from its archive, whose owner is then also the account."""
-    if len(files) > 1:
-        raise ArgumentError(Message("send an archive alone"))
-    lines, owner = (await files[0].read()).splitlines(), context.owner
-
-    def work(connection: Connection) -> str:
-        name = read_archive(connection, lines, account=owner.name)
-        if owner.account != NO_ACCOUNT:
-            set_member(connection, find(connection, name).id, owner.account, "owner")
-        return name
-
-    return RedirectResponse(formatting.base_of(await context.server.store.write_async(work)), 303)
-
-
-def _written(toml: str, files: list[UploadFile]) -> str:
-    """What was written as campaign.toml; nothing where a file has it and the template was left as it is."""
-    has_toml = any(str(file.filename).lower().endswith((TOML, ".zip")) for file in files)
-    unchanged = toml.strip() in {template(protocol=protocol).strip() for protocol in PROTOCOLS}
-    return "" if has_toml and unchanged else toml
-
-
-async def zip_of(toml: str, files: list[UploadFile]) -> bytes:
-    """The zip that was sent, or one made of files that were sent one by one."""
-    zips = [file for file in files if str(file.filename).lower().endswith(".zip")]
-    if len(zips) == 1 and len(files) == 1 and not toml.strip():
-        return await zips[0].read()
-    if zips:
-        raise ArgumentError(Message("send a zip alone, or a campaign.toml and the files that it names"))
-    if not files and not toml.strip():
-        raise ArgumentError(
-            Message("choose a zip of the campaign's folder, or write a campaign.toml and add its files")
-        )
-    names = [PurePosixPath(str(file.filename).replace("\\", "/")).name for file in files]
-    if toml.strip():
-        if TOML in names:
-            raise ArgumentError(Message("%(file)s is there twice: written and as a file; send it once", file=TOML))
-        names.append(TOML)
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ArgumentError(Message("%(file)s is there twice; rename one", file=twice))
-    buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, file in zip(names, files, strict=False):
-            archive.writestr(name, await file.read())
-        if toml.strip():
-            archive.writestr(TOML, toml)
-    return buffer.getvalue()
+def import_as(connection: Connection, lines: list[bytes], owner: Owner) -> str:
+    """Create the campaign of an archive, whose owner is then also the account; its name."""
+    name = read_archive(connection, lines, account=owner.name)
+    if owner.account != NO_ACCOUNT:
+        set_member(connection, find(connection, name).id, owner.account, "owner")
+    return name
 
 
 async def demo(context: OwnerContext, fields: Form) -> Response:
@@ -249,7 +210,7 @@ LARGE = {NEW: MAX_ZIP + (1 << 20)}  # bytes that a form may have
 ROUTES: list[BaseRoute] = [
     page("/owner", overview, needs=MEMBER),
     page(NEW, show_new, needs=CREATOR),
-    upload(NEW, create, show_new, needs=CREATOR),
+    upload_by_field(NEW, create, show_new, needs=CREATOR),
     page(f"{NEW}/example/{{protocol}}", example, needs=CREATOR),
     form("/owner/demo", demo, needs=CREATOR),
     page("/owner/c/{campaign}", campaign, needs=VIEWER),
