@@ -14,7 +14,6 @@ from qrowd.files import read_judgments
 from qrowd.model.inferred_scales import joined_sources
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.one_scale import on_one_scale
-from qrowd.model.other_numbers import other_numbers
 
 
 def scales_of(judgments):
@@ -131,26 +130,6 @@ def test_judges_who_never_disagree_have_kappa_1_and_outvote_nobody(judgments):
     assert mixed.n_ties == 175  # of 400 documents, left to the coin by grades of unlike scales
 
 
-def test_one_table_of_judges_who_say_the_same_in_other_numbers_is_refused_with_the_scale_and_the_options():
-    with pytest.raises(ScaleError) as caught:
-        pairwise_agreement(Judgments.from_rows(ROWS))
-    message = str(caught.value)
-    assert "bin and llm05 of one table were taken to share the inferred scale 0-5" in message
-    assert "llm05 gave more than 1 to 258 of 258 documents to which bin gave 1" in message
-    assert "--scale 'bin=binary' --scale 'llm05=0-5'" in message
-    declared = Judgments.from_rows(ROWS, scales={"bin": "binary", "llm05": "0-5"})
-    assert pairwise_agreement(declared).kappa[0, 1] == 1
-    assert pairwise_agreement(Judgments.from_rows(ROWS, scales={"*": "0-5"})).kappa[0, 1] == pytest.approx(
-        0.409, abs=5e-4
-    )
-    assert pairwise_agreement(Judgments.from_rows(ROWS), combine_scales="as-is").kappa[0, 1] < 0.5
-
-
-def test_a_partly_declared_table_is_refused_for_the_same_reason():
-    with pytest.raises(ScaleError, match="human03 and llm05 of one table were taken to share the inferred scale 0-5"):
-        krippendorff_alpha(Judgments.from_rows(ROWS, scales={"bin": "binary"}))
-
-
 def test_a_strict_worker_or_one_who_always_says_the_same_is_not_on_another_scale():
     rng = np.random.default_rng(1)
     truth = rng.choice(3, 200)
@@ -164,13 +143,11 @@ def test_a_strict_worker_or_one_who_always_says_the_same_is_not_on_another_scale
     rows = [("t", f"d{i}", who, float(v)) for who, values in said.items() for i, v in enumerate(values)]
     judgments = Judgments.from_rows(rows)
     assert set(judgments.stopping_short()) == {"strict", "always one"}
-    assert other_numbers(judgments) is None
 
 
-def test_rf10s_workers_share_one_scale_and_none_looks_like_being_on_another(rf10):
+def test_rf10s_workers_share_one_scale(rf10):
     crowd = read_judgments(rf10 / "trec-rf10-data.txt.gz").recode({-2: 0})
     assert (len(crowd.stopping_short()), len(crowd.assessors)) == (93, 766)
-    assert other_numbers(crowd) is None
 
 
 @given(st.lists(st.tuples(*[st.integers(0, top) for top in (3, 1, 5)]), min_size=1, max_size=12))

@@ -84,8 +84,8 @@ def evaluate(
             threads=threads,
             progress=progress,
         )
-    judgments = _answers(judgments)
-    plan = Plan(as_runs(runs), parsed_measures(measures, conventions), conventions, threads, progress)
+    runs, judgments = as_runs(runs), _answers(judgments)
+    plan = Plan(runs, parsed_measures(measures, conventions), conventions, threads, progress)
     if isinstance(judgments, Preferences):
         plan.refuse_grades()
         return plan.gather(judgments.assessors, [judgments] if judgments.topics else [], judgments.n_repeats())

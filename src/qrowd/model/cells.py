@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
@@ -15,7 +14,6 @@ from qrowd.errors import ArgumentError, RowError
 from qrowd.kernels.arrays import Codes, Floats
 from qrowd.model.encoding import Cells, encoded
 from qrowd.model.labels import factorize, first_of, number_in, plural, repeated_rows
-from qrowd.model.notes import HowRead
 
 Encoded = tuple[Codes, tuple[str, ...]]
 """The number of each row's label, and the labels in order of appearance."""
@@ -27,9 +25,6 @@ WordLabels = str | Sequence[object]
 """Word labels from the lowest to the highest: a sequence, or text such as `Irrelevant<Complement<Exact`."""
 
 NO_VALUE = frozenset(("nan", "na", "n/a", "<na>", "null"))
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-WHOLE = re.compile(r"-?\d+\.0")
 
 
 @dataclass
@@ -75,19 +70,15 @@ def missing_cells(column: Cells | Floats, *, value: bool = False) -> NDArray[np.
     return missing[column.codes] if missing.any() else None
 
 
-def labels_in(column: Cells, name: str, rows: Rows, mistakes: Mistakes, notes: list[str]) -> Encoded:
+def labels_in(column: Cells, name: str, rows: Rows, mistakes: Mistakes) -> Encoded:
     """Cells as labels: the number of each row's label, and the labels. Whole numbers become text, 1.0 as 1.
 
-    rows : the number of each one's row. A column of text in which every label ends in ".0" was written by a program
-    that had missing cells among its numbers: it holds whole numbers.
+    rows : the number of each one's row.
     """
     cells = column.distinct
     labels: list[Any]
     if set(map(type, cells)) == {str}:
         labels = list(cells)
-        if labels[0].endswith(".0") and all(map(WHOLE.fullmatch, labels)):
-            notes.append(HowRead(f"{name}: whole numbers written as {labels[0]} are read as {labels[0][:-2]}"))
-            labels = [label[:-2] for label in labels]
     elif set(map(type, cells)) == {int}:
         labels = list(map(str, cells))
     else:
@@ -112,20 +103,21 @@ def _label(cell: object) -> str | None:
 
 
 def numbers_in(column: Cells | Floats, name: str, rows: Rows, mistakes: Mistakes, *, required: bool = True) -> Floats:
-    """Cells as doubles, nan where one may be missing; a comma may separate the decimals of a whole column."""
+    """Cells as doubles, nan where one may be missing."""
     if not isinstance(column, Cells):
         allowed = np.isfinite(column) if required else ~np.isinf(column)
         for row in np.flatnonzero(~allowed).tolist() if not allowed.all() else ():
             cell = float(column[row])
             mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}")
         return column
-    cells = with_points(column, name, rows, mistakes)
+    cells = column.distinct
     numbers = _parsed(cells)
     wrong = ~np.isfinite(numbers)
     if wrong.any() and not required:
         wrong &= ~np.fromiter(map(is_missing, cells), bool, len(cells))
     for row, cell in column.rows_with(wrong):
-        mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}")
+        point = " (decimals stand after a point)" if isinstance(cell, str) and "," in cell else ""
+        mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}{point}")
     return numbers[column.codes]
 
 
@@ -139,30 +131,6 @@ def _parsed(cells: Sequence[Any]) -> Floats:
             except ValueError:
                 pass
     return np.array([nan if is_missing(cell) else number_in(cell) for cell in cells], np.float64)
-
-
-def with_points(column: Cells, name: str, rows: Rows, mistakes: Mistakes) -> Sequence[Any]:
-    """The distinct cells, with a decimal point in place of a decimal comma.
-
-    A comma that may as well separate thousands (1,234) and a column with both commas and points are mistakes.
-    """
-    cells = column.distinct
-    texts = cells if set(map(type, cells)) == {str} else [cell for cell in cells if isinstance(cell, str)]
-    if "," not in "".join(texts):
-        return cells
-    with_comma = [isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell.strip()) is not None for cell in cells]
-    if not any(with_comma):
-        return cells
-    point = next((cell for cell in texts if "." in cell), None)
-    first = with_comma.index(True)
-    thousands = all(THOUSANDS.fullmatch(cells[i].strip()) for i in np.flatnonzero(with_comma).tolist())
-    if point is not None or thousands:
-        also = "thousands or decimals" if thousands else f"decimals here and a point does in {point!r}"
-        mistakes.add(
-            int(rows[int((column.codes == first).argmax())]),
-            f"{name} is {cells[first]!r}: a comma may separate {also}; write numbers with a decimal point",
-        )
-    return [cell.replace(",", ".") if comma else cell for cell, comma in zip(cells, with_comma, strict=True)]
 
 
 # ---------------------------------------------------------------------- word labels

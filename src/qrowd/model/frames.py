@@ -267,8 +267,8 @@ class _Rows:
         """The labels of a column, of some places only where there are places."""
         column: Any = self.columns[name]
         if places is None or places.size == len(self.rows):
-            return labels_in(column, name, self.rows, self.mistakes, self.notes)
-        return labels_in(column.take(places), name, np.array(self.rows)[places], self.mistakes, self.notes)
+            return labels_in(column, name, self.rows, self.mistakes)
+        return labels_in(column.take(places), name, np.array(self.rows)[places], self.mistakes)
 
     def numbers(self, name: str, *, required: bool = True) -> Floats:
         return numbers_in(self.columns[name], name, self.rows, self.mistakes, required=required)

@@ -6,14 +6,13 @@ relevant or not, by each assessor's own scale. Where all are on one scale nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 from qrowd.errors import ScaleError, check_choice
 from qrowd.model.inferred_scales import alike, common_scale, two_unlike
 from qrowd.model.judgments import Judgments
-from qrowd.model.other_numbers import OtherNumbers, other_numbers
 from qrowd.model.scales import Scale
 
 CombineScales = Literal["auto", "as-is", "rescaled", "relevant"]
@@ -43,17 +42,9 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     Raises
     ------
     ScaleError
-        Magnitudes beside another scale; "as-is" of scales that cannot be parts of one; "auto" of a table in which two
-        assessors say the same in other numbers.
+        Magnitudes beside another scale; "as-is" of scales that cannot be parts of one.
     """
     how = combined_how(judgments.scales, combine_scales, unlike)
-    if combine_scales == "auto":
-        _refuse(other_numbers(judgments), judgments.assessors, judgments.scales, judgments.own_scales)
-    return _on_one(judgments, how)
-
-
-def _on_one(judgments: Judgments, how: Combined) -> Judgments:
-    """The judgments, all on one scale, as `combined_how` says."""
     if how == "rescaled":
         _refuse_magnitudes(judgments)
         rescaled = judgments.rescaled()
@@ -74,27 +65,6 @@ def _on_one(judgments: Judgments, how: Combined) -> Judgments:
             "combine_scales='relevant'"
         )
     return replace(judgments, scales=(shared,) * len(judgments.scales))
-
-
-def _refuse(
-    pair: OtherNumbers | None,
-    assessors: Sequence[str],
-    scales_in_force: Sequence[Scale],
-    own_scales: Callable[[], dict[str, Scale]],
-) -> None:
-    """Raise ScaleError where two assessors say the same in other numbers."""
-    if pair is not None:
-        shared = scales_in_force[assessors.index(pair.short)]
-        own = {**dict.fromkeys(assessors, shared), **own_scales()}
-        scales = [(name, own[name]) for name in (pair.short, pair.long)]
-        declared = " ".join(f"--scale '{name}={scale}'" for name, scale in scales)
-        raise ScaleError(
-            f"assessors {pair.short} and {pair.long} of one table were taken to share the inferred scale {shared}, "
-            f"but {pair.long} gave more than {pair.top:g} to {pair.n_more:,} of {pair.n:,} documents to which "
-            f"{pair.short} gave {pair.top:g}, the highest grade {pair.short} uses, and they agree on what is "
-            f"relevant: the same in other numbers. Declare each one's scale ({declared}), or the scale they share "
-            f"(--scale '*={shared}'); in Python scales={{{', '.join(f'{name!r}: {str(s)!r}' for name, s in scales)}}}"
-        )
 
 
 def _refuse_magnitudes(judgments: Judgments) -> None:
