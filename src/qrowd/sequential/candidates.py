@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ class Candidates:
         return np.where((t >= 0) & (d >= 0) & (keys[place] == wanted), place, -1)
 
 
-def candidates_of(runs: Runs, systems: Sequence[str], judgments: Iterable[Judgments], measure: Measure) -> Candidates:
+def candidates_of(runs: Runs, systems: Sequence[str], judgments: Sequence[Judgments], measure: Measure) -> Candidates:
     """The documents that a linear measure reads of these systems, and all that were judged in the topics of the runs.
 
     Raises
@@ -74,73 +75,50 @@ def candidates_of(runs: Runs, systems: Sequence[str], judgments: Iterable[Judgme
     ArgumentError
         A system that is not among the runs.
     """
-    ranked = runs.ranked()
-    longest = int(ranked.lengths.max(initial=0))
-    by_rank = rank_weights(measure, longest)
-    numbers = [_system(runs, name) for name in systems]
-    pairs: list[NDArray[np.int64]] = []
-    entries: list[tuple[int, NDArray[np.int64], Floats]] = []
-    n_documents = len(runs.documents)
-    for place, s in enumerate(numbers):
-        for t in range(len(runs.topics)):
-            start, length = int(ranked.starts[s, t]), min(int(ranked.lengths[s, t]), by_rank.size)
-            keys = t * n_documents + ranked.document[start : start + length].astype(np.int64)
-            pairs.append(keys)
-            entries.append((place, keys, by_rank[:length]))
-    labels = dict(zip(runs.documents, range(n_documents), strict=True))
-    topic_number = {name: t for t, name in enumerate(runs.topics)}
-    documents = list(runs.documents)
-    judged: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-    for one in judgments:
-        for name in one.documents:
-            if name not in labels:
-                labels[name] = len(documents)
-                documents.append(name)
-        in_runs = np.array([topic_number.get(name, -1) for name in one.topics], np.int64)[one.topic]
-        number = np.array([labels[name] for name in one.documents], np.int64)[one.document]
-        judged.append((in_runs[in_runs >= 0], number[in_runs >= 0]))
-    n_all = len(documents)
-    of_runs = np.unique(np.concatenate(pairs)) if pairs else np.zeros(0, np.int64)
-    if not of_runs.size:
+    by_rank = rank_weights(measure, int(runs.ranked().lengths.max(initial=0)))
+    place = np.full(len(runs.systems), -1)
+    place[[_system(runs, name) for name in systems]] = np.arange(len(systems))
+    first = _first_documents(runs, by_rank.size)
+    first = first[:, place[first[0]] >= 0]
+    if not first.size:
         raise NoOverlapError("the systems of the question returned no documents; check the runs")
-    keys = np.unique(
-        np.concatenate([of_runs // n_documents * n_all + of_runs % n_documents, *(t * n_all + d for t, d in judged)])
-    )
-    weight = np.zeros((len(systems), keys.size))
-    for place, of_list, weights in entries:
-        columns = np.searchsorted(keys, of_list // n_documents * n_all + of_list % n_documents)
-        weight[place, columns] = weights
-    return Candidates(
-        runs.topics,
-        tuple(documents),
-        tuple(systems),
-        keys // n_all,
-        keys % n_all,
-        weight,
-        _retrieval(runs, keys, n_all),
-    )
+    documents = list(dict.fromkeys(chain(runs.documents, *(each.documents for each in judgments))))
+    n = len(documents)
+    keys = [first[1] * n + first[3]]
+    for each in judgments:
+        topic = _numbers(runs.topics, each.topics)[each.topic]
+        document = _numbers(documents, each.documents)[each.document]
+        keys.append((topic * n + document)[topic >= 0])
+    pairs = np.unique(np.concatenate(keys))
+    weight = np.zeros((len(systems), pairs.size))
+    weight[place[first[0]], np.searchsorted(pairs, keys[0])] = by_rank[first[2]]
+    retrieval = _retrieval(runs, pairs, n)
+    return Candidates(runs.topics, tuple(documents), tuple(systems), pairs // n, pairs % n, weight, retrieval)
 
 
-def _retrieval(runs: Runs, keys: NDArray[np.int64], n_documents: int) -> Floats:
+def _first_documents(runs: Runs, depth: int) -> NDArray[np.int64]:
+    """(4, rows) system, topic, rank from 0 and document of the first documents of each list."""
+    ranked = runs.ranked()
+    lengths = np.minimum(ranked.lengths, depth).ravel()
+    number = np.repeat(np.arange(lengths.size), lengths)  # of the list
+    rank = np.arange(number.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    document = ranked.document[ranked.starts.ravel()[number] + rank]
+    return np.stack([number // len(runs.topics), number % len(runs.topics), rank, document]).astype(np.int64)
+
+
+def _retrieval(runs: Runs, pairs: NDArray[np.int64], n_documents: int) -> Floats:
     """(pairs, 3) where the runs return each document: logarithms of the means over the runs of 1 / (60 + rank) and of
     1 / rank, and the share of the runs that return it among the first ten.
 
-    keys : (pairs,) topic x n_documents + document, ascending.
+    pairs : topic x n_documents + document, ascending.
     """
-    ranked = runs.ranked()
-    sums = np.zeros((3, keys.size))
-    for s in range(len(runs.systems)):
-        for t in range(len(runs.topics)):
-            start, length = int(ranked.starts[s, t]), min(int(ranked.lengths[s, t]), DEEPEST)
-            wanted = t * n_documents + ranked.document[start : start + length].astype(np.int64)
-            place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-            rank = np.flatnonzero(keys[place] == wanted)
-            place = place[rank]
-            sums[0, place] += 1 / (61 + rank)
-            sums[1, place] += 1 / (1 + rank)
-            sums[2, place] += rank < 10
-    sums /= max(len(runs.systems), 1)
-    return np.column_stack([np.log(sums[:2].T + RARE), sums[2]])
+    _, topic, rank, document = _first_documents(runs, DEEPEST)
+    place = np.minimum(np.searchsorted(pairs, topic * n_documents + document), pairs.size - 1)
+    inside = pairs[place] == topic * n_documents + document
+    place, rank = place[inside], rank[inside]
+    sums = [np.bincount(place, values, pairs.size) for values in (1 / (61 + rank), 1 / (1 + rank), rank < 10)]
+    means = np.array(sums).T / max(len(runs.systems), 1)
+    return np.column_stack([np.log(means[:, :2] + RARE), means[:, 2]])
 
 
 def gains_of_values(measure: Measure, values: Floats, scales: Sequence[Scale]) -> Floats:

@@ -13,9 +13,12 @@ from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, seed_of
+from qrowd.model.judgments import Judgments
+from qrowd.model.labels import closest
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
-from qrowd.model.scales import Scale
+from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale, parse_scale
 from qrowd.sequential.candidates import (
     Candidates,
     candidates_of,
@@ -27,10 +30,8 @@ from qrowd.sequential.candidates import (
 from qrowd.sequential.design import Design as Design
 from qrowd.sequential.draws import Draws
 from qrowd.sequential.expectation import Expectation, expectation
-from qrowd.sequential.inputs import judged_by_models, on_scale, rows_of_pairs
-from qrowd.sequential.looks import Problem
+from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.predictions import label_features
-from qrowd.sequential.problems import statement_of
 from qrowd.sequential.question import Question
 from qrowd.sequential.statement import Statement
 from qrowd.sequential.variances import Target
@@ -160,8 +161,8 @@ def next_judgments(
     by_people = None if judgments is None else as_judgments(judgments)
     by_models = None if models is None else as_judgments(models, argument="models")
     asked = question if isinstance(question, Question) else Question.read(question, retrieved.systems)
-    used = judged_by_models(retrieved, by_models)
-    people, people_scale = on_scale(by_people, scale, design)
+    used = _judged_by_models(retrieved, by_models)
+    people, people_scale = _on_scale(by_people, scale, design)
     others = [one for one in (people, by_models) if one is not None]
     candidates = candidates_of(used, asked.systems, others, parsed)
     labels = label_features(label_shares(by_models, candidates))
@@ -169,7 +170,7 @@ def next_judgments(
     problem = Problem(asked, parsed, candidates, labels, levels)
     matters = problem.matters
     gains = mean_gains(people, candidates, parsed)
-    lost = rows_of_pairs(unjudgeable, retrieved, candidates)
+    lost = _rows_of_pairs(unjudgeable, retrieved, candidates)
     lost = lost[np.isnan(gains[lost])]
     gains[lost] = levels[0]
     judged = ~np.isnan(gains[matters])
@@ -187,7 +188,7 @@ def next_judgments(
     )
     answer, answered = look.answer, judged[drawn.document]
     n_counting = len(drawn.answered(judged))
-    statement = statement_of(
+    statement = _statement_of(
         problem,
         look,
         gains,
@@ -268,4 +269,96 @@ def _design(
         draws=Draws.none(matters.size),
         seed=seed_of(rng),
         **labels,
+    )
+
+
+def _judged_by_models(runs: Runs, models: Judgments | None) -> Runs:
+    """The runs on the topics that models judged."""
+    if models is None:
+        return runs
+    labelled = set(models.topics)
+    topics = [topic for topic in runs.topics if topic in labelled]
+    if not topics:
+        raise ArgumentError(
+            f"models: they judged no topic of the runs, such as {runs.topics[0]!r}, but {models.topics[0]!r}; give "
+            "judgments of these topics"
+        )
+    return runs if len(topics) == len(runs.topics) else runs.select(topics=topics)
+
+
+def _on_scale(
+    judgments: Judgments | None, scale: Scale | str | None, design: Design | None = None
+) -> tuple[Judgments | None, Scale]:
+    """The people's judgments on their scale, and that scale: the one that is given, of the design, or declared."""
+    declared = parse_scale(scale) if isinstance(scale, str) else scale
+    if declared is None and design is not None:
+        declared = design.people_scale
+    if declared is None and judgments is not None and all(one.declared for one in judgments.scales):
+        declared = max(judgments.scales, key=lambda one: one.maximum)
+    if declared is None:
+        highest = "" if judgments is None else f" (the highest so far is {judgments.value.max():g})"
+        raise ArgumentError(
+            f"scale: which values people may still give is not known{highest}; declare their scale, as in scale='0-3'"
+        )
+    if judgments is None:
+        return None, declared
+    names = [name for name, one in zip(judgments.assessors, judgments.scales, strict=True) if not one.declared]
+    return judgments.with_scales(dict.fromkeys(names, declared)) if names else judgments, declared
+
+
+def _rows_of_pairs(pairs: Iterable[tuple[str, str]], runs: Runs, candidates: Candidates) -> NDArray[np.int64]:
+    """Numbers of the candidates that these pairs of topic and document are; other documents of the runs are left out.
+
+    Raises
+    ------
+    ArgumentError
+        A topic or document that the runs do not have.
+    """
+    labels = [(str(topic), str(document)) for topic, document in pairs]
+    topics, documents = set(runs.topics), set(runs.documents)
+    for topic, document in labels:
+        if topic not in topics:
+            raise ArgumentError(f"unjudgeable: there is no topic {topic!r}; {closest(topic, runs.topics, 'topic')}")
+        if document not in documents:
+            near = closest(document, runs.documents, "document")
+            raise ArgumentError(f"unjudgeable: no run has the document {document!r} of topic {topic}; {near}")
+    numbers = np.arange(len(labels))
+    rows = candidates.rows([topic for topic, _ in labels], [document for _, document in labels], numbers, numbers)
+    return np.unique(rows[rows >= 0])
+
+
+def _statement_of(
+    problem: Problem,
+    look: Look,
+    gains: Floats,
+    *,
+    confidence: float,
+    tolerance: float = 0.0,
+    target: Target = "these topics",
+    n_unjudgeable: int = 0,
+) -> Statement:
+    """What a look says, in words and intervals.
+
+    gains : (candidates,) of people, nan where nobody judged. n_unjudgeable : of these, those that nobody can judge.
+    """
+    systems, contrasts, estimates = problem.question.systems, problem.contrasts, look.estimates
+    return Statement(
+        problem.question,
+        str(problem.measure),
+        confidence,
+        look.answer,
+        look.certain,
+        tuple(systems[i] for i in contrasts[:, 0]),
+        tuple(systems[j] for j in contrasts[:, 1]),
+        estimates.estimate,
+        look.low,
+        look.high,
+        estimates.n_judged,
+        estimates.n_documents,
+        tuple(systems[i] for i in look.remaining),
+        tolerance,
+        target,
+        int((~np.isnan(gains[problem.matters])).sum()) - n_unjudgeable,
+        int(problem.matters.size),
+        n_unjudgeable,
     )
