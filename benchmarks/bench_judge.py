@@ -1,7 +1,6 @@
 """Asking a server that takes 20 ms for each of 10,828 pairs: how much of the concurrency is used, and the memory.
 
 python bench_judge.py [PAIRS]
-python bench_judge.py servers [PAIRS]    questions a second of one process at one server and at four, as a table
 
 The server runs in a process of its own and shares the machine. A place is used while its request waits for the server;
 it is not while a reply is read, recorded and counted. The peer is httpx2 alone: as many requests from as many tasks,
@@ -26,8 +25,7 @@ from side_by_side import finish, promise, times
 from qrowd.judge.chat import ChatModel, body
 from qrowd.judge.exchange import Message, Request
 from qrowd.judge.record import Record
-from qrowd.judge.running import ask_all
-from qrowd.judge.servers import model_at
+from qrowd.judge.running import AskOptions, ask_all
 
 PAIRS = 10_828
 LATENCY = 0.02
@@ -82,30 +80,13 @@ def start() -> tuple[subprocess.Popen[str], str]:
     return process, process.stdout.readline().strip()
 
 
-def servers(n: int = 4000) -> None:
-    """How many questions one process asks in a second, and the processor time that each takes of it."""
-    print("servers  requests at a time  questions a second  ms of processor time each  answers of each server")
-    for n_servers, concurrency in ((1, 8), (4, 8), (1, 32), (4, 32)):
-        started = [start() for _ in range(n_servers)]
-        model = model_at(",".join(url for _, url in started) + ",#small")
-        with tempfile.TemporaryDirectory() as folder, Record(Path(folder) / "judge.sqlite") as record:
-            clock, cpu = time.perf_counter(), time.process_time()
-            answers = ask_all(requests(model.endpoint, n), [model], record, concurrency=concurrency)
-            clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
-            assert len(record) == len(answers.replies) == n
-        for process, _ in started:
-            process.communicate("")
-        counts = ", ".join(str(one.answers) for one in answers.servers)
-        print(f"{n_servers:7}  {n_servers * concurrency:18}  {n / clock:18.0f}  {1000 * cpu / n:25.2f}  {counts}")
-
-
 def main(n: int = PAIRS) -> None:
     process, url = start()
     with process, tempfile.TemporaryDirectory() as folder:
         questions = requests(url, n)
         with Record(Path(folder) / "judge.sqlite") as record:
             started, cpu = time.perf_counter(), time.process_time()
-            answers = ask_all(questions, [ChatModel(url, "small")], record, concurrency=CONCURRENCY)
+            answers = ask_all(questions, [ChatModel(url, "small")], record, AskOptions(CONCURRENCY))
             ours, ours_cpu = time.perf_counter() - started, time.process_time() - cpu
             busy = sum(attempt.reply.seconds for attempt in record.attempts())
         memory = peak_megabytes()
@@ -133,7 +114,4 @@ def main(n: int = PAIRS) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["servers"]:
-        servers(*map(int, sys.argv[2:]))
-    else:
-        main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:]))

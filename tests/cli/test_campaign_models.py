@@ -13,7 +13,7 @@ from random import Random
 import pandas as pd
 import pytest
 
-from judge.model_server import ModelServer, completion, problem
+from judge.model_server import ModelServer, completion
 from judging import Clock, created, seeded, small_plan, work
 from qrowd.cli.main import INTERRUPTED
 from qrowd.collect.store.engine import open_store
@@ -126,19 +126,3 @@ def test_killed_or_interrupted_the_same_command_goes_on_and_pays_for_nothing_twi
     with Record(pilot / "judge.sqlite", read_only=True) as record:
         contents = [attempt.request.messages[-1].content for attempt in record.attempts()]
     assert len(contents) == len(set(contents)) == 8
-
-
-def test_a_model_at_several_servers_is_one_assessor_that_goes_on_at_others(qrowd, pilot):
-    def one_unit(number, body):
-        return completion('{"grade": 2}') if number < 2 else problem(404, "no such model")
-
-    with ModelServer(one_unit) as first, ModelServer(one_unit) as second:
-        ended = qrowd("campaign", "ask", "pilot", "--model", f"{first.url},{second.url}#small")
-        assert "small: none of its servers answers" in ended.err
-        asked = {*first.contents[:2], *second.contents[:2]}
-    with ModelServer([completion('{"grade": 2}')]) as third:
-        outcome = qrowd("campaign", "ask", "pilot", "--model", f"{third.url},#small")
-        assert outcome.status == 0, outcome.err
-        assert asked.isdisjoint(third.contents)
-        assert len(asked) + len(third.contents) == 8
-    assert "1 assessor is a model." in qrowd("campaign", "status", "pilot").out

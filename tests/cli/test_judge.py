@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from judge.model_server import ModelServer, Response, answer_all, completion, output_line, problem
+from judge.model_server import ModelServer, completion, output_line
 from qrowd.cli.examples import EXAMPLES
 from qrowd.files import read_judgments, read_preferences, read_runs
 from qrowd.judge import prompt
@@ -150,200 +150,49 @@ def test_a_server_is_asked_and_its_key_is_nowhere(qrowd, few, monkeypatch):
     assert "refused" in qrowd("judge", "status", "judge.sqlite").out
 
 
-def grades(number, body):
-    """A grade that depends on the document alone."""
-    return completion(json.dumps({"grade": len(body["messages"][-1]["content"]) % 4}))
-
-
-@pytest.fixture
-def many(qrowd, tmp_path):
-    """Forty documents of one topic, retrieved by one system."""
-    (tmp_path / "topics.tsv").write_text("1\tgreen tea\n")
-    (tmp_path / "documents.tsv").write_text("".join(f"d{n}\t{'tea ' * n}\n" for n in range(1, 41)))
-    (tmp_path / "a.run").write_text("".join(f"1 Q0 d{n} {n} {100 - n} a\n" for n in range(1, 41)))
-    return tmp_path, (*ASK, "--runs", "a.run", "--depth", "40", "--concurrency", "2")
-
-
-def judged(folder):
-    return read_judgments(folder).to_frame().drop(columns="seconds")
-
-
-def test_a_server_that_dies_in_the_middle_changes_no_judgment_and_other_servers_go_on(qrowd, many):
-    folder, command = many
-    with ModelServer(grades) as one:
-        qrowd(*command, "--model", f"{one.url}#small", "--record", "one.sqlite", "-o", "one")
-
-    def dies(number, body):
-        return grades(number, body) if number < 8 else Response(reset=True)
-
-    with ModelServer(dies) as first, ModelServer(grades) as second:
-        outcome = qrowd(*command, "--model", f"{first.url},{second.url}#small", "-o", "several")
-        assert outcome.status == 0, outcome.err
-        assert "40 of 40 questions have an answer" in outcome.out
-        assert f"servers of small: {first.url} 8 answers, " in outcome.out
-        assert f"{second.url} 32 answers" in outcome.out
-        answered = first.contents[:8] + second.contents
-        assert len(answered) == len(set(answered)) == 40
-    assert judged("one").equals(judged("several"))
-    with ModelServer(grades) as third:
-        (folder / "servers.txt").write_text(f"# what is left\n{third.url}\n")
-        again = qrowd(*command, "--model", "servers.txt#small", "-o", "again")
-        assert again.status == 0, again.err
-        assert third.bodies == []
-        back = qrowd(*command, "--model", f"{first.url}#small", "-o", "back")  # one of the servers of the first job
-        assert "40 of 40 questions have an answer" in back.out
-        strange = qrowd(*command, "--model", "http://127.0.0.1:1/v1#small", "--dry-run")
-        assert "put a comma after its URL, as in http://127.0.0.1:1/v1,#small; for another model" in strange.err
-        assert (strange.status, len(strange.err.strip().splitlines())) == (2, 1)
-    assert judged("again").equals(judged("several"))
-    assert judged("back").equals(judged("several"))
-    assert "40 of 40 questions have an answer" in qrowd("judge", "status", "judge.sqlite").out
-
-
-def test_a_record_of_one_server_goes_on_with_several(qrowd, many):
-    _, command = many
-    with ModelServer(grades) as first, ModelServer(grades) as second:
-        qrowd(*command, "--model", f"{first.url}#small")
-        dry = qrowd(*command, "--model", f"{first.url},{second.url}#small", "--dry-run")
-        assert dry.out.startswith("0 requests, ")
-        outcome = qrowd(*command, "--model", f"{first.url},{second.url}#small", "-o", "judges")
-        assert "40 of 40 questions have an answer" in outcome.out
-        assert (len(first.bodies), len(second.bodies)) == (40, 0)
-    assert "40 of 40 questions have an answer" in qrowd("judge", "status", "judge.sqlite").out
-
-
-def test_once_all_servers_are_down_the_job_ends_in_one_line_and_goes_on_with_others(qrowd, many):
-    _, command = many
-
-    def dies(number, body):
-        return grades(number, body) if number < 5 else problem(404, "no such model")
-
-    with ModelServer(dies) as first, ModelServer(dies) as second:
-        outcome = qrowd(*command, "--model", f"{first.url},{second.url}#small", "-o", "judges")
-        line = (
-            f"small: none of its servers answers: {first.url} (HTTP 404: no such model; check URL and model), "
-            f"{second.url} (HTTP 404: no such model; check URL and model); the answers so far are kept"
-        )
-        assert (outcome.status, line in outcome.err, len(outcome.err.strip().splitlines())) == (2, True, 1)
-    with ModelServer(grades) as third:
-        outcome = qrowd(*command, "--model", f"{third.url},#small", "-o", "judges")
-        assert "40 of 40 questions have an answer" in outcome.out
-        assert len(third.bodies) == 30
-
-
-def test_several_servers_share_a_key_and_a_budget(qrowd, many, monkeypatch):
-    folder, command = many
-    monkeypatch.setenv("MY_KEY", "sk-very-secret-0123456789")
-    (folder / "prices.toml").write_text(
-        'currency = "EUR"\n[[prices]]\nendpoint = "*"\nmodel = "*"\ninput = 0\noutput = 100.0\n'
-    )
-    with ModelServer(grades) as first, ModelServer(grades) as second:
-        command = (*command, "--model", f"{first.url},{second.url.replace('127.0.0.1', 'localhost')}#small")
-        command = (*command, "--key-from", "MY_KEY", "--prices", "prices.toml", "--parameter", "max_tokens=2")
-        assert qrowd(*command, "--dry-run").out.rstrip().endswith("cost about 0.008 EUR")
-        outcome = qrowd(*command, "--budget", "0.003")
-        assert "stopped: budget" in outcome.out, outcome.err
-        asked = len(first.bodies) + len(second.bodies)
-        assert 10 <= asked <= 15  # 2 tokens of 0.0001 EUR each
-        assert "40 of 40 questions have an answer" in qrowd(*command, "--budget", "0.0081").out
-        keys = {headers["authorization"] for headers in (*first.headers, *second.headers)}
-        assert keys == {"Bearer sk-very-secret-0123456789"}
-        assert len(first.bodies) + len(second.bodies) == 40
-
-
-def test_a_batch_of_one_server_is_not_asked_by_several(qrowd, few):
-    def run(served, batch):
-        answer_all(served, batch)
-
-    with ModelServer(grades, run) as first, ModelServer(grades) as second:
-        command = (*ASK, "--runs", "runs", "--model")
-        several = f"{first.url},{second.url}#small"
-        refused = qrowd(*command, several, "--batch", "batches")
-        assert (refused.status, "a batch is sent to one: name one URL" in refused.err) == (2, True)
-        qrowd(*command, f"{first.url}#small", "--batch", "batches")
-        qrowd("judge", "send", "batches")
-        assert "in batches: 3 questions" in qrowd(*command, several).out
-        qrowd("judge", "collect")
-        assert "3 of 4 questions have an answer" in qrowd(*command, several, "-o", "judges").out
-        assert first.bodies == second.bodies == []
-
-
-def test_batches_give_the_files_of_asking(qrowd, few):
+def test_batch_files_give_the_files_of_asking(qrowd, few):
     def grade(number, body):
         return completion('{"grade": 3}') if "coffee" in body["messages"][-1]["content"] else completion("no idea")
 
-    def run(served, batch):
-        answer_all(served, batch)
-        batch.polls = 2
-
-    with ModelServer(grade, run) as server:
-        command = (*ASK, "--runs", "runs", "--model", f"{server.url}#small")
-        outcome = qrowd(*command, "--batch", "batches")
+    with ModelServer(grade) as server:
+        questions = (*ASK[2:], "--runs", "runs", "--model", f"{server.url}#small")
+        outcome = qrowd("judge", "batch", "write", "batches", *questions)
         assert outcome.status == 0, outcome.err
         assert "3 requests in 1 file; nothing was asked." in outcome.out
-        outcome = qrowd("judge", "send", "batches")
-        assert "1 file was sent." in outcome.out
-        assert "0 files were sent; 1 file had been sent before." in qrowd("judge", "send", "batches/small.jsonl").out
-        assert "in batches: 3 questions" in qrowd(*command, "-o", "judges").out
-        assert "in batches: 3 questions" in qrowd("judge", "status", "judge.sqlite").out
-        assert "0 answers came into the record; 1 batch is not finished." in qrowd("judge", "collect").out
-        outcome = qrowd("judge", "collect", "-o", "batches.json")
+        assert "not asked: 3 questions" in qrowd("judge", "status", "judge.sqlite").out
+        lines = [json.loads(line) for line in (few / "batches" / "small.jsonl").read_text().splitlines()]
+        answers = [output_line(line["custom_id"], grade(0, line["body"])) for line in lines]
+        (few / "answers.jsonl").write_bytes(b"\n".join([*answers, b"{", output_line("1", completion("3"))]))
+        outcome = qrowd("judge", "batch", "read", "answers.jsonl")
         assert "3 answers came into the record." in outcome.out
-        assert '"answers": 3' in (few / "batches.json").read_text()
-        assert "No batch is waiting" in qrowd("judge", "collect").out
-        outcome = qrowd(*command, "-o", "judges")
+        assert "lines: 1 of other jobs\nlines: 1 broken" in outcome.out
+        outcome = qrowd("judge", "ask", *questions, "-o", "judges")
         assert "1 of 4 questions has an answer" in outcome.out
         assert server.bodies == []
-        qrowd(*command, "-o", "asked", "--record", "other.sqlite")
+        qrowd("judge", "ask", *questions, "-o", "asked", "--record", "other.sqlite")
     batched, asked = (read_judgments(folder).to_frame().drop(columns="seconds") for folder in ("judges", "asked"))
     assert batched.equals(asked)
 
 
-def test_answers_of_another_tool_are_read_from_a_file(qrowd, few):
-    qrowd(*ASK, "--runs", "runs", "--model", "http://localhost:1/v1#small", "--batch", "batches")
-    lines = [json.loads(line) for line in (few / "batches" / "small.jsonl").read_text().splitlines()]
-    answers = [output_line(line["custom_id"], completion('{"grade": 1}')) for line in lines]
-    (few / "answers.jsonl").write_bytes(b"\n".join([*answers, b"{", output_line("1", completion("3"))]))
-    outcome = qrowd("judge", "collect", "answers.jsonl")
-    assert "3 answers came into the record." in outcome.out
-    assert "answers.jsonl: 1 of other jobs; 1 broken" in outcome.out
-
-
-def test_a_dry_run_of_batches_has_their_price(qrowd, few):
+def test_a_dry_run_of_batch_files_has_their_price(qrowd, few):
     price = '[[prices]]\nendpoint = "*"\nmodel = "*"\ninput = 1000.0\noutput = 0.0\nbatch = 0.25\n'
     (few / "prices.toml").write_text('currency = "EUR"\n' + price)
-    command = (*ASK, "--runs", "runs", "--model", "http://localhost:1/v1#small", "--prices", "prices.toml", "--dry-run")
-    costs = [float(qrowd(*command, *more).out.split("about ")[-1].split()[0]) for more in ((), ("--batch", "b"))]
+    options = ("--runs", "runs", "--model", "http://localhost:1/v1#small", "--prices", "prices.toml", "--dry-run")
+    costs = [float(qrowd("judge", *command, *ASK[2:], *options).out.split("about ")[-1].split()[0])
+             for command in (("ask",), ("batch", "write", "b"))]  # fmt: skip
     assert costs[1] == pytest.approx(costs[0] / 4)
     assert not (few / "b").exists()
-
-
-def test_the_key_of_batches_goes_to_their_server_and_is_nowhere(qrowd, few, monkeypatch):
-    key = "sk-very-secret-0123456789"
-    monkeypatch.setenv("MY_KEY", key)
-    with ModelServer([problem(401, key)]) as server:
-        qrowd(*ASK, "--runs", "runs", "--model", f"{server.url}#small", "--batch", "batches")
-        outcomes = [
-            qrowd("judge", "send", "batches", "--key-from", "MY_KEY"),
-            qrowd("judge", "collect", "--key-from", "127.0.0.1=MY_KEY"),
-            qrowd("judge", "collect", "--key-from", "example.com=MY_KEY"),
-        ]
-    assert [outcome.status for outcome in outcomes] == [0, 0, 2]
-    assert "no model is at this host" in outcomes[2].err
-    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {key}"}
-    files = [path.read_bytes() for path in few.rglob("*") if path.is_file()]
-    assert all(key.encode() not in one for one in (*files, *(f"{o.out}{o.err}".encode() for o in outcomes)))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("send", "none.jsonl"), "there is no such record"),
-        (("collect",), "there is no such record"),
+        (("read", "none.jsonl"), "there is no such record"),
+        (("write", "b", *ASK[2:], "--runs", "runs", "--model", "assessor.py:grade"), "only models of a server"),
     ],
 )
-def test_a_mistake_with_batches_is_one_line(qrowd, few, arguments, message):
-    outcome = qrowd("judge", *arguments)
+def test_a_mistake_with_batch_files_is_one_line(qrowd, few, arguments, message):
+    outcome = qrowd("judge", "batch", *arguments)
     assert outcome.status == 2
     assert message in outcome.err
     assert len(outcome.err.strip().splitlines()) == 1
@@ -353,8 +202,8 @@ def test_the_key_is_in_no_help_text(qrowd, monkeypatch):
     key = "sk-very-secret-0123456789"
     for name in ("OPENAI_API_KEY", "MY_KEY", "QROWD_KEY_LOCALHOST"):
         monkeypatch.setenv(name, key)
-    for command in ("ask", "send", "collect", "status", "prompts"):
-        outcome = qrowd("judge", command, "--help")
+    for command in (("ask",), ("batch", "write"), ("batch", "read"), ("status",), ("prompts",)):
+        outcome = qrowd("judge", *command, "--help")
         assert outcome.out
         assert key not in outcome.out + outcome.err
 
@@ -365,13 +214,6 @@ def test_the_key_is_in_no_help_text(qrowd, monkeypatch):
         (("--model", "assessor.py:grade"), "nothing to judge"),
         (("--runs", "runs", "--model", "gpt"), "expected URL#NAME"),
         (("--runs", "runs", "--model", "ftp://a/v1#m"), "expected URL#NAME"),
-        (("--runs", "runs", "--model", "none.txt#m"), "there is no such file; several servers are URL,URL#NAME"),
-        (("--runs", "runs", "--model", "topics.tsv#m"), "topics.tsv, line 1: expected the URL of a server"),
-        (("--runs", "runs", "--model", "http://a/v1,http://a/v1/#m"), "http://a/v1 is there twice"),
-        (
-            ("--runs", "runs", "--model", "http://a/v1,http://b/v1#m", "http://b/v1#m"),
-            "m at http://b/v1 is there twice, once as one of several servers",
-        ),
         (("--runs", "runs", "--model", "none.py:grade"), "there is no such file"),
         (("--runs", "runs", "--model", "assessor.py:none"), "there is no function 'none'"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "best"), "choose one of"),
@@ -384,8 +226,6 @@ def test_the_key_is_in_no_help_text(qrowd, monkeypatch):
         (("--runs", "runs", "--model", "http://a/v1#m", "--key-from", "b=KEY"), "no model is at this host"),
         (("--runs", "runs", "--pool", "q.txt", "--model", "assessor.py:grade"), "give --runs or --pool"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "magnitude"), "give checks or gold"),
-        (("--runs", "runs", "--model", "assessor.py:grade", "--batch", "b"), "only models of a server"),
-        (("--runs", "runs", "--model", "http://a/v1#m", "--batch", "b", "-o", "judges"), "give it without --batch"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_to_do(qrowd, few, arguments, message):

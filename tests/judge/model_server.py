@@ -74,43 +74,6 @@ HANG = Response(hang=True)
 Script = Callable[[int, dict[str, Any]], Response]
 
 
-@dataclass
-class Batch:
-    """A batch of the server. lines : of its requests. output, errors : lines of answers; None where there is no file.
-
-    polls : how often it says that it is in progress.
-    """
-
-    id: str
-    file: str
-    lines: list[dict[str, Any]]
-    status: str = "completed"
-    output: list[bytes] | None = None
-    errors: list[bytes] | None = None
-    polls: int = 0
-    problem: str = ""
-
-    def content(self) -> dict[str, Any]:
-        self.polls -= 1
-        done = self.polls < 0
-        problems = {"object": "list", "data": [{"code": "invalid", "line": 2, "message": self.problem}]}
-        return {
-            "id": self.id,
-            "object": "batch",
-            "endpoint": "/v1/chat/completions",
-            "input_file_id": self.file,
-            "status": self.status if done else "in_progress",
-            "output_file_id": f"{self.id}-output" if done and self.output is not None else None,
-            "error_file_id": f"{self.id}-errors" if done and self.errors is not None else None,
-            "errors": problems if self.problem else None,
-            "request_counts": {
-                "total": len(self.lines),
-                "completed": len(self.output or ()) if done else 1,
-                "failed": 0,
-            },
-        }
-
-
 def output_line(custom_id: str, response: Response) -> bytes:
     """A line of answers or of errors."""
     body = json.loads(response.body)
@@ -126,30 +89,16 @@ def expired_line(custom_id: str) -> bytes:
     return json.dumps({"id": "batch_req_0", "custom_id": custom_id, "response": None, "error": error}).encode()
 
 
-def answer_all(server: ModelServer, batch: Batch) -> None:
-    """Answer each request of a batch as the script does; the last one comes first."""
-    answers = [(line["custom_id"], server.script(n, line["body"])) for n, line in reversed([*enumerate(batch.lines)])]
-    batch.output = [output_line(name, one) for name, one in answers if one.status == 200]
-    batch.errors = [output_line(name, one) for name, one in answers if one.status != 200] or None
-
-
 class ModelServer:
-    """Answers `POST .../chat/completions`; the nth request gets what the script says. Serves files and batches, too.
+    """Answers `POST .../chat/completions`; the nth request gets what the script says.
 
-    script : responses in turn, the last one for ever after, or a function of (n from 0, body). run : what becomes of
-    a batch when it is made. bodies, headers : of the requests so far, in order of arrival. most : requests that were
-    open at once. sent : how many responses were written whole. files, batches : by id. refuse : {(method, path):
-    response}, in place of what would be done.
+    script : responses in turn, the last one for ever after, or a function of (n from 0, body). bodies, headers : of the
+    requests so far, in order of arrival. most : requests that were open at once. sent : how many responses were written
+    whole.
     """
 
-    def __init__(
-        self,
-        script: Iterable[Response] | Script = (ANSWER,),
-        run: Callable[[ModelServer, Batch], None] = lambda server, batch: answer_all(server, batch),
-    ) -> None:
+    def __init__(self, script: Iterable[Response] | Script = (ANSWER,)) -> None:
         self.script = script if callable(script) else _in_turn(list(script))
-        self.run, self.files, self.batches = run, dict[str, bytes](), dict[str, Batch]()
-        self.refuse: dict[tuple[str, str], Response] = {}
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.most = self.open = self.sent = 0
@@ -210,11 +159,9 @@ class ModelServer:
         headers = {
             name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)
         }
-        method, target, _ = lines[0].split(" ")
-        content = await _content(headers, reader)
-        if target != "/v1/chat/completions":
-            self.headers.append(headers)
-            return await self._write(writer, self._batch_call(method, target.removeprefix("/v1"), headers, content))
+        content = await reader.readexactly(int(headers.get("content-length", 0)))
+        if lines[0].split(" ")[1] != "/v1/chat/completions":
+            return await self._write(writer, problem(404, "no such thing"))
         body = json.loads(content)
         number = len(self.bodies)
         self.bodies.append(body)
@@ -245,56 +192,6 @@ class ModelServer:
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             writer.transport.abort()
         return not response.reset
-
-    def _batch_call(self, method: str, target: str, headers: dict[str, str], content: bytes) -> Response:
-        """Files and batches as OpenAI has them."""
-        path = target.partition("?")[0]
-        if (method, path) in self.refuse:
-            return self.refuse[method, path]
-        if (method, path) == ("POST", "/files"):
-            boundary = headers["content-type"].partition("boundary=")[2].encode()
-            parts = [part.strip(b"\r\n").partition(b"\r\n\r\n") for part in content.split(b"--" + boundary)]
-            fields = {head.partition(b'name="')[2].partition(b'"')[0]: value for head, _, value in parts}
-            assert fields[b"purpose"] == b"batch"
-            name = f"file-{len(self.files)}"
-            self.files[name] = fields[b"file"]
-            return _json({"id": name, "object": "file", "purpose": "batch"})
-        if (method, path) == ("POST", "/batches"):
-            order = json.loads(content)
-            assert (order["endpoint"], order["completion_window"]) == ("/v1/chat/completions", "24h")
-            lines = [json.loads(line) for line in self.files[order["input_file_id"]].splitlines()]
-            batch = Batch(f"batch-{len(self.batches)}", order["input_file_id"], lines)
-            self.run(self, batch)
-            self.batches[batch.id] = batch
-            return _json(batch.content())
-        _, kind, name, *_ = (*path.split("/"), "")
-        if kind == "batches" and not name:
-            first = f"batch-{int(target.partition('after=batch-')[2] or -1) + 1}"  # one on a page
-            listed = [self.batches[first].content()] if first in self.batches else []
-            return _json({"object": "list", "data": listed, "has_more": bool(listed)})
-        if kind == "batches" and name in self.batches:
-            return _json(self.batches[name].content())
-        batch = self.batches.get(name.rpartition("-")[0])
-        if kind == "files" and batch is not None:
-            lines = batch.output if name.endswith("output") else batch.errors
-            return Response(b"".join(line + b"\n" for line in lines or ()))
-        return problem(404, "no such thing")
-
-
-def _json(content: dict[str, Any]) -> Response:
-    return Response(json.dumps(content).encode())
-
-
-async def _content(headers: dict[str, str], reader: asyncio.StreamReader) -> bytes:
-    """What was sent, at once or in chunks."""
-    if headers.get("transfer-encoding") != "chunked":
-        return await reader.readexactly(int(headers.get("content-length", 0)))
-    content = b""
-    while size := int(await reader.readline(), 16):
-        content += await reader.readexactly(size)
-        await reader.readline()
-    await reader.readline()
-    return content
 
 
 def _in_turn(responses: list[Response]) -> Script:

@@ -9,7 +9,7 @@ import pytest
 import qrowd
 from qrowd.errors import ArgumentError
 from qrowd.files import read_judgments
-from qrowd.judge import ask_models, prompt
+from qrowd.judge import AskOptions, ask_models, prompt
 from qrowd.judge.asked import outcomes_in
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -65,7 +65,7 @@ def test_the_same_call_again_asks_nothing_and_a_status_may_be_asked_again(tmp_pa
     second, requests = asked(tmp_path, "2")
     assert requests == []
     assert second.outcomes == first.outcomes
-    third, requests = asked(tmp_path, "2", again=["unparsable"])
+    third, requests = asked(tmp_path, "2", options=AskOptions(again=["unparsable"]))
     assert len(requests) == len(third.judgments) == 4
 
 

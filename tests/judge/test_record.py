@@ -142,32 +142,6 @@ def test_another_file_is_refused_and_stays_as_it_is(tmp_path):
         Record(tmp_path / "none" / "judge.sqlite")
 
 
-def as_version_1(path):
-    """Make a record what it was before several servers could serve a model."""
-    with sqlite3.connect(path) as database:
-        for table in ("endpoints", "servers", "same"):
-            database.execute(f"DROP TABLE {table}")
-        database.execute("PRAGMA user_version = 1")
-    database.close()
-
-
-def test_a_record_of_version_1_is_read_as_it_is_and_brought_up_to_date_when_it_is_written(tmp_path):
-    path = tmp_path / "judge.sqlite"
-    with Record(path) as record:
-        record.add(REQUEST, Reply(text="1"), cost=0.5)
-    as_version_1(path)
-    before = path.read_bytes()
-    with Record(path, read_only=True) as record:
-        assert record.last(REQUEST.key) == record.latest(REQUEST.key) == Reply(text="1")
-        assert record.endpoints("small") == {REQUEST.endpoint}
-        assert record.servers("small") == set()
-    assert path.read_bytes() == before
-    for _ in range(2):
-        with Record(path) as record:
-            assert (record.last(REQUEST.key), record.spent(), len(record)) == (Reply(text="1"), 0.5, 1)
-            assert (record.endpoints("small"), record.endpoints("large")) == ({REQUEST.endpoint}, set())
-
-
 def test_a_record_of_a_later_version_is_refused_in_one_line(tmp_path):
     with Record(tmp_path / "judge.sqlite"):
         pass
@@ -175,7 +149,7 @@ def test_a_record_of_a_later_version_is_refused_in_one_line(tmp_path):
         database.execute("PRAGMA user_version = 9")
     database.close()
     for read_only in (False, True):
-        with pytest.raises(FileError, match="is a record of version 9, this qrowd reads 2; update qrowd"):
+        with pytest.raises(FileError, match="is a record of version 9, this qrowd reads 1; update qrowd"):
             Record(tmp_path / "judge.sqlite", read_only=read_only)
 
 

@@ -17,8 +17,15 @@ from qrowd.judge.exchange import Message, Reply, Request
 from qrowd.judge.function import FunctionModel
 from qrowd.judge.prices import Price, Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record
-from qrowd.judge.running import FAILURES_IN_A_ROW, RATE_LIMITED_TRIES, TRIES, UNREACHED_TRIES, ask_all, ask_in_turn
-from qrowd.judge.servers import SEVERAL_SERVERS, SeveralServers
+from qrowd.judge.running import (
+    FAILURES_IN_A_ROW,
+    RATE_LIMITED_TRIES,
+    TRIES,
+    UNREACHED_TRIES,
+    AskOptions,
+    ask_all,
+    ask_in_turn,
+)
 from soak.models import kill_and_resume
 
 OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
@@ -70,9 +77,11 @@ def requests(n, *, model="small", endpoint="there", **parameters):
     return [Request(endpoint, model, (Message("user", f"pair {i}"),), parameters) for i in range(n)]
 
 
-def ask(questions, model, record, **options):
-    options = {"clock": FakeClock(), "rng": 0} | options
-    return ask_all(questions, [model], record, **options)
+def ask(questions, model, record, *, again=(), progress=None, clock=None, **options):
+    return ask_all(
+        questions, [model], record, AskOptions(**options), again=again, progress=progress, clock=clock or FakeClock(),
+        rng=0,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -169,7 +178,7 @@ def test_a_wait_that_the_server_asks_for_holds_back_all_requests_to_it_and_no_ot
     limited = Scripted(lambda content, number: reply if (content, number) == ("pair 0", 0) else OK, clock=clock)
     free = Scripted(name="free", endpoint="elsewhere", clock=clock)
     questions = requests(10) + requests(10, model="free", endpoint="elsewhere")
-    ask_all(questions, [limited, free], record, concurrency=2, clock=clock, rng=0)
+    ask_all(questions, [limited, free], record, AskOptions(concurrency=2), clock=clock, rng=0)
     early = [start for start in limited.starts if start < 30]
     assert len(early) == 2  # those in flight
     assert len(limited.starts) == 10 + (reply.http_status == 429)
@@ -393,7 +402,7 @@ def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
     model = FunctionModel(function, "small", "there")
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        ask_all(requests(500), [model], record, concurrency=4)
+        ask_all(requests(500), [model], record, AskOptions(concurrency=4))
     assert signal.getsignal(signal.SIGINT) is before
     kept = {attempt.request.key for attempt in record.attempts()}
     assert 4 <= len(kept) == len(record) < 100
@@ -407,20 +416,8 @@ def test_ctrl_c_ends_a_wait_that_the_server_asks_for(record):
         return failure(429, retry_after=3000.0)
 
     with pytest.raises(KeyboardInterrupt):
-        ask_all(requests(5), [Scripted(script)], record, concurrency=1)
+        ask_all(requests(5), [Scripted(script)], record, AskOptions(concurrency=1))
     assert len(record) == 1
-
-
-def test_ctrl_c_ends_a_wait_for_all_of_several_servers(record):
-    def script(content, number):
-        if content == "pair 1":
-            os.kill(os.getpid(), signal.SIGINT)
-        return failure(429, retry_after=3000.0)
-
-    servers = [Scripted(script, endpoint=name) for name in "ab"]
-    with pytest.raises(KeyboardInterrupt):
-        ask_all(requests(9, endpoint=SEVERAL_SERVERS), [SeveralServers(servers)], record, concurrency=1)
-    assert len(record) == 2
 
 
 @pytest.mark.slow
@@ -459,7 +456,7 @@ def test_work_in_turn_learns_of_the_end_of_the_budget_and_of_a_wrong_key(record)
         for request in requests(5, max_tokens=10):
             got.append(await ask(request))
 
-    answers = ask_in_turn(work, [Scripted()], record, budget=250, prices=PRICES, clock=FakeClock(), rng=0)
+    answers = ask_in_turn(work, [Scripted()], record, AskOptions(budget=250, prices=PRICES), clock=FakeClock(), rng=0)
     assert [reply is not None for reply in got] == [True, True, True, False, False]
     assert answers.stopped.startswith("budget: 330 of 250")
     with pytest.raises(QrowdError, match="check the key"):

@@ -24,11 +24,11 @@ import sys
 from qrowd.judge.chat import ChatModel
 from qrowd.judge.exchange import Message, Request
 from qrowd.judge.record import Record
-from qrowd.judge.running import ask_all
+from qrowd.judge.running import AskOptions, ask_all
 
 path, url, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
 requests = [Request(url, "small", (Message("user", f"pair {i}"),)) for i in range(n)]
-ask_all(requests, [ChatModel(url, "small")], Record(path), concurrency=8)
+ask_all(requests, [ChatModel(url, "small")], Record(path), AskOptions(concurrency=8))
 print("done")
 """
 

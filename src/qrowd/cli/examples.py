@@ -65,17 +65,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "--model assessor.py:grade -o judges",
         "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
         "--model http://localhost:8000/v1#qwen3 --as aspects --dry-run",
-        "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
-        "--model http://gpu1:8000/v1,http://gpu2:8000/v1#qwen3 --dry-run",
-        "qrowd judge ask --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
-        "--model http://localhost:8000/v1#qwen3 --batch batches",
     ),
-    "judge probe": (
-        "qrowd judge probe --topics panel/topics.tsv --documents panel/documents.jsonl --runs panel/runs "
-        "--model assessor.py:grade -n 20 -o probes.csv",
+    "judge batch write": (
+        "qrowd judge batch write batches --topics panel/topics.tsv --documents panel/documents.jsonl "
+        "--runs panel/runs --model http://localhost:8000/v1#qwen3",
     ),
-    "judge send": ("qrowd judge send batches",),
-    "judge collect": ("qrowd judge collect",),
     "judge status": ("qrowd judge status judge.sqlite --runs panel/runs",),
     "judge prompts": ("qrowd judge prompts", "qrowd judge prompts graded"),
     "help": ("qrowd help", "qrowd help evaluate", "qrowd help panel mean"),

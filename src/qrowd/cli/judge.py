@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qrowd.cli import judge_options, options
 from qrowd.cli.commands import command_group
-from qrowd.cli.judge_batch import collect, send, show_written
-from qrowd.cli.judge_probe import probe
 from qrowd.cli.judge_prompts import prompts
-from qrowd.cli.magnitude import CHECKS
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import FileError
 
 if TYPE_CHECKING:
     from qrowd.judge import ModelAnswers
@@ -24,47 +21,14 @@ if TYPE_CHECKING:
 
 
 def ask(
-    topics: judge_options.Topics,
-    documents: judge_options.Documents,
-    model: judge_options.Models,
+    questions: judge_options.Questions,
     runs: options.MaybeRuns = options.NO_RUNS,
     depth: judge_options.Depth = 10,
-    pool: judge_options.PoolFile = None,
-    pairs: Annotated[
-        str | None,
-        option(
-            help="Table of the pairs of documents that preferences compare, with the columns topic, a and b.",
-            panel="Data",
-            metavar="FILE",
-            show_default="each pair of a topic's pool",
-        ),
-    ] = None,
-    checks: Annotated[str | None, CHECKS] = None,
-    gold: Annotated[
-        str | None,
-        option(help="True judgments, from which check documents are drawn.", panel="Data", metavar="FILE"),
-    ] = None,
-    items: judge_options.Items = None,
-    prompt: judge_options.Prompts = None,
-    parameter: judge_options.Parameters = None,
-    key_from: judge_options.KeyFrom = None,
-    timeout: judge_options.Timeout = 120.0,
-    samples: judge_options.Samples = 1,
-    unit_size: Annotated[int, option(help="Documents of a unit, check documents included.", min=1)] = 8,
     again: judge_options.Again = None,
     concurrency: judge_options.Concurrency = 8,
     budget: judge_options.Budget = None,
     prices: judge_options.PricesFile = None,
     dry_run: judge_options.DryRun = False,
-    batch: Annotated[
-        str | None,
-        option(
-            help="Folder for files of requests, which qrowd judge send sends as batches; nothing is asked now.",
-            panel="Output",
-            metavar="DIR",
-        ),
-    ] = None,
-    seed: options.Seed = 1,
     top: Top = None,
     short_names: ShortNames = False,
     record: judge_options.Record = "judge.sqlite",
@@ -80,55 +44,19 @@ def ask(
     ] = None,
 ) -> None:
     """Ask language models to judge documents. Only an answer becomes a judgment."""
-    from qrowd import files
-    from qrowd.judge import Prices, plan_job, read_document_texts, read_topic_texts, write_batches
-    from qrowd.judge.questions import pool_from
-    from qrowd.model.runs import Runs
     from qrowd.reports.judging import JudgingReport
 
-    named_pairs = None if pairs is None else _pairs(pairs)
-    source = judge_options.pool_of(runs, pool, named_pairs)
-    pooled = pool_from(source, depth=depth)
-    named_checks = None if checks is None else files.read_checks(checks)
-    labels = set(chain(*pooled.values(), *(named_checks or {}).values()))
-    job = plan_job(
-        read_topic_texts(topics),
-        read_document_texts(documents, labels=labels),
-        pooled,
-        judge_options.models_of(model, key_from or [], timeout),
-        prompt or ["graded"],
-        n_samples=samples,
-        depth=depth,
-        pairs=named_pairs,
-        checks=named_checks,
-        gold=None if gold is None else files.read_judgments([gold]),
-        unit_size=unit_size,
-        items=None if items is None else judge_options.items_of(items),
-        parameters=judge_options.parameters_of(parameter),
-        runs=source if isinstance(source, Runs) else None,
-        rng=seed,
-    )
-    price_list = None if prices is None else Prices.read(prices)
-    statuses = cast(Any, again or ())
+    job = questions.plan(runs, depth)
+    asked = judge_options.ask_options(concurrency, budget, prices, again)
     if dry_run:
-        judge_options.show_estimate(job, price_list or Prices.read(), record, again=statuses, batch=batch is not None)
+        judge_options.show_estimate(job, asked, record)
         return
-    if batch is not None:
-        if output is not None:
-            raise ArgumentError("--output: with --batch nothing is answered yet; give it without --batch in the end")
-        show_written(
-            write_batches(job, batch, record=record, again=statuses, budget=budget, prices=price_list), batch, record
-        )
-        return
-    currency = price_list.currency if price_list else ""
-    with judge_options.asking(record, price_list) as progress:
-        answers = job.ask(
-            record, concurrency=concurrency, budget=budget, prices=price_list, again=statuses, progress=progress
-        )
+    with judge_options.asking(record, asked) as progress:
+        answers = job.ask(record, options=asked, progress=progress)
     if output is not None:
         _write(answers, output)
-    n_unasked = answers.n_unasked - answers.n_in_batches
-    report = JudgingReport(answers.statuses, n_unasked, tuple(_notes(answers, record, currency)))
+    currency = asked.prices.currency if asked.prices else ""
+    report = JudgingReport(answers.statuses, answers.n_unasked, tuple(_notes(answers, record, currency)))
     deliver(report.to_document().shown(report.systems, top=top, short_names=short_names), None)
 
 
@@ -141,28 +69,65 @@ def status(
     output: Output = None,
 ) -> None:
     """Show the shares of questions without an answer, by model, by topic and by system."""
-    from qrowd.judge import Record as RecordFile
     from qrowd.judge import Statuses
     from qrowd.judge.asked import outcomes_in
-    from qrowd.judge.batch_log import pending_keys
     from qrowd.reports.judging import JudgingReport
 
     outcomes, unasked = outcomes_in(record)
-    with RecordFile(record, read_only=True) as written:
-        pending = pending_keys(written)
-    n_pending = sum(asking.key in pending for asking in unasked)
-    notes = (_in_batches(n_pending),) if n_pending else ()
-    report = JudgingReport(Statuses(tuple(outcomes), runs.read(None), depth), len(unasked) - n_pending, notes)
+    report = JudgingReport(Statuses(tuple(outcomes), runs.read(None), depth), len(unasked))
     deliver(report.to_document().shown(report.systems, top=top, short_names=short_names), output)
 
 
-# ---- what is read
+def write(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Folder for the files.")],
+    questions: judge_options.Questions,
+    runs: options.MaybeRuns = options.NO_RUNS,
+    depth: judge_options.Depth = 10,
+    again: judge_options.Again = None,
+    budget: judge_options.Budget = None,
+    prices: judge_options.PricesFile = None,
+    dry_run: judge_options.DryRun = False,
+    record: judge_options.Record = "judge.sqlite",
+    output: Output = None,
+) -> None:
+    """Write what qrowd judge ask would ask into batch files, which the provider's tool sends. Nothing is asked."""
+    from qrowd.judge import write_batches
+    from qrowd.reports.document import Document, Note, Table
+    from qrowd.reports.phrases import count
+
+    job = questions.plan(runs, depth)
+    asked = judge_options.ask_options(budget=budget, prices=prices, again=again)
+    if dry_run:
+        judge_options.show_estimate(job, asked, record, batch=True)
+        return
+    written = write_batches(job, folder, record=record, options=asked)
+    notes = [Note("record", record), Note("next", "send the files; then qrowd judge batch read FILES, and judge ask")]
+    if written.n_over_budget:
+        notes.insert(0, Note("stopped", f"budget: {count(written.n_over_budget, 'request')} would exceed it"))
+    columns = {**written._columns(), "n_requests": [f"{n:,}" for n in written.n_requests]}
+    tables = (Table.of("files", columns),) if written.files else ()
+    sentence = f"{count(sum(written.n_requests), 'request')} in {count(len(written.files), 'file')}; nothing was asked."
+    deliver(Document(sentence, tables, tuple(notes), written.to_frame), output)
 
 
-def _pairs(path: str) -> list[tuple[str, str, str]]:
-    from qrowd import files
+def read(
+    file: Annotated[list[str], typer.Argument(metavar="FILES", help="Files of answers, as the provider gives them.")],
+    prices: judge_options.PricesFile = None,
+    record: judge_options.Record = "judge.sqlite",
+    output: Output = None,
+) -> None:
+    """Put the answers of batch files into the record. Afterwards qrowd judge ask writes the judgments."""
+    from qrowd.judge import Prices, read_batches
+    from qrowd.reports.document import Document, Note
+    from qrowd.reports.phrases import count
 
-    return list(zip(*files.read_labels(path, "topic", "a", "b"), strict=True))
+    result = read_batches(file, record=record, prices=None if prices is None else Prices.read(prices))
+    left_out = {"failures": "failed, and may be asked again", "known": "there already",
+                "foreign": "of other jobs", "broken": "broken"}  # fmt: skip
+    counts = {words: getattr(result, name) for name, words in left_out.items()}
+    notes = [Note("lines", f"{n} {words}") for words, n in counts.items() if n]
+    sentence = f"{count(result.answers, 'answer')} came into the record."
+    deliver(Document(sentence, (), (*notes, Note("record", record)), result.to_frame), output)
 
 
 # ---- what is written
@@ -181,16 +146,13 @@ def _write(answers: ModelAnswers, folder: str) -> None:
         write_output(str(Path(folder) / file_name(assessor, ".csv")), frame.to_csv(index=False))
 
 
-def _notes(answers: ModelAnswers, record: str, currency: str) -> Any:
+def _notes(answers: ModelAnswers, record: str, currency: str) -> Iterator[Note]:
     from qrowd.reports.document import Note
 
     if answers.stopped:
         yield Note("stopped", answers.stopped)
-    if answers.n_in_batches:
-        yield _in_batches(answers.n_in_batches)
     if answers.cost is not None:
         yield Note("cost", f"{answers.cost:.4g} {currency}")
-    yield from judge_options.notes_on_servers(answers.servers)
     if answers.statuses.n_failed:
         yield Note(
             "failures", "make no judgment; errors and timeouts are asked again by the same command, others by --again"
@@ -198,13 +160,5 @@ def _notes(answers: ModelAnswers, record: str, currency: str) -> Any:
     yield Note("record", record)
 
 
-def _in_batches(n: int) -> Note:
-    from qrowd.reports.document import Note
-    from qrowd.reports.phrases import count
-
-    return Note("in batches", f"{count(n, 'question')}; qrowd judge collect puts the answers into the record")
-
-
-judge = command_group(
-    "Ask language models to judge, and show what became of each question.", ask, status, prompts, probe, send, collect
-)
+judge = command_group("Ask language models to judge, and show what became of each question.", ask, status, prompts)
+judge.add_typer(command_group("Write batch files of requests, and read the answers.", write, read), name="batch")

@@ -45,12 +45,10 @@ def ask(
     output: Output = None,
 ) -> None:
     """Let language models judge in a campaign, also while the server runs. The same command goes on where it ended."""
-    from qrowd.judge import Prices
-
     with server_extra():
         from qrowd.collect.campaigns.models import ask_in_campaign
-    price_list = None if prices is None else Prices.read(prices)
-    currency = price_list.currency if price_list else ""
+    asked = judge.ask_options(concurrency, budget, prices)
+    currency = asked.prices.currency if asked.prices else ""
     models = judge.models_of(model, key_from or [], timeout)
     with open_campaigns(database, write=True, beside_server=True, create=False) as store, _counter(currency) as show:
         done = ask_in_campaign(
@@ -60,9 +58,7 @@ def ask(
             prompt or [],
             record=record,
             parameters=judge.parameters_of(parameter) or None,
-            concurrency=concurrency,
-            budget=budget,
-            prices=price_list,
+            options=asked,
             progress=show,
         )
     deliver(_document(done, record, currency), output)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,15 +14,15 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import Interrupted
+from qrowd.cli.magnitude import CHECKS
 from qrowd.cli.options import option
 from qrowd.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
-    from qrowd.judge import Job, Prices, ServerWork
+    from qrowd.judge import AskOptions, Job
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
     from qrowd.model.runs import Runs
-    from qrowd.reports.document import Note
 
 ASKED_AGAIN = ("refused", "cut_off", "unparsable", "out_of_scale")  # errors and timeouts always are
 
@@ -48,8 +50,7 @@ Documents = Annotated[
 Models = Annotated[
     list[str],
     option(
-        help="Models: URL#NAME of an OpenAI-compatible server, URL,URL#NAME or FILE#NAME of several servers of one "
-        "model, or FILE.py:FUNCTION of a request.",
+        help="Models: URL#NAME of an OpenAI-compatible server, or FILE.py:FUNCTION of a request.",
         panel="Models",
         metavar="MODELS",
     ),
@@ -111,6 +112,81 @@ PricesFile = Annotated[str | None, option(help="TOML file with prices of tokens.
 DryRun = Annotated[bool, option("--dry-run", help="Show what the job will cost, and ask nothing.", panel="Models")]
 
 
+@dataclass(frozen=True)
+class Questions:
+    """What is asked, of which models."""
+
+    topics: Topics
+    documents: Documents
+    model: Models
+    pool: PoolFile = None
+    pairs: Annotated[
+        str | None,
+        option(
+            help="Table of the pairs of documents that preferences compare, with the columns topic, a and b.",
+            panel="Data",
+            metavar="FILE",
+            show_default="each pair of a topic's pool",
+        ),
+    ] = None
+    checks: Annotated[str | None, CHECKS] = None
+    gold: Annotated[
+        str | None,
+        option(help="True judgments, from which check documents are drawn.", panel="Data", metavar="FILE"),
+    ] = None
+    items: Items = None
+    prompt: Prompts = None
+    parameter: Parameters = None
+    key_from: KeyFrom = None
+    timeout: Timeout = 120.0
+    samples: Samples = 1
+    unit_size: Annotated[int, option(help="Documents of a unit, check documents included.", min=1)] = 8
+    seed: options.Seed = 1
+
+    def plan(self, runs: options.MaybeRuns, depth: int) -> Job:
+        """The job that asks them. runs, depth : the documents that are judged, unless a pool or pairs name them."""
+        from qrowd import files
+        from qrowd.judge import plan_job, read_document_texts, read_topic_texts
+        from qrowd.judge.questions import pool_from
+        from qrowd.model.runs import Runs
+
+        pairs = None
+        if self.pairs is not None:
+            pairs = list(zip(*files.read_labels(self.pairs, "topic", "a", "b"), strict=True))
+        source = pool_of(runs, self.pool, pairs)
+        pooled = pool_from(source, depth=depth)
+        checks = None if self.checks is None else files.read_checks(self.checks)
+        labels = set(chain(*pooled.values(), *(checks or {}).values()))
+        return plan_job(
+            read_topic_texts(self.topics),
+            read_document_texts(self.documents, labels=labels),
+            pooled,
+            models_of(self.model, self.key_from or [], self.timeout),
+            self.prompt or ["graded"],
+            n_samples=self.samples,
+            depth=depth,
+            pairs=pairs,
+            checks=checks,
+            gold=None if self.gold is None else files.read_judgments([self.gold]),
+            unit_size=self.unit_size,
+            items=None if self.items is None else items_of(self.items),
+            parameters=parameters_of(self.parameter),
+            runs=source if isinstance(source, Runs) else None,
+            rng=self.seed,
+        )
+
+
+def ask_options(
+    concurrency: int = 8, budget: float | None = None, prices: str | None = None, again: list[str] | None = None
+) -> AskOptions:
+    """The options of asking. prices : a file."""
+    from qrowd.judge import AskOptions, Prices
+
+    price_list = None if prices is None else Prices.read(prices)
+    statuses: Any = again or ()  # checked when they were read
+    return AskOptions(concurrency, budget, price_list, statuses)
+
+
 def pool_of(
     runs: options.MaybeRuns, pool: str | None, pairs: list[tuple[str, str, str]] | None
 ) -> Runs | Judgments | Preferences | dict[str, Any]:
@@ -143,33 +219,18 @@ def items_of(path: str) -> dict[str, list[str]]:
 
 
 def models_of(texts: list[str], key_from: list[str], timeout: float) -> list[Any]:
-    """The models of URL#NAME, URL,URL#NAME, FILE#NAME and FILE.py:FUNCTION.
+    """The models of URL#NAME and FILE.py:FUNCTION. A key goes to the server that it is for, and to no other."""
+    from qrowd.judge.chat import host_of, model_at
 
-    A key goes to the server that it is for, and to no other; servers of one model may share one.
-    """
-    from qrowd.judge.servers import EXPECTED, host_of, model_at, urls_of
-
-    urls = {text: urls_of(text) for text in texts if "#" in text}
-    hosts = {host_of(url) for of_model in urls.values() for url in of_model}
-    variables = key_variables(hosts, key_from, shared=len(urls) == 1)
-    models: list[Any] = []
-    for text in texts:
-        if "#" not in text:
-            models.append(_function(text))
-        elif not urls[text]:
-            raise ArgumentError(f"--model {text}: {EXPECTED}")
-        else:
-            models.append(model_at(text, keys=variables, timeout=timeout))
-    return models
+    hosts = {host_of(text.partition("#")[0]) for text in texts if "#" in text}
+    variables = key_variables(hosts, key_from)
+    return [model_at(text, keys=variables, timeout=timeout) if "#" in text else _function(text) for text in texts]
 
 
-def key_variables(hosts: set[str], key_from: list[str], *, shared: bool = False) -> dict[str, str]:
-    """{host: environment variable} of VARIABLE and HOST=VARIABLE; of no other host than these.
-
-    shared : whether one VARIABLE may be for several hosts, those of one model.
-    """
+def key_variables(hosts: set[str], key_from: list[str]) -> dict[str, str]:
+    """{host: environment variable} of VARIABLE and HOST=VARIABLE; of no other host than these."""
     variables = dict(text.rpartition("=")[::2] for text in key_from)
-    if "" in variables and len(hosts) > 1 and not shared:
+    if "" in variables and len(hosts) > 1:
         raise ArgumentError(f"--key-from {variables['']}: there are {len(hosts)} servers; say which: HOST=VARIABLE")
     if strange := sorted(set(variables) - hosts - {""}):
         raise ArgumentError(f"--key-from {strange[0]}={variables[strange[0]]}: no model is at this host")
@@ -209,38 +270,23 @@ def parameters_of(texts: list[str] | None) -> dict[str, object]:
 
 
 @contextmanager
-def asking(record: str, price_list: Prices | None) -> Iterator[Callable[[int, int, float], object]]:
+def asking(record: str, options: AskOptions) -> Iterator[Callable[[int, int, float], object]]:
     """A bar of the questions with their cost so far; after Ctrl-C the line that says how to go on."""
     from qrowd.cli.show import progress
 
-    currency = price_list.currency if price_list else ""
+    prices = options.prices
     try:
         with progress("asking") as advance:
-            yield lambda done, total, cost: advance(done, total, f"{cost:.4g} {currency}" if price_list else "")
+            yield lambda done, total, cost: advance(done, total, f"{cost:.4g} {prices.currency}" if prices else "")
     except KeyboardInterrupt:
         raise Interrupted(f"the answers so far are in {record}; the same command asks the rest") from None
 
 
-def notes_on_servers(servers: Sequence[ServerWork]) -> Iterator[Note]:
-    """What each server of a model did that several serve, where it did anything."""
-    from qrowd.reports.document import Note
-    from qrowd.reports.phrases import count
+def show_estimate(job: Job, options: AskOptions, record: str, *, batch: bool = False) -> None:
+    """Print what a job will cost; in batch files where `batch` says so."""
+    from qrowd.judge import Prices
 
-    for model in dict.fromkeys(one.model for one in servers):
-        parts = [
-            f"{one.endpoint} {count(one.answers, 'answer')}"
-            + (f", {count(one.failures, 'failed attempt')}" if one.failures else "")
-            + (f" ({one.state})" if one.state else "")
-            for one in servers
-            if one.model == model and (one.answers or one.failures)
-        ]
-        if parts:
-            yield Note(f"servers of {model}", "; ".join(parts))
-
-
-def show_estimate(job: Job, prices: Any, record: str, *, again: Any = (), batch: bool = False) -> None:
-    """Print what a job will cost. again : statuses of answers that are asked for again. batch : whether in batches."""
-    estimate = job.estimate(prices, record=record, again=again, batch=batch)
+    estimate = job.estimate(options.prices or Prices.read(), record=record, again=options.again, batch=batch)
     cost = "unknown" if estimate.cost is None else f"about {estimate.cost:.4g} {estimate.currency}"
     typer.echo(
         f"{estimate.requests:,} requests, about {estimate.tokens_in:,} tokens sent and at most {estimate.tokens_out:,} "

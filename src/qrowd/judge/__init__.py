@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from qrowd.judge.asking import ModelAnswers as ModelAnswers
     from qrowd.judge.asking import ask_models as ask_models
     from qrowd.judge.asking import plan_job as plan_job
-    from qrowd.judge.batch import BatchStates as BatchStates
-    from qrowd.judge.batch import WrittenBatches as WrittenBatches
-    from qrowd.judge.batch import collect_batches as collect_batches
-    from qrowd.judge.batch import send_batches as send_batches
-    from qrowd.judge.batch import write_batches as write_batches
+    from qrowd.judge.batch_files import ReadBatches as ReadBatches
+    from qrowd.judge.batch_files import WrittenBatches as WrittenBatches
+    from qrowd.judge.batch_files import read_batches as read_batches
+    from qrowd.judge.batch_files import write_batches as write_batches
     from qrowd.judge.chat import ChatModel as ChatModel
     from qrowd.judge.exchange import Message as Message
     from qrowd.judge.exchange import Model as Model
@@ -32,11 +31,6 @@ if TYPE_CHECKING:
     from qrowd.judge.outcome import Outcome as Outcome
     from qrowd.judge.outcome import Statuses as Statuses
     from qrowd.judge.prices import Prices as Prices
-    from qrowd.judge.probes import ProbeJob as ProbeJob
-    from qrowd.judge.probes import ProbeResult as ProbeResult
-    from qrowd.judge.probes import ProbeRow as ProbeRow
-    from qrowd.judge.probes import plan_probes as plan_probes
-    from qrowd.judge.probes import probe_models as probe_models
     from qrowd.judge.prompts import Prompt as Prompt
     from qrowd.judge.prompts import built_in_prompts as built_in_prompts
     from qrowd.judge.prompts import prompt as prompt
@@ -45,11 +39,10 @@ if TYPE_CHECKING:
     from qrowd.judge.questions import read_topic_texts as read_topic_texts
     from qrowd.judge.record import Record as Record
     from qrowd.judge.record import Recorded as Recorded
-    from qrowd.judge.running import ServerWork as ServerWork
-    from qrowd.judge.servers import SeveralServers as SeveralServers
+    from qrowd.judge.running import AskOptions as AskOptions
 
 _HOME = {
-    "BatchStates": "batch",
+    "AskOptions": "running",
     "ChatModel": "chat",
     "FunctionModel": "function",
     "Job": "asking",
@@ -58,35 +51,28 @@ _HOME = {
     "ModelAnswers": "asking",
     "Outcome": "outcome",
     "Prices": "prices",
-    "ProbeJob": "probes",
-    "ProbeResult": "probes",
-    "ProbeRow": "probes",
     "Prompt": "prompts",
     "Question": "questions",
+    "ReadBatches": "batch_files",
     "Reading": "answers",
     "Record": "record",
     "Recorded": "record",
     "Reply": "exchange",
     "Request": "exchange",
-    "ServerWork": "running",
-    "SeveralServers": "servers",
     "Statuses": "outcome",
     "SystemFailures": "failures",
     "TokenChoice": "exchange",
-    "WrittenBatches": "batch",
+    "WrittenBatches": "batch_files",
     "ask_models": "asking",
-    "collect_batches": "batch",
     "built_in_prompts": "prompts",
     "plan_job": "asking",
-    "plan_probes": "probes",
-    "probe_models": "probes",
     "prompt": "prompts",
+    "read_batches": "batch_files",
     "read_document_texts": "questions",
     "read_reply": "answers",
     "read_topic_texts": "questions",
-    "send_batches": "batch",
     "system_failures": "failures",
-    "write_batches": "batch",
+    "write_batches": "batch_files",
 }
 
 __all__ = list(_HOME)

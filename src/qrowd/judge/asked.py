@@ -21,7 +21,6 @@ from qrowd.judge.outcome import Outcome
 from qrowd.judge.prompts import Answer, Prompt
 from qrowd.judge.questions import Question
 from qrowd.judge.record import Record
-from qrowd.judge.servers import SEVERAL_SERVERS
 from qrowd.paths import PathLike
 
 SEVERAL = ("magnitude", "preference")  # forms that ask about several documents at once
@@ -105,8 +104,6 @@ def write_askings(record: Record, askings: Iterable[Asking]) -> None:
 def read_askings(path: PathLike) -> list[Asking]:
     """The questions of all jobs of a record; of a question that was asked in two ways, the later one.
 
-    A model is the same at each of several servers that serve it.
-
     Raises
     ------
     FileError
@@ -116,8 +113,6 @@ def read_askings(path: PathLike) -> list[Asking]:
         with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as database:
             prompts = {name: _prompt(text) for name, text in database.execute("SELECT sha256, content FROM prompts")}
             rows = database.execute(f"SELECT {_COLUMNS} FROM questions ORDER BY rowid").fetchall()
-            tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
-            served = set(database.execute("SELECT model, endpoint FROM servers") if "servers" in tables else ())
     except sqlite3.Error:
         raise FileError(path, "is no record of questions to models; qrowd judge ask writes one") from None
     askings: dict[tuple[Any, ...], Asking] = {}
@@ -125,8 +120,7 @@ def read_askings(path: PathLike) -> list[Asking]:
         question = Question(topic, tuple(json.loads(documents)), unit)
         n_values, missing, parameters = others
         asking = Asking(question, prompts[prompt], endpoint, model, sample, key, None, missing, n_values, parameters)
-        place = SEVERAL_SERVERS if (model, endpoint) in served else endpoint
-        askings[question, place, model, prompt, sample] = asking
+        askings[question, endpoint, model, prompt, sample] = asking
     return list(askings.values())
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from qrowd.errors import ArgumentError
 from qrowd.judge.asked import SEVERAL, Asking, write_askings
-from qrowd.judge.batch_log import cost_of_pending, pending_keys
 from qrowd.judge.exchange import Model, Reply, Request, Status
 from qrowd.judge.inputs import (
     AnyModel,
@@ -36,8 +35,7 @@ from qrowd.judge.questions import (
     texts_missing,
 )
 from qrowd.judge.record import Record
-from qrowd.judge.running import ServerWork, ask_all
-from qrowd.judge.servers import SeveralServers, check_server, other_endpoints, other_key, servers_of
+from qrowd.judge.running import ASK_OPTIONS, AskOptions, JobProgress, ask_all
 from qrowd.model.chance import Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.pools import checks_from_gold
@@ -53,10 +51,8 @@ class ModelAnswers(Result):
 
     outcomes : one per question and sample that was asked. statuses : their shares by model, topic and system.
     judgments, preferences : of the answers that are ok; preferences are None where none were asked for.
-    n_unasked : questions that were not asked. n_in_batches : those of them that batches hold which were sent and have
-    not been collected; the budget did not allow the others. cost : None where a model has no price.
-    stopped : why the job ended early; None where it did not. servers : what each server did of the models that several
-    serve.
+    n_unasked : questions that were not asked. cost : None where a model has no price. stopped : why the job ended
+    early; None where it did not.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -66,8 +62,6 @@ class ModelAnswers(Result):
     n_unasked: int
     cost: float | None
     stopped: str | None = None
-    n_in_batches: int = 0
-    servers: tuple[ServerWork, ...] = ()
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return self.statuses._tables()
@@ -94,15 +88,13 @@ class ModelAnswers(Result):
 class Job:
     """Everything that is asked.
 
-    models : that are asked. runs : for the shares by system, or None. listed : whether the record lists the questions,
-    so that `qrowd judge status` counts them; those of probes are not listed.
+    models : that are asked. runs : for the shares by system, or None.
     """
 
     askings: tuple[Asking, ...]
     models: tuple[Model, ...]
     runs: Runs | None = None
     depth: int = DEPTH
-    listed: bool = True
 
     @property
     def requests(self) -> list[Request]:
@@ -110,69 +102,33 @@ class Job:
         return [asking.request for asking in self.askings if asking.request is not None]
 
     def estimate(
-        self,
-        prices: Prices,
-        *,
-        record: PathLike | None = None,
-        again: Collection[Status] = (),
-        batch: bool = False,
+        self, prices: Prices, *, record: PathLike | None = None, again: Collection[Status] = (), batch: bool = False
     ) -> Estimate:
-        """What the requests cost that the record does not answer yet; as single requests, or in batches.
-
-        A question to one of several servers costs what it costs at the dearest of them.
-        """
+        """What the requests cost that the record does not answer yet; as single requests, or in batch files."""
         requests = self.requests
         if record is not None and Path(record).exists():
             with Record(record, read_only=True) as attempts:
-                requests, _ = self.open_requests(attempts, again=again)
-        several = {one.name: servers_of(one) for one in self.models if isinstance(one, SeveralServers)}
-        return prices.estimate(
-            (
-                prices.dearest([replace(one, endpoint=server.endpoint) for server in several[one.model]])
-                if one.endpoint == SeveralServers.endpoint
-                else one
-                for one in requests
-            ),
-            batch=batch,
-        )
+                requests = self.open_requests(attempts, again=again)
+        return prices.estimate(requests, batch=batch)
 
-    def open_requests(self, record: Record, *, again: Collection[Status] = ()) -> tuple[list[Request], set[str]]:
-        """The requests that the record does not answer, and the keys of those that batches hold.
-
-        again : statuses of answers that do not count. What a batch holds is not open.
-        """
-        check_server(record, self.models)
-        others = {(one.endpoint, one.name): other_endpoints(record, one) for one in self.models}
-        sent = pending_keys(record)
-        still_open, in_batches = list[Request](), set[str]()
+    def open_requests(self, record: Record, *, again: Collection[Status] = ()) -> list[Request]:
+        """The requests that the record does not answer. again : statuses of answers that do not count."""
+        still_open = list[Request]()
         for key, asking in {one.key: one for one in self.askings}.items():
-            if (request := asking.request) is None:
+            if asking.request is None:
                 continue
-            elsewhere = others[request.endpoint, request.model]
-            answered = key if record.is_answered(key) else other_key(record, request, elsewhere)
-            if answered is not None and not (again and _status(asking, record.last(answered)) in again):
-                continue
-            if key in sent or any(replace(request, endpoint=one).key in sent for one in elsewhere):
-                in_batches.add(key)
-            else:
-                still_open.append(request)
-        return still_open, in_batches
+            if not record.is_answered(key) or (again and _status(asking, record.last(key)) in again):
+                still_open.append(asking.request)
+        return still_open
 
     def note(self, record: Record) -> None:
-        """List the questions in the record, where it lists them."""
-        if self.listed:
-            write_askings(record, self.askings)
+        """List the questions in the record, so that `qrowd judge status` counts them."""
+        write_askings(record, self.askings)
 
     def answers(
-        self,
-        replies: Mapping[str, Reply],
-        *,
-        cost: float | None = None,
-        stopped: str | None = None,
-        in_batches: Collection[str] = (),
-        servers: tuple[ServerWork, ...] = (),
+        self, replies: Mapping[str, Reply], *, cost: float | None = None, stopped: str | None = None
     ) -> ModelAnswers:
-        """The answers in these replies, by the keys of their requests. in_batches : keys of those that batches hold."""
+        """The answers in these replies, by the keys of their requests."""
         outcomes = []
         for asking in self.askings:
             outcome = asking.outcome(replies.get(asking.key))
@@ -187,43 +143,32 @@ class Job:
             len(self.askings) - len(outcomes),
             cost,
             stopped,
-            sum(asking.key in in_batches and asking.key not in replies for asking in self.askings),
-            servers,
         )
 
     def ask(
-        self,
-        record: PathLike,
-        *,
-        concurrency: int = 8,
-        budget: float | None = None,
-        prices: Prices | None = None,
-        again: Collection[Status] = (),
-        progress: Callable[[int, int, float], object] | None = None,
+        self, record: PathLike, *, options: AskOptions = ASK_OPTIONS, progress: JobProgress | None = None
     ) -> ModelAnswers:
         """Ask what the record does not answer. Options: those of `ask_models`."""
         with Record(record) as attempts:
             self.note(attempts)
-            requests, in_batches = self.open_requests(attempts, again=again)
-            open_keys = {request.key for request in requests}
-            answers = ask_all(
-                [request for request in self.requests if request.key not in in_batches],
-                self.models,
-                attempts,
-                concurrency=concurrency,
-                budget=budget,
-                prices=prices,
-                again=open_keys,
-                reserved=cost_of_pending(attempts, prices),
-                progress=progress,
-            )
-        return self.answers(
-            answers.replies,
-            cost=answers.cost,
-            stopped=answers.stopped,
-            in_batches=in_batches,
-            servers=answers.servers,
-        )
+            again = {request.key for request in self.open_requests(attempts, again=options.again)}
+            answers = ask_all(self.requests, self.models, attempts, options, again=again, progress=progress)
+        return self.answers(answers.replies, cost=answers.cost, stopped=answers.stopped)
+
+
+class QuestionOptions(TypedDict, total=False):
+    """What is asked: the options of `plan_job`, which documents them."""
+
+    n_samples: int
+    depth: int
+    pairs: Iterable[tuple[str, str, str]] | None
+    checks: Mapping[str, tuple[str, str]] | None
+    gold: Judgments | None
+    unit_size: int
+    items: Mapping[str, Sequence[str]] | None
+    parameters: Mapping[str, object] | None
+    runs: Runs | None
+    rng: Rng
 
 
 def ask_models(
@@ -234,21 +179,9 @@ def ask_models(
     prompts: AnyPrompt | Sequence[AnyPrompt] = "graded",
     *,
     record: PathLike,
-    concurrency: int = 8,
-    budget: float | None = None,
-    prices: Prices | None = None,
-    again: Collection[Status] = (),
-    progress: Callable[[int, int, float], object] | None = None,
-    n_samples: int = 1,
-    depth: int = DEPTH,
-    pairs: Iterable[tuple[str, str, str]] | None = None,
-    checks: Mapping[str, tuple[str, str]] | None = None,
-    gold: Judgments | None = None,
-    unit_size: int = UNIT_SIZE,
-    items: Mapping[str, Sequence[str]] | None = None,
-    parameters: Mapping[str, object] | None = None,
-    runs: Runs | None = None,
-    rng: Rng = 1,
+    options: AskOptions = ASK_OPTIONS,
+    progress: JobProgress | None = None,
+    **questions: Unpack[QuestionOptions],
 ) -> ModelAnswers:
     """Ask language models for judgments. Only an answer becomes a judgment.
 
@@ -264,21 +197,16 @@ def ask_models(
         Runs, of which the first `depth` documents are judged; judgments or preferences, of which all are; or
         {topic: documents}.
     models
-        "URL#NAME" of an OpenAI-compatible server; "URL,URL#NAME" or "FILE#NAME", a URL on each line, of several servers
-        of one model; a function of a `Request`, or a `Model`; one or several.
+        "URL#NAME" of an OpenAI-compatible server, a function of a `Request`, or a `Model`; one or several.
     prompts
         Names or TOML files of prompts of one form.
     record
         SQLite file of all exchanges.
-    concurrency
-        Requests in flight per server.
-    budget, prices
-        What the record may cost in all, and the prices of tokens.
-    again
-        Statuses of answers that are asked for again, such as ("unparsable",). Errors and timeouts always are.
+    options
+        How they are asked: concurrency, budget, prices, and what is asked again.
     progress
         Called with the requests that are finished, all requests, and the cost so far.
-    n_samples, depth, pairs, checks, gold, unit_size, items, parameters, runs, rng
+    questions
         What is asked: see `plan_job`.
 
     Raises
@@ -288,24 +216,8 @@ def ask_models(
     QrowdError
         A server that refuses everything; what has been answered is in the record.
     """
-    job = plan_job(
-        topics,
-        documents,
-        pool,
-        models,
-        prompts,
-        n_samples=n_samples,
-        depth=depth,
-        pairs=pairs,
-        checks=checks,
-        gold=gold,
-        unit_size=unit_size,
-        items=items,
-        parameters=parameters,
-        runs=runs,
-        rng=rng,
-    )
-    return job.ask(record, concurrency=concurrency, budget=budget, prices=prices, again=again, progress=progress)
+    job = plan_job(topics, documents, pool, models, prompts, **questions)
+    return job.ask(record, options=options, progress=progress)
 
 
 def plan_job(
@@ -436,14 +348,6 @@ def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -
             raise ArgumentError(f"{noun}: {repeated} is there twice; rename or remove one")
     if not models:
         raise ArgumentError("models: name at least one")
-    single = {(one.name, one.endpoint) for one in models}
-    for model in models:
-        for server in servers_of(model):
-            if server is not model and (model.name, server.endpoint) in single:
-                raise ArgumentError(
-                    f"models: {model.name} at {server.endpoint} is there twice, once as one of several servers; "
-                    "remove one"
-                )
 
 
 def _check_texts(noun: str, texts: Collection[str], labels: Collection[str]) -> None:

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from qrowd.errors import QrowdError
+from qrowd.errors import ArgumentError, QrowdError
 from qrowd.judge.exchange import Reply, Request, TokenChoice
-from qrowd.judge.pace import requested_wait
 from qrowd.judge.wire import LONGEST_BODY, PATH, Server, authorization, missing_package, without_key
 
 if TYPE_CHECKING:
     import httpx2
 
+EXPECTED = "expected URL#NAME, as in http://localhost:8000/v1#qwen3"
 _SCHEMA_WORDS = ("response_format", "json_schema", "structured output", "guided", "grammar")
 
 
@@ -120,6 +123,52 @@ class ChatModel:
             self._client = httpx2.AsyncClient(limits=limits, timeout=self.timeout, follow_redirects=False)
             self._loop = loop
         return self._client
+
+
+def model_at(text: str, *, keys: Mapping[str, str] | None = None, timeout: float = 120.0) -> ChatModel:
+    """The model of URL#NAME.
+
+    keys : {host: environment variable that holds its key}. timeout : of `ChatModel`.
+
+    Raises
+    ------
+    ArgumentError
+        A text of another form.
+    """
+    url, _, name = text.partition("#")
+    if not name or not url.startswith(("http://", "https://")):
+        raise ArgumentError(f"models: {text!r}: {EXPECTED}")
+    return ChatModel(url, name, key_from_environment=(keys or {}).get(host_of(url)), timeout=timeout)
+
+
+def host_of(url: str) -> str:
+    """The name of the server of a URL."""
+    return urlsplit(url).hostname or ""
+
+
+def requested_wait(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds that a server asks to wait by Retry-After, in seconds or as a date; None where it does not.
+
+    A date is compared with the server's own Date, so that a wrong clock here does no harm; now : where there is none.
+    """
+    lines = {name.lower(): value.strip() for name, value in headers.items()}
+    value = lines.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        date = _date(value)
+        if date is None:
+            return None
+        seconds = (date - (_date(lines.get("date", "")) or now)).total_seconds()
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return date if date.tzinfo is not None else None
 
 
 def body(request: Request, sends_schema: bool) -> dict[str, object]:

@@ -82,7 +82,7 @@ class Reply:
     model, fingerprint : that answered, as returned. tokens_in, tokens_out : as the server counts them; None where it
     does not. error : why there is no answer, in a few words without keys; timed_out : no answer came in time;
     lasting : the same request would fail again. retry_after : seconds to wait as the server asks. schema_sent :
-    whether the JSON schema was. endpoint : the server that gave it, where several serve the model. raw : the body.
+    whether the JSON schema was. raw : the body.
     """
 
     text: str | None = None
@@ -101,7 +101,6 @@ class Reply:
     lasting: bool = False
     retry_after: float | None = None
     schema_sent: bool = False
-    endpoint: str | None = None
     raw: str = ""
 
 

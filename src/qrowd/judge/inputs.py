@@ -1,15 +1,14 @@
-"""What callers give: models, prompts and texts, in any form that `ask_models` and `probe_models` take."""
+"""What callers give: models, prompts and texts, in any form that `ask_models` takes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from qrowd.errors import ArgumentError
+from qrowd.judge.chat import model_at
 from qrowd.judge.exchange import Model, Request
 from qrowd.judge.function import FunctionModel
 from qrowd.judge.prompts import Prompt, prompt
-from qrowd.judge.servers import EXPECTED, model_at, urls_of
 
 TextOf = Mapping[str, str | Mapping[str, str]]
 AnyModel = Model | str | Callable[[Request], Any]
@@ -27,7 +26,7 @@ def models_of(models: AnyModel | Sequence[AnyModel]) -> tuple[Model, ...]:
 
 
 def model_of(model: AnyModel) -> Model:
-    """A model from "URL#NAME", "URL,URL#NAME" or "FILE#NAME", from a function, or as it is.
+    """A model from "URL#NAME", from a function, or as it is.
 
     Raises
     ------
@@ -35,8 +34,6 @@ def model_of(model: AnyModel) -> Model:
         A text of another form.
     """
     if isinstance(model, str):
-        if not urls_of(model):
-            raise ArgumentError(f"models: {model!r}: {EXPECTED}")
         return model_at(model)
     if hasattr(model, "ask"):
         return cast(Model, model)

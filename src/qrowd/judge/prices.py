@@ -106,11 +106,6 @@ class Prices:
         share = price.batch if batch else 1.0
         return share * (tokens.tokens_in * price.input + tokens.tokens_out * price.output) / 1e6
 
-    def dearest(self, requests: Sequence[Request]) -> Request:
-        """The request that costs most; one without a price counts as that."""
-        costs = [self.cost(request, expected_tokens(request)) for request in requests]
-        return requests[max(range(len(costs)), key=lambda i: math.inf if (cost := costs[i]) is None else cost)]
-
     def estimate(self, requests: Iterable[Request], *, batch: bool = False) -> Estimate:
         """What requests will cost, without sending them; for --dry-run."""
         total, cost, count, unpriced = Tokens(), 0.0, 0, dict[tuple[str, str], None]()

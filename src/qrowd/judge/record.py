@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike, fspath
@@ -19,7 +19,7 @@ from typing import Any
 from qrowd.errors import FileError
 from qrowd.judge.exchange import Message, Reply, Request, TokenChoice
 
-VERSION = 2
+VERSION = 1
 APPLICATION = 0x71726A64  # "qrjd": marks the file as one of these
 
 _TABLES = """
@@ -36,25 +36,6 @@ CREATE INDEX attempts_by_key ON attempts (key, id);
 CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are never changed'); END;
 CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
 """
-_TABLES_OF_2 = """
-CREATE TABLE endpoints (  -- of the requests that were attempted
-    endpoint TEXT NOT NULL,
-    model TEXT NOT NULL,
-    PRIMARY KEY (endpoint, model)
-);
-CREATE TABLE servers (    -- that serve one model together
-    model TEXT NOT NULL,
-    endpoint TEXT NOT NULL,
-    PRIMARY KEY (model, endpoint)
-);
-CREATE TABLE same (       -- a request whose answer is that of another, to a server of the same model
-    key TEXT NOT NULL,
-    other TEXT NOT NULL,
-    PRIMARY KEY (key, other)
-);
-"""
-_ENDPOINTS = "SELECT DISTINCT json_extract(request, '$.endpoint'), json_extract(request, '$.model') FROM attempts"
-_KEYS = "key IN (SELECT ?1 UNION ALL SELECT other FROM same WHERE key = ?1)"
 
 
 def is_complete(reply: Reply) -> bool:
@@ -73,7 +54,7 @@ class Attempt:
 
 
 class Record:
-    """A file of attempts; created where there is none. A file of version 1 is brought up to date when it is written.
+    """A file of attempts; created where there is none.
 
     One process writes at a time. With `read_only`, others read meanwhile.
 
@@ -91,8 +72,6 @@ class Record:
         except BaseException:
             self.close()
             raise
-        self._endpoints: set[tuple[str, str]] = set()  # that the file is known to hold
-        self._keys = _KEYS if self._has("same") else "key = ?1"  # version 1 has none
 
     def add(self, request: Request, reply: Reply, *, cost: float | None = None, at: float | None = None) -> None:
         """Append an attempt; it is in the file when this returns.
@@ -104,12 +83,7 @@ class Record:
         """
         status = "timeout" if reply.timed_out else "complete" if is_complete(reply) else "error"
         row = (request.key, request_text(request), _reply_text(reply), status, time.time() if at is None else at, cost)
-        about = request.endpoint, request.model
         try:
-            if about not in self._endpoints:
-                self._database.execute("INSERT OR IGNORE INTO endpoints VALUES (?, ?)", about)
-                if not self._database.in_transaction:
-                    self._endpoints.add(about)
             self._database.execute(
                 "INSERT INTO attempts (key, request, reply, status, time, cost) VALUES (?, ?, ?, ?, ?, ?)", row
             )
@@ -153,49 +127,20 @@ class Record:
     def _unwritable(self, error: sqlite3.Error) -> FileError:
         return FileError(self.path, f"the record cannot be written ({error}); make room, then go on")
 
-    def endpoints(self, model: str) -> set[str]:
-        """The endpoints at which a model of this name was asked, one by one or in batches."""
-        if self._has("endpoints"):
-            names = {row[0] for row in self.rows("SELECT endpoint FROM endpoints WHERE model = ?", model)}
-        else:  # a file of version 1 that is only read
-            names = {endpoint for endpoint, name in self.rows(_ENDPOINTS) if name == model}
-        return names | {row[0] for row in self.rows("SELECT DISTINCT endpoint FROM batches WHERE model = ?", model)}
-
-    def servers(self, model: str) -> set[str]:
-        """The servers that have been noted to serve a model together."""
-        return {row[0] for row in self.rows("SELECT endpoint FROM servers WHERE model = ?", model)}
-
-    def note_servers(self, model: str, endpoints: Iterable[str]) -> None:
-        """Note that these servers serve one model."""
-        with self.transaction() as database:
-            rows = ((model, endpoint) for endpoint in endpoints)
-            database.executemany("INSERT OR IGNORE INTO servers VALUES (?, ?)", rows)
-
-    def share(self, key: str, other: str) -> None:
-        """Note that the answer to one request is that of another."""
-        try:
-            self._database.execute("INSERT OR IGNORE INTO same VALUES (?, ?)", (key, other))
-        except sqlite3.Error as error:
-            raise self._unwritable(error) from None
-
-    def _has(self, table: str) -> bool:
-        query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
-        return self._database.execute(query, (table,)).fetchone() is not None
-
     def last(self, key: str) -> Reply | None:
         """The latest complete reply to a request; None where it has none, so that it is to be asked."""
-        query = f"SELECT reply FROM attempts WHERE {self._keys} AND status = 'complete' ORDER BY id DESC LIMIT 1"
+        query = "SELECT reply FROM attempts WHERE key = ? AND status = 'complete' ORDER BY id DESC LIMIT 1"
         row = self._database.execute(query, (key,)).fetchone()
         return None if row is None else _reply(row[0])
 
     def is_answered(self, key: str) -> bool:
         """Whether a request has a complete reply."""
-        query = f"SELECT 1 FROM attempts WHERE {self._keys} AND status = 'complete' LIMIT 1"
+        query = "SELECT 1 FROM attempts WHERE key = ? AND status = 'complete' LIMIT 1"
         return self._database.execute(query, (key,)).fetchone() is not None
 
     def latest(self, key: str) -> Reply | None:
         """The reply of the latest attempt, complete or not; None where the request was never sent."""
-        query = f"SELECT reply FROM attempts WHERE {self._keys} ORDER BY status = 'complete' DESC, id DESC LIMIT 1"
+        query = "SELECT reply FROM attempts WHERE key = ? ORDER BY status = 'complete' DESC, id DESC LIMIT 1"
         row = self._database.execute(query, (key,)).fetchone()
         return None if row is None else _reply(row[0])
 
@@ -281,12 +226,7 @@ def _prepare(database: sqlite3.Connection, path: Path, read_only: bool) -> None:
     database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, a power cut the last moments
     if not tables:
         marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-        database.executescript(f"BEGIN IMMEDIATE; {_TABLES} {_TABLES_OF_2} {marks} COMMIT;")
-    elif version < VERSION:
-        database.executescript(
-            f"BEGIN IMMEDIATE; {_TABLES_OF_2} INSERT INTO endpoints {_ENDPOINTS}; "
-            f"PRAGMA user_version = {VERSION}; COMMIT;"
-        )
+        database.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
 
 
 def _hold(path: Path) -> sqlite3.Connection:

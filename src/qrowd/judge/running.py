@@ -7,28 +7,28 @@ it is started again.
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import isfinite
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Protocol
 
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.judge.event_loop import interruptible, run_loop
-from qrowd.judge.exchange import Model, Reply, Request
-from qrowd.judge.pace import Clock, Pace, SystemClock
+from qrowd.judge.exchange import Model, Reply, Request, Status
 from qrowd.judge.prices import Prices, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record, is_complete
-from qrowd.judge.servers import note_servers, other_endpoints, other_key, servers_of
-from qrowd.judge.spreading import Places, Server, Service, Turn, services_of
 
-TRIES = 6  # attempts at one request that fail, waits for a rate limit apart
+TRIES = 6  # attempts at one request that fail, rate limits apart
 UNREACHED_TRIES = 3  # of a server that has never been reached: it does not run, or the URL is wrong
 RATE_LIMITED_TRIES = 50
+FIRST_WAIT = 1.0  # seconds, doubled with each failure
+LONGEST_WAIT = 60.0
 LONGEST_REQUESTED_WAIT = 3600.0  # seconds; a server that asks for more stops the job
-FAILURES_IN_A_ROW = 20  # requests of one service given up with no answer between them: it is down, or all are wrong
-UNAVAILABLE = (502, 503)  # says a proxy before a server that does not run, or a server that starts
+FAILURES_IN_A_ROW = 20  # requests of one server given up with no answer between them: it is down, or all are wrong
 FATAL = {401: "check the key", 402: "the account has no credit", 403: "check the key", 404: "check URL and model"}
 QUOTA = "insufficient_quota"  # a 429 that no wait ends
 
@@ -38,15 +38,55 @@ JobProgress = Callable[[int, int, float], object]
 Ask = Callable[[Request], Awaitable[Reply | None]]
 
 
-@dataclass(frozen=True)
-class ServerWork:
-    """What one of several servers did in a job: answers, attempts without one, and why it was not asked in the end."""
+class Clock(Protocol):
+    """What the time is and how to wait; tests bring their own."""
 
-    model: str
-    endpoint: str
-    answers: int
-    failures: int
-    state: str
+    def now(self) -> float:
+        """Seconds that only grow."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True)
+class AskOptions:
+    """How models are asked.
+
+    concurrency : requests in flight to each server. budget : what the record may cost in all, in the currency of
+    `prices`; a job stops before the next request would exceed it. prices : of tokens. again : statuses of answers that
+    are asked for again, such as ("unparsable",); errors and timeouts always are.
+
+    Raises
+    ------
+    ArgumentError
+        A concurrency below 1.
+    """
+
+    concurrency: int = 8
+    budget: float | None = None
+    prices: Prices | None = None
+    again: Collection[Status] = ()
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1:
+            raise ArgumentError(f"concurrency={self.concurrency}: expected 1 or more requests at a time")
+
+    def cost(self, request: Request, tokens: Tokens) -> float | None:
+        """Cost of a request; None without a price."""
+        return None if self.prices is None else self.prices.cost(request, tokens)
+
+
+ASK_OPTIONS = AskOptions()
 
 
 @dataclass(frozen=True)
@@ -55,7 +95,6 @@ class Answers:
 
     reused : requests answered by the record. attempts, tokens, cost : of this job, failed attempts included; cost is
     None where a model has no price. unasked : requests without a reply. stopped : why, where the budget ended the job.
-    servers : of the models that several serve.
     """
 
     replies: Mapping[str, Reply]
@@ -65,58 +104,50 @@ class Answers:
     cost: float | None
     unasked: int
     stopped: str | None = None
-    servers: tuple[ServerWork, ...] = ()
 
 
 def ask_all(
     requests: Iterable[Request],
     models: Sequence[Model],
     record: Record,
+    options: AskOptions = ASK_OPTIONS,
     *,
-    concurrency: int = 8,
-    budget: float | None = None,
-    prices: Prices | None = None,
     again: Collection[str] = (),
-    reserved: float = 0.0,
     progress: JobProgress | None = None,
     clock: Clock | None = None,
     rng: int | None = None,
 ) -> Answers:
     """Ask every request of the model with its endpoint and name; complete replies of the record are reused.
 
-    concurrency : requests in flight per server. budget : what the record may cost in all, in the currency of
-    `prices`; the job stops before the next request would exceed it. again : keys of requests to be asked although the
-    record has a complete reply. reserved : part of the budget that is spent elsewhere. rng : seed of jitter in waits.
+    again : keys of requests to be asked although the record has a complete reply. rng : seed of chance in waits.
 
     HTTP 408, 409, 429, 5xx, broken answers and connection errors are tried again after a wait that doubles, or that the
-    server asks for; all requests to a server share it. Where several servers serve a model, another one is asked at
-    once, and a server that fails is set aside for a while (`qrowd.judge.spreading`). Ctrl-C stops sending, records the
-    replies still in flight, then raises KeyboardInterrupt; a second one does not wait.
+    server asks for; all requests to a server share such a wait. Ctrl-C stops sending, records the replies still in
+    flight, then raises KeyboardInterrupt; a second one does not wait.
 
     Raises
     ------
     QrowdError
-        The server refuses key, account, URL or model, or gives no answer at all; where several serve a model, all of
-        them. Everything answered is in the record.
+        The server refuses key, account, URL or model, or gives no answer at all. Everything answered is in the record.
     ArgumentError
         A request has no model; there is a budget, and a model has no price.
     """
-    job = _Job(list(requests), models, record, concurrency, budget, prices, frozenset(again), progress, reserved)
-    pace_clock, random = clock or SystemClock(), Random(rng)
-    answers: list[Answers] = []
-    with interruptible(job.interrupt):
-        run_loop(lambda: answers.append(asyncio.run(job.run(pace_clock, random))))
-    return answers[0]
+    distinct = {request.key: request for request in requests}
+    job = _Job(models, record, options, progress, clock or SystemClock(), Random(rng))
+    for request in distinct.values():
+        job.check(request)
+    with _interruptible(job.interrupt):
+        _run_loop(lambda: job.ask_distinct(distinct, frozenset(again)))
+    replies = {key: job.replies[key] for key in distinct if key in job.replies}
+    return job.answers(replies, len(distinct) - len(replies))
 
 
 def ask_in_turn(
     work: Callable[[Ask], Awaitable[None]],
     models: Sequence[Model],
     record: Record,
+    options: AskOptions = ASK_OPTIONS,
     *,
-    concurrency: int = 8,
-    budget: float | None = None,
-    prices: Prices | None = None,
     progress: JobProgress | None = None,
     clock: Clock | None = None,
     rng: int | None = None,
@@ -125,279 +156,229 @@ def ask_in_turn(
 
     Once `ask` has returned None, because of the budget, an error or Ctrl-C, `work` should come to its end.
     """
-    job = _Job([], models, record, concurrency, budget, prices, frozenset(), progress)
+    job = _Job(models, record, options, progress, clock or SystemClock(), Random(rng))
     for model in models:  # before anything is done
         job.check(Request(model.endpoint, model.name, ()))
-    pace_clock, random = clock or SystemClock(), Random(rng)
-    answers: list[Answers] = []
-    with interruptible(job.interrupt):
-        run_loop(lambda: answers.append(asyncio.run(job.run(pace_clock, random, work))))
-    return answers[0]
+    with _interruptible(job.interrupt):
+        _run_loop(lambda: job.run(work(job.answer)))
+    return job.answers(job.replies, job.total - len(job.replies))
 
 
 @dataclass
-class _Job:
-    requests: list[Request]
-    models: Sequence[Model]
-    record: Record
-    concurrency: int
-    budget: float | None
-    prices: Prices | None
-    again: frozenset[str]
-    progress: JobProgress | None
-    reserved: float = 0.0  # expected cost of the requests in flight, and of what is spent elsewhere
-    replies: dict[str, Reply] = field(default_factory=dict, init=False)
-    attempts: int = field(default=0, init=False)
-    finished: int = field(default=0, init=False)
-    total: int = field(default=0, init=False)
-    reused: int = field(default=0, init=False)
-    locks: dict[str, asyncio.Lock] = field(default_factory=dict, init=False)  # by key, of what is asked in turn
-    tokens: Tokens = field(default_factory=Tokens, init=False)
-    cost: float = field(default=0.0, init=False)
-    priced: bool = field(default=True, init=False)
-    error: QrowdError | None = field(default=None, init=False)
-    stopped: str | None = field(default=None, init=False)
-    stop: asyncio.Event | None = field(default=None, init=False)
-    loop: asyncio.AbstractEventLoop | None = field(default=None, init=False)
-    interrupted: bool = field(default=False, init=False)
-    places: Places = field(init=False)
+class _Server:
+    """A server during a job.
 
-    def __post_init__(self) -> None:
-        if self.concurrency < 1:
-            raise ArgumentError(f"concurrency={self.concurrency}: expected 1 or more requests at a time")
-        self.by_name = {(model.endpoint, model.name): model for model in self.models}
-        self.at_server = {(one.endpoint, one.name): one for model in self.models for one in servers_of(model)}
-        note_servers(self.record, self.models)
-        self.other_endpoints = {name: other_endpoints(self.record, model) for name, model in self.by_name.items()}
-        for request in self.requests:
-            self.check(request)
-        self.spent_before = self.record.spent()
+    slots : for the requests in flight. ready : when the next request may be sent. reached : whether anything has ever
+    come from it. given_up : requests since the last answer.
+    """
+
+    slots: asyncio.Semaphore
+    ready: float = 0.0
+    reached: bool = False
+    given_up: int = 0
+
+
+class _Job:
+    def __init__(
+        self,
+        models: Sequence[Model],
+        record: Record,
+        options: AskOptions,
+        progress: JobProgress | None,
+        clock: Clock,
+        random: Random,
+    ) -> None:
+        self.models = {(model.endpoint, model.name): model for model in models}
+        self.record, self.options, self.progress, self.clock, self.random = record, options, progress, clock, random
+        self.servers = {model.endpoint: _Server(asyncio.Semaphore(options.concurrency)) for model in models}
+        self.replies: dict[str, Reply] = {}
+        self.locks: dict[str, asyncio.Lock] = {}  # by key, of what is asked in turn
+        self.total = self.finished = self.reused = self.attempts = 0
+        self.tokens = Tokens()
+        self.spent_before, self.cost, self.reserved, self.priced = record.spent(), 0.0, 0.0, True
+        self.error: QrowdError | None = None
+        self.stopped: str | None = None
+        self.interrupted = False
+        self.stop: asyncio.Event | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
 
     def check(self, request: Request) -> None:
-        if (request.endpoint, request.model) not in self.by_name:
+        if (request.endpoint, request.model) not in self.models:
             raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
-        if self.budget is None:
-            return
-        for server in servers_of(self.by_name[request.endpoint, request.model]):
-            if self.prices is None or self.prices.price(_to(server.endpoint, request)) is None:
-                raise ArgumentError(
-                    f"budget={self.budget:g}: {request.model!r} at {server.endpoint!r} has no price; add it to the "
-                    "file of prices"
-                )
+        if self.options.budget is not None and self.options.cost(request, Tokens()) is None:
+            raise ArgumentError(
+                f"budget={self.options.budget:g}: {request.model!r} at {request.endpoint!r} has no price; add it to "
+                "the file of prices"
+            )
 
-    async def run(self, clock: Clock, random: Random, work: Callable[[Ask], Awaitable[None]] | None = None) -> Answers:
-        self.stop, self.loop = asyncio.Event(), asyncio.get_running_loop()
-        if self.interrupted:
-            self.stop.set()
-        services = services_of(
-            {name: tuple(one.endpoint for one in servers_of(model)) for name, model in self.by_name.items()},
-            lambda endpoint: Server(endpoint, Pace(clock, random), clock, self.concurrency),
-        )
-        self.places = Places(clock, self.wait, lambda: self.halted)
-        distinct = {request.key: request for request in self.requests}
-        queues: dict[int, deque[Request]] = {}
+    def answers(self, replies: Mapping[str, Reply], unasked: int) -> Answers:
+        cost = self.cost if self.priced and self.options.prices is not None else None
+        return Answers(replies, self.reused, self.attempts, self.tokens, cost, unasked, self.stopped)
+
+    # ---- the loop
+
+    def ask_distinct(self, distinct: Mapping[str, Request], again: Collection[str]) -> None:
+        """Ask what the record does not answer; as many tasks for each server as it may have requests."""
+        queues: dict[str, deque[Request]] = {}
         for key, request in distinct.items():
-            reply = None if key in self.again else self.recall(request)
+            reply = None if key in again else self.record.last(key)
             if reply is None:
-                queues.setdefault(id(services[request.endpoint, request.model]), deque()).append(request)
+                queues.setdefault(request.endpoint, deque()).append(request)
             else:
                 self.replies[key] = replace(reply, raw="")
         self.reused = self.finished = len(self.replies)
         self.total = len(distinct)
         self._show()
-        try:
+
+        async def take_turns(queue: deque[Request]) -> None:
+            while queue and not self.halted:
+                await self.ask(queue.popleft())
+
+        async def work() -> None:
             async with asyncio.TaskGroup() as group:
-                for service in {id(one): one for one in services.values()}.values():
-                    queue = queues.get(id(service), deque())
-                    for _ in range(min(self.concurrency * len(service.servers), len(queue))):
-                        group.create_task(self.work(service, queue))
-                if work is not None:
-                    await work(lambda request: self.answer(request, services))
+                for queue in queues.values():
+                    for _ in range(min(self.options.concurrency, len(queue))):
+                        group.create_task(take_turns(queue))
+
+        self.run(work())
+
+    def run(self, work: Awaitable[None]) -> None:
+        """Run until the work is done or the job stops, and raise why it stopped."""
+        try:
+            asyncio.run(self._run(work))
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
-        finally:
-            for model in self.models:
-                if (close := getattr(model, "close", None)) is not None:
-                    await close()
         if self.interrupted:
             raise KeyboardInterrupt
         if self.error is not None:
             raise self.error
-        return Answers(
-            {key: self.replies[key] for key in distinct if key in self.replies} if work is None else self.replies,
-            self.reused,
-            self.attempts,
-            self.tokens,
-            self.cost if self.priced and self.prices is not None else None,
-            self.total - len(self.replies),
-            self.stopped,
-            tuple(
-                ServerWork(service.name, one.endpoint, one.answers, one.failures, one.state())
-                for service in services.values()
-                if service.several
-                for one in service.servers
-            ),
-        )
 
-    async def work(self, service: Service, queue: deque[Request]) -> None:
-        """Take one request after another until none is left or the job stops."""
-        while queue and not self.halted:
-            await self.ask(service, queue.popleft())
+    async def _run(self, work: Awaitable[None]) -> None:
+        self.stop, self.loop = asyncio.Event(), asyncio.get_running_loop()
+        if self.interrupted:
+            self.stop.set()
+        try:
+            await work
+        finally:
+            for model in self.models.values():
+                if (close := getattr(model, "close", None)) is not None:
+                    await close()
 
-    def recall(self, request: Request) -> Reply | None:
-        """The reply of the record, also one to the same question at another server of the model."""
-        reply = self.record.last(request.key)
-        if reply is None:
-            others = self.other_endpoints[request.endpoint, request.model]
-            if (key := other_key(self.record, request, others)) is not None:
-                self.record.share(request.key, key)
-                reply = self.record.last(request.key)
-        return reply
+    # ---- one request
 
-    async def answer(self, request: Request, services: Mapping[tuple[str, str], Service]) -> Reply | None:
+    async def answer(self, request: Request) -> Reply | None:
         """The reply of the record, or else of the model."""
         self.check(request)
         key = request.key
         async with self.locks.setdefault(key, asyncio.Lock()):  # of two equal requests at once, one is sent
             if key not in self.replies:
                 self.total += 1
-                reply = self.recall(request)
+                reply = self.record.last(key)
                 if reply is None:
-                    await self.ask(services[request.endpoint, request.model], request)
+                    await self.ask(request)
                 else:
                     self.reused += 1
                     self.finish(request, reply)
         return self.replies.get(key)
 
-    async def ask(self, service: Service, request: Request) -> None:
+    async def ask(self, request: Request) -> None:
         """Ask until there is an answer, or none is to be expected, or the job stops."""
-        turn = Turn(request)
-        while (server := await self.places.take(service, turn)) is not None:
-            try:
-                wait = await self.attempt(service, server, turn)
-                if wait is None:
+        server = self.servers[request.endpoint]
+        failed = limited = 0
+        async with server.slots:
+            while await self.may_send(server):
+                reply = await self.attempt(request)
+                if reply is None:
                     return
-                if wait > 0 and not service.several:  # it keeps its place, so that the server is asked less
+                if reply.retry_after and reply.retry_after <= LONGEST_REQUESTED_WAIT:
+                    server.ready = max(server.ready, self.clock.now() + reply.retry_after)
+                if is_complete(reply):
+                    server.reached, server.given_up = True, 0
+                    self.finish(request, reply)
+                    return
+                if (reason := _reason_to_stop(reply)) is not None:
+                    self.fail(f"{request.model} at {request.endpoint}: {reply.error}; {reason}")
+                    return
+                server.reached |= not _is_unreached(reply)
+                limited += reply.http_status == 429
+                failed += reply.http_status != 429
+                if not server.reached and failed >= UNREACHED_TRIES:
+                    self.fail(f"{request.model}: {reply.error}; does the server run, and is the URL right?")
+                    return
+                if not is_transient(reply) or failed >= TRIES or limited >= RATE_LIMITED_TRIES:
+                    self.give_up(server, request, reply)
+                    return
+                wait = self.backoff(failed + limited)
+                if reply.http_status in (429, 503) or (reply.http_status is None and not reply.timed_out):
+                    server.ready = max(server.ready, self.clock.now() + wait)
+                else:
                     await self.wait(wait)
-                elif wait > 0:
-                    turn.not_before[server.endpoint] = server.clock.now() + wait
-            finally:
-                self.places.leave(server)
-        if turn.reply is not None and not self.halted:
-            self.give_up(service, request, turn.reply)
 
-    async def attempt(self, service: Service, server: Server, turn: Turn) -> float | None:
-        """One attempt; seconds until this server may be asked it again, None where no other attempt follows."""
-        request = _to(server.endpoint, turn.request)
-        reserved = self.affordable(request)
-        if reserved is None:
+    async def may_send(self, server: _Server) -> bool:
+        """Wait until the server may be asked; False where the job stops before."""
+        while not self.halted and (seconds := server.ready - self.clock.now()) > 0:
+            await self.wait(seconds)
+        return not self.halted
+
+    async def attempt(self, request: Request) -> Reply | None:
+        """One attempt, recorded and counted; None where the job stops instead."""
+        expected = self.options.cost(request, expected_tokens(request)) or 0.0
+        spent, budget = self.spent_before + self.cost, self.options.budget
+        if budget is not None and expected > 0 and spent + self.reserved + expected > budget:
+            currency = self.options.prices.currency if self.options.prices else ""
+            self.stopped = f"budget: {spent:g} of {budget:g} {currency} are spent; the next request may exceed it"
+            self.halt()
             return None
-        model = self.at_server[server.endpoint, request.model]
+        self.reserved += expected
         try:
-            reply = await model.ask(request)
+            reply = await self.models[request.endpoint, request.model].ask(request)
         except QrowdError as error:  # such as a package that is missing
-            self.reserved -= reserved
             self.fail(str(error))
             return None
         except Exception as error:
             reply = Reply(error=f"{type(error).__name__} in the model")
-        if request is not turn.request:
-            reply = replace(reply, endpoint=server.endpoint)
-        self.note(turn.request, reply, reserved, request)
-        if reply.retry_after and reply.retry_after <= LONGEST_REQUESTED_WAIT:
-            server.pace.hold(reply.retry_after)
-        if is_complete(reply):
-            server.answered()
-            service.given_up = 0
-            for other in service.servers:
-                if other.endpoint in turn.refused:  # without reason, as one has answered it
-                    other.failed(turn.reply.error or "" if turn.reply else "")
-            self.finish(turn.request, reply)
-            return None
-        server.failures += 1
-        turn.reply = reply
-        return self.failed(service, server, turn, reply)
-
-    def failed(self, service: Service, server: Server, turn: Turn, reply: Reply) -> float | None:
-        """What follows from an attempt without an answer; as `attempt`."""
-        error = reply.error or "no answer"
-        if (reason := _reason_to_stop(reply)) is not None:
-            if not service.several:
-                self.fail(f"{turn.request.model} at {server.endpoint}: {error}; {reason}")
-                return None
-            server.close(f"{error}; {reason}")
-            self.lost(service)
-            return 0.0
-        unreached = _is_unreached(reply)
-        server.reached |= not unreached
-        if not service.several and not server.reached and turn.failed + 1 >= UNREACHED_TRIES:
-            self.fail(f"{turn.request.model}: {error}; does the server run, and is the URL right?")
-            return None
-        n_servers = len(service.servers) if service.several else 1
-        turn.limited += reply.http_status == 429
-        # what has not reached one of several servers says nothing about the request
-        turn.failed += reply.http_status != 429 and not (
-            service.several and (unreached or reply.http_status in UNAVAILABLE)
-        )
-        if not is_transient(reply):
-            if reply.lasting or not service.several:
-                self.give_up(service, turn.request, reply)
-                return None
-            turn.refused.add(server.endpoint)
-            return 0.0
-        if reply.http_status != 429:
-            server.failed(error)
-        if server.down:
-            self.lost(service)
-        if turn.failed >= TRIES or turn.limited >= RATE_LIMITED_TRIES * n_servers:
-            self.give_up(service, turn.request, reply)
-            return None
-        wait = server.pace.backoff(max(1, turn.failed + turn.limited))
-        if reply.http_status in (429, 503) or (reply.http_status is None and not reply.timed_out):
-            server.pace.hold(wait)
-            return 0.0
-        return wait
-
-    def lost(self, service: Service) -> None:
-        """End the job where no server of a model is left."""
-        if service.several and all(server.down for server in service.servers):
-            self.fail(service.message())
-        self.places.changed()
-
-    def give_up(self, service: Service, request: Request, reply: Reply) -> None:
-        service.given_up += 1
-        self.finish(request, reply)
-        if service.given_up >= FAILURES_IN_A_ROW:
-            self.fail(
-                f"{request.model} at {request.endpoint}: {service.given_up} requests in a row had no answer, the last: "
-                f"{reply.error}; run the same command when this is mended"
-            )
-
-    def affordable(self, request: Request) -> float | None:
-        """Reserve what a request is expected to cost; None, and the job stops, where the budget does not allow it."""
-        cost = 0.0 if self.prices is None else self.prices.cost(request, expected_tokens(request)) or 0.0
-        spent = self.spent_before + self.cost
-        if self.budget is not None and cost > 0 and spent + self.reserved + cost > self.budget:
-            currency = self.prices.currency if self.prices else ""
-            self.stopped = f"budget: {spent:g} of {self.budget:g} {currency} are spent; the next request may exceed it"
-            self.halt()
-            return None
-        self.reserved += cost
-        return cost
-
-    def note(self, request: Request, reply: Reply, reserved: float, sent: Request) -> None:
-        """Record an attempt and count it; the caller does nothing else before. sent : the request to the server."""
-        self.reserved -= reserved
+        finally:
+            self.reserved -= expected
         tokens = tokens_of(request, reply)
-        cost = None if self.prices is None else self.prices.cost(sent, tokens)
+        cost = self.options.cost(request, tokens)
         self.record.add(request, reply, cost=cost)
         self.attempts, self.tokens, self.cost = self.attempts + 1, self.tokens + tokens, self.cost + (cost or 0.0)
         self.priced &= cost is not None
+        return reply
+
+    def give_up(self, server: _Server, request: Request, reply: Reply) -> None:
+        server.given_up += 1
+        self.finish(request, reply)
+        if server.given_up >= FAILURES_IN_A_ROW:
+            self.fail(
+                f"{request.model} at {request.endpoint}: {server.given_up} requests in a row had no answer, the last: "
+                f"{reply.error}; run the same command when this is mended"
+            )
 
     def finish(self, request: Request, reply: Reply) -> None:
         self.replies[request.key] = replace(reply, raw="")
         self.finished += 1
         self._show()
+
+    def _show(self) -> None:
+        if self.progress is not None:
+            self.progress(self.finished, self.total, self.cost)
+
+    # ---- waiting and stopping
+
+    def backoff(self, failures: int) -> float:
+        """Seconds to wait after so many failures in a row: doubled each time, less up to a half by chance."""
+        return min(FIRST_WAIT * 2.0 ** min(failures - 1, 30), LONGEST_WAIT) * self.random.uniform(0.5, 1)
+
+    async def wait(self, seconds: float) -> None:
+        """Wait so long, but not longer than the job goes on."""
+        assert self.stop is not None
+        tasks = [asyncio.ensure_future(self.stop.wait()), asyncio.ensure_future(self.clock.sleep(seconds))]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
 
     def fail(self, message: str) -> None:
         self.error = self.error or QrowdError(message)
@@ -416,27 +397,6 @@ class _Job:
     @property
     def halted(self) -> bool:
         return self.stop is not None and self.stop.is_set()
-
-    async def wait(self, seconds: float, event: asyncio.Future[Any] | None = None) -> None:
-        """Wait so long, or for an event, but not longer than the job goes on."""
-        assert self.stop is not None
-        tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(self.stop.wait())]
-        if isfinite(seconds):
-            tasks.append(asyncio.ensure_future(self.places.clock.sleep(seconds)))
-        try:
-            await asyncio.wait([*tasks, *(() if event is None else (event,))], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in tasks:
-                task.cancel()
-
-    def _show(self) -> None:
-        if self.progress is not None:
-            self.progress(self.finished, self.total, self.cost)
-
-
-def _to(endpoint: str, request: Request) -> Request:
-    """The request as it is sent to a server; the request itself where it is for this one."""
-    return request if request.endpoint == endpoint else replace(request, endpoint=endpoint)
 
 
 def is_transient(reply: Reply) -> bool:
@@ -459,3 +419,44 @@ def _reason_to_stop(reply: Reply) -> str | None:
     if reply.retry_after is not None and reply.retry_after > LONGEST_REQUESTED_WAIT:
         return f"the server asks to wait {reply.retry_after:.0f} s; run the same command then"
     return FATAL.get(reply.http_status or 0)
+
+
+@contextmanager
+def _interruptible(stop: Callable[[], object]) -> Iterator[None]:
+    """The first Ctrl-C calls `stop`, which ends a job in order; the second does what it usually does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        stop()
+
+    before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run_loop(work: Callable[[], None]) -> None:
+    """Run what starts an event loop, in a thread where one runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        work()
+        return
+    problems: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=guarded)
+    thread.start()
+    thread.join()
+    if problems:
+        raise problems[0]

@@ -30,7 +30,7 @@ from qrowd.collect.protocols.views import EndView
 from qrowd.collect.store import events
 from qrowd.collect.store.engine import open_store
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.judge import FunctionModel, Prices, Record, ask_models
+from qrowd.judge import AskOptions, FunctionModel, Prices, Record, ask_models
 from qrowd.judge.asked import outcomes_in
 from qrowd.judge.exchange import Reply
 from qrowd.judge.prices import Price
@@ -436,7 +436,7 @@ def test_an_excluded_model_and_one_in_a_paused_campaign_stop(local, tmp_path):
     created(local, small_plan("grades", k=1))
     service = seeded(local, clock=Clock(step=1.0))
     record = tmp_path / "r"
-    ask_in_campaign(local, "pilot", Asked().model, record=record, budget=40, prices=PRICES)
+    ask_in_campaign(local, "pilot", Asked().model, record=record, options=AskOptions(budget=40, prices=PRICES))
     asyncio.run(CampaignAdmin(local).set_status("pilot", "stopped"))
     assert ask_in_campaign(local, "pilot", Asked().model, record=record).models[0].ended == "the campaign is stopped"
     asyncio.run(CampaignAdmin(local).set_status("pilot", "running"))
@@ -517,12 +517,13 @@ def test_an_answer_that_does_not_come_keeps_the_unit_for_the_next_call(local, tm
 def test_the_budget_stops_a_model_and_keeps_its_unit(local, tmp_path):
     created(local, small_plan("magnitude", k=4, topics=1, redundancy=1))
     answers = Asked(lambda request: Reply(text=sensible(request), tokens_in=1, tokens_out=10))
-    options = {"prices": PRICES, "parameters": {"max_tokens": 10}}
-    done = ask_in_campaign(local, "pilot", answers.model, record=tmp_path / "r", budget=25, **options)
+    options = {"parameters": {"max_tokens": 10}, "options": AskOptions(budget=25, prices=PRICES)}
+    done = ask_in_campaign(local, "pilot", answers.model, record=tmp_path / "r", **options)
     assert done.cost == 20
     assert done.stopped.startswith("budget: 20 of 25")
     assert done.models[0].ended == "stopped"
     assert len(answers.requests) == 2
+    options["options"] = AskOptions(prices=PRICES)
     ask_in_campaign(local, "pilot", answers.model, record=tmp_path / "r", **options)
     assert len(answers.requests) == 4
     assert len(rows_of(local)) == 4
@@ -532,8 +533,8 @@ def test_a_unit_that_a_person_took_over_is_lost_to_the_model(local, tmp_path):
     created(local, small_plan("magnitude", k=4, topics=1, redundancy=1, campaign={"lease_minutes": 1}))
     clock = Clock()
     asked = Asked(lambda request: Reply(text=sensible(request), tokens_out=10))
-    options = {"record": tmp_path / "r", "clock": clock, "prices": PRICES, "parameters": {"max_tokens": 10}}
-    ask_in_campaign(local, "pilot", asked.model, budget=15, **options)
+    options = {"record": tmp_path / "r", "clock": clock, "parameters": {"max_tokens": 10}}
+    ask_in_campaign(local, "pilot", asked.model, options=AskOptions(budget=15, prices=PRICES), **options)
     clock.now += 3600
     people(seeded(local, clock=clock), 1, steps=2)
     asyncio.run(CampaignAdmin(local).set_status("pilot", "stopped"))

@@ -50,9 +50,8 @@ from qrowd.judge.asked import Asking, read_askings, write_askings
 from qrowd.judge.exchange import Reply as ModelReply
 from qrowd.judge.exchange import Status
 from qrowd.judge.inputs import AnyModel, AnyPrompt, models_of, prompts_of
-from qrowd.judge.prices import Prices
 from qrowd.judge.record import Record
-from qrowd.judge.running import Ask, JobProgress, ask_in_turn, is_transient
+from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn, is_transient
 from qrowd.model.result import Result
 from qrowd.paths import PathLike
 
@@ -107,9 +106,7 @@ def ask_in_campaign(
     *,
     record: PathLike,
     parameters: Mapping[str, object] | None = None,
-    concurrency: int = 8,
-    budget: float | None = None,
-    prices: Prices | None = None,
+    options: AskOptions = ASK_OPTIONS,
     max_failures: int = MAX_FAILURES,
     progress: JobProgress | None = None,
     clock: Clock = time.time,
@@ -128,10 +125,8 @@ def ask_in_campaign(
         SQLite file of all exchanges, which `qrowd judge ask` may share.
     parameters
         Sent with each request instead of the prompt's, such as {"temperature": 0}.
-    concurrency
-        Requests in flight per server. The documents of a unit of grades are asked at once.
-    budget, prices
-        What the record may cost in all, and the prices of tokens.
+    options
+        Requests in flight, budget and prices. The documents of a unit of grades are asked at once.
     max_failures
         Units in a row that a model fails or gives back before it stops.
 
@@ -174,9 +169,7 @@ def ask_in_campaign(
             work,
             list({id(one.model): one.model for one in prompted}.values()),
             exchanges,
-            concurrency=concurrency,
-            budget=budget,
-            prices=prices,
+            options,
             progress=progress,
         )
     return CampaignWork(campaign, tuple(assessor.work() for assessor in assessors), answers.cost, answers.stopped)
