@@ -1,4 +1,4 @@
-"""`qrowd leaderboards`: judges' leaderboards compared with people's, or written in another format."""
+"""`qrowd leaderboards`: judges' leaderboards compared with people's."""
 
 import json
 import shlex
@@ -34,11 +34,3 @@ def test_judges_are_compared_with_the_reference(qrowd, boards):
     out = qrowd("leaderboards", "--scores", "gpt.jsonl", "llama.jsonl", "nist.jsonl", "--reference", "nist").out
     tau = {line.split()[0]: float(line.split()[1]) for line in out.splitlines() if line.startswith(("gpt ", "llama "))}
     assert tau == {"gpt": 1.0, "llama": -1.0}
-
-
-def test_a_leaderboard_is_written_in_another_format(qrowd, boards):
-    assert qrowd("leaderboards", "--scores", "gpt.jsonl", "--convert", "tot", "-o", "gpt.tot").status == 0
-    assert (boards / "gpt.tot").read_text().splitlines()[0] == "a\tGRADE\tt1\t2.1"
-    outcome = qrowd("leaderboards", "--scores", "gpt.jsonl", "nist.jsonl", "--convert", "tot")
-    assert outcome.status == 2
-    assert outcome.err == "qrowd: --convert tot: one leaderboard was expected, found 2\n"

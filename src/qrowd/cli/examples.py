@@ -45,10 +45,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "aggregate": ("qrowd aggregate --judgments panel/judges --method dawid-skene --per all --qrels merged.qrels",),
     "replace": ("qrowd replace --judgments panel/judges --model llm-a --runs panel/runs",),
-    "leaderboards": (
-        "qrowd leaderboards --scores gpt.jsonl llama.jsonl nist.jsonl --reference nist",
-        "qrowd leaderboards --scores gpt.jsonl --convert tot",
-    ),
+    "leaderboards": ("qrowd leaderboards --scores gpt.jsonl llama.jsonl nist.jsonl --reference nist",),
     "plan": (
         f"qrowd plan {PANEL} --systems rerank-llm hybrid --difference 0.05",
         f"qrowd plan {PANEL} --budget 1000 --judgment-cost 0.1",

@@ -1,4 +1,4 @@
-"""`qrowd leaderboards`: compare the leaderboards of several judges, or write one in another format."""
+"""`qrowd leaderboards`: compare the leaderboards of several judges."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import option
-from qrowd.cli.output import ShortNames, Top, check_output, deliver, output_file, write_output
-from qrowd.errors import ArgumentError
+from qrowd.cli.output import Output, ShortNames, Top, check_output, deliver
 
 
 def leaderboards(
@@ -31,32 +30,18 @@ def leaderboards(
     baseline: options.Baseline = None,
     reference: options.Reference = None,
     sampling: options.Sampling = options.Sampling(10_000),
-    convert: Annotated[
-        Literal["trec_eval", "tot", "ir_measures", "ranking", "jsonl"] | None,
-        option(help="Write the scores of one leaderboard in this format instead.", panel="Output"),
-    ] = None,
     top: Top = None,
     short_names: ShortNames = False,
-    output: Annotated[
-        str | None,
-        output_file("File for the result, as in other commands, or for the leaderboard of --convert."),
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Show whether leaderboards agree on the systems, such as those of models with that of people."""
     from qrowd import files
-    from qrowd.leaderboards import format_leaderboard
     from qrowd.model.chance import seed_of
     from qrowd.reports.comparison import Choices, compare_scores
 
-    if convert is None:
-        check_output(output)
+    check_output(output)
     whole = files.read_scores(scores, format=format)
     chosen = whole if measure is None else whole.sel(measure=measure)
-    if convert is not None:
-        if len(chosen.assessors) > 1:
-            raise ArgumentError(f"--convert {convert}: one leaderboard was expected, found {len(chosen.assessors)}")
-        write_output(output or "-", format_leaderboard(chosen, format=convert))
-        return
     choices = Choices(sampling.confidence, n_resamples=sampling.n_resamples, seed=seed_of(sampling.seed))
     comparison = compare_scores(chosen, baseline=baseline, reference=reference, choices=choices)
     systems = [row.system for row in comparison.measures[0].rows]
