@@ -25,9 +25,9 @@ def _files_with_marks(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in files if MARK.search(path.read_bytes())]
 
 
-def _statements() -> list[str]:
+def _statements(mark: str) -> list[str]:
     """The SQL of the documentation, in order."""
-    block = PAGE.read_text().partition("<!-- empties the log -->\n```text\n")[2].partition("```")[0]
+    block = PAGE.read_text().partition(f"<!-- {mark} -->\n```text\n")[2].partition("```")[0]
     return [line.partition("  --")[0].rstrip(" ;") for line in block.splitlines() if line]
 
 
@@ -43,14 +43,14 @@ def test_after_a_deletion_nothing_is_left_in_tables_statistics_the_log_the_archi
             _administrator(server, "analyze", database=str(store.url.database))
             _copy(server, old)
             store.write(lambda c: delete_person(c, "grades", person, 1.8e9))
-            store.erase_deleted()
+            _administrator(server, *_statements("empties the tables"), database=str(store.url.database))
             _administrator(server, "checkpoint")
             assert _files_with_marks(server.data / "base") == [], "tables, indexes, statistics"
             left = _files_with_marks(server.data)
             assert left, "the write-ahead log still has it"
             assert {name.split("/")[0] for name in left} == {"pg_wal"}
 
-            statements = _statements()
+            statements = _statements("empties the log")
             segment = _one(server, "select pg_walfile_name(pg_current_wal_lsn())")
             _administrator(server, *statements[:-1])
             until(lambda: _one(server, "select last_archived_wal from pg_stat_archiver") >= segment, "the archive")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.transaction import Transaction
@@ -88,11 +88,12 @@ def invite(connection: Connection, campaign: str, names: list[str]) -> list[Invi
 
     row = find_campaign(connection, campaign)
     assert row is not None
-    cache, rng, at, people = Cache(), random.SystemRandom(), time.time(), []
+    rng, at, people = random.SystemRandom(), time.time(), []
+    reader = CampaignReader(connection, row.id, row.stamp)
     for name in names:
         number = rng.getrandbits(62)
         data = {"name": name, "provider": "link", "external_id": name, "identified": "link"}
-        transaction = Transaction(connection, cache, row.id, at, lambda: rng.getrandbits(62))
+        transaction = Transaction(reader, at, lambda: rng.getrandbits(62))
         transaction.add_assessor(number, Event("arrived", {**data, "seed": rng.getrandbits(62), "about": {}}))
         transaction.finish()
         token, _ = open_session(connection, "assessor", number, at)

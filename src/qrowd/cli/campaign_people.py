@@ -41,7 +41,7 @@ def delete_person(
         option(help="Whether the person's answers stay in the result, under the pseudonym."),
     ] = "keep",
 ) -> None:
-    """Delete a person: names, platform ids and texts leave tables, log and files; with SQLite stop the server first."""
+    """Delete a person: names, platform ids and texts leave tables and log; with SQLite stop the server first."""
     with server_extra():
         from qrowd.collect.campaigns.lookup import find
         from qrowd.collect.campaigns.privacy import delete_person as delete
@@ -49,14 +49,10 @@ def delete_person(
     with open_campaigns(database, write=True, create=False) as store:
         row = store.read(lambda connection: find_person(connection, find(connection, campaign).id, name))
         done = store.write(lambda connection: delete(connection, campaign, row.id, time.time(), answers=answers))
-        is_clear, in_postgresql = store.erase_deleted(), store.dialect == "postgresql"
     texts = count(done.n_texts, "text")
     typer.echo(f"{done.pseudonym} of {campaign} is deleted: {count(done.n_events, 'event')} changed, {texts} removed")
     typer.echo("copies and exports made earlier still hold the person; delete these, too")
-    if in_postgresql:
-        typer.echo("so do PostgreSQL's write-ahead log, its archive and base copies: see docs/privacy.md")
-    elif not is_clear:
-        typer.echo(f"another program reads {database}; its write-ahead log holds the person until that ends")
+    typer.echo("so may unused parts of the database's files until VACUUM: see docs/privacy.md")
 
 
 def retention(database: options.Database = options.DATABASE, retention_days: options.RetentionDays = None) -> None:

@@ -1,9 +1,10 @@
-"""How many modules an answer passes on its way from the form to the log."""
+"""How many modules and shapes of data an answer passes on its way from the form to the commit."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,13 @@ import qrowd
 from judging import Clock
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
+from qrowd.collect.store.base import GroupWriter, Store
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.events import send
 from qrowd.collect.store.invitations import invite
-from qrowd.collect.store.sqlite import SqliteStore
 from webserver import Answer, Browser, serving
 
 ROOT = Path(qrowd.__file__).parent
+MOST_MODULES, MOST_SHAPES = 22, 15
 PLAN = {
     "campaign": {"name": "pilot", "protocol": "grades"},
     "grades": {"k": 4, "reason": "none"},
@@ -27,36 +28,61 @@ PLAN = {
 }
 
 
+class Walk:
+    """The modules of qrowd in which a function is called until the commit, and the classes of data that are made."""
+
+    def __init__(self) -> None:
+        self.modules, self.shapes, self.is_over = set[str](), set[str](), False
+
+    def look(self, frame: Any, what: str, _: object) -> None:
+        if what != "call" or self.is_over:
+            return
+        code = frame.f_code
+        file = Path(code.co_filename)
+        if file.is_relative_to(ROOT) and code.co_name != "<module>":
+            self.modules.add(str(file.relative_to(ROOT)))
+        elif code.co_filename == "<string>" and code.co_name == "__init__":  # of a data class
+            made = type(frame.f_locals["self"])
+            if made.__module__.startswith("qrowd."):
+                self.shapes.add(made.__name__)
+        elif code.co_filename.startswith("<string>") and "_cls" in frame.f_locals:  # of a named tuple
+            made = frame.f_locals["_cls"]
+            if made.__module__.startswith("qrowd."):
+                self.shapes.add(made.__name__)
+
+    def watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, which runs in another thread, with its calls."""
+
+        def run(*arguments: Any) -> Any:
+            sys.setprofile(self.look)
+            try:
+                return function(*arguments)
+            finally:
+                sys.setprofile(None)
+
+        return run
+
+
 @contextmanager
-def modules_before_the_log(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
-    """The modules of qrowd in which a function is called, in this thread or the writer's, until an event is stored."""
-    modules: set[str] = set()
-    stored: list[bool] = []
-    commit: Callable[..., None] = SqliteStore._commit
+def walking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
+    walk = Walk()
 
-    def look(frame, what, _):
-        if what == "call" and not stored and (file := Path(frame.f_code.co_filename)).is_relative_to(ROOT):
-            modules.add(str(file.relative_to(ROOT)))
-            if frame.f_code is send.__code__:
-                stored.append(True)
+    def commit(writer: GroupWriter, jobs: Any) -> None:
+        walk.watched(before)(writer, jobs)
+        walk.is_over = True
 
-    def commit_under_observation(store, jobs):
-        sys.setprofile(look)
-        try:
-            commit(store, jobs)
-        finally:
-            sys.setprofile(None)
-
-    monkeypatch.setattr(SqliteStore, "_commit", commit_under_observation)
-    sys.setprofile(look)
+    before = GroupWriter._try
+    monkeypatch.setattr(GroupWriter, "_try", commit)
+    monkeypatch.setattr(Store, "read", walk.watched(Store.read))
+    sys.setprofile(walk.look)
     try:
-        yield modules
+        yield walk
     finally:
         sys.setprofile(None)
-    assert stored, "no event was stored"
+    assert walk.is_over, "nothing was committed"
 
 
-def test_a_grade_passes_at_most_fourteen_modules_from_the_form_to_the_log(tmp_path, monkeypatch):
+def test_an_answer_passes_few_modules_and_shapes_from_the_form_to_the_commit(tmp_path, monkeypatch):
     with open_store(tmp_path / "made.db") as store:
         number = store.write(lambda c: create_campaign(c, plan_from_table(PLAN), 1e9))
         token = store.write(lambda c: invite(c, number, "ann", 1e9))
@@ -72,6 +98,7 @@ def test_a_grade_passes_at_most_fourteen_modules_from_the_form_to_the_log(tmp_pa
         post("/c/pilot/act", browser.get("/c/pilot"), do="go_on")
         post("/c/pilot/act", browser.get("/c/pilot"), do="judge", position="0", text="1")  # now all is in memory
         page = browser.get("/c/pilot")
-        with modules_before_the_log(monkeypatch) as modules:
+        with walking(monkeypatch) as walk:
             post("/c/pilot/act", page, do="judge", position="1", text="1")
-    assert len(modules) <= 14, sorted(modules)
+    assert len(walk.modules) <= MOST_MODULES, "\n".join(sorted(walk.modules))
+    assert len(walk.shapes) <= MOST_SHAPES, "\n".join(sorted(walk.shapes))

@@ -10,8 +10,8 @@ from sqlalchemy.pool import StaticPool
 
 from collect.pictures import png
 from qrowd.collect.campaigns.archive import read_archive, write_archive
-from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
+from qrowd.collect.campaigns.document_rows import document_texts
 from qrowd.collect.campaigns.folder import read_folder
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
@@ -67,7 +67,7 @@ def test_an_image_is_stored_once_and_apart_from_the_documents(connection):
 def test_a_page_holds_a_digest_and_no_image(connection):
     create_campaign(connection, plan(), 5.0)
     numbers = [row.id for row in connection.execute(select(document).order_by(document.c.id))]
-    texts = Cache().documents(connection, numbers)
+    texts = document_texts(connection, numbers)
     assert texts[numbers[0]].image == image_of(png()).digest
     assert (texts[numbers[1]].url, texts[numbers[1]].frame) == ("https://b.example.org:8443/", True)
 

@@ -142,7 +142,7 @@ def test_the_same_form_sent_ten_times_at_once_is_one_event_and_one_answer(store:
 def test_read_async_reads(store: Store) -> None:
     store.write(put("a"))
     assert asyncio.run(store.read_async(names)) == ["a"]
-    assert asyncio.run(store.read_async(names, long=True)) == ["a"]
+    assert asyncio.run(store.read_async(names)) == ["a"]
 
 
 def test_a_caller_who_goes_away_does_not_disturb_the_others(store: Store) -> None:

@@ -12,9 +12,8 @@ import pytest
 from sqlalchemy import Connection, insert, select
 
 from qrowd.collect.store import schema
-from qrowd.collect.store.base import StoreBusyError, StoreError, StoreFullError
+from qrowd.collect.store.base import GROUP, Store, StoreBusyError, StoreError, StoreFullError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.sqlite import GROUP, SqliteStore
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def names(connection: Connection) -> set[str]:
     return set(connection.scalars(select(schema.setting.c.name)))
 
 
-def handed_in_together(store: SqliteStore, works: list[Callable[[Connection], object]]) -> list[BaseException | None]:
+def handed_in_together(store: Store, works: list[Callable[[Connection], object]]) -> list[BaseException | None]:
     """What became of works that all wait while the writer is held up."""
     go, held = threading.Event(), threading.Event()
 
@@ -52,7 +51,7 @@ def handed_in_together(store: SqliteStore, works: list[Callable[[Connection], ob
     threads += [threading.Thread(target=send, args=(i,)) for i in range(len(works))]
     for thread in threads[1:]:
         thread.start()
-    while store._queue.qsize() < len(works):  # all have handed theirs in
+    while store.waiting() < len(works):  # all have handed theirs in
         os.sched_yield()
     go.set()
     for thread in threads:
@@ -61,10 +60,10 @@ def handed_in_together(store: SqliteStore, works: list[Callable[[Connection], ob
 
 
 def test_works_that_wait_are_committed_together(file: Path) -> None:
-    with SqliteStore(file) as store:
-        before = store.commits
+    with open_store(file) as store:
+        before = store._writer.commits
         assert handed_in_together(store, [put(f"{n}") for n in range(GROUP + 44)]) == [None] * (GROUP + 44)
-        assert store.commits - before == 3  # who held it up, a full group, the rest
+        assert store._writer.commits - before == 3  # who held it up, a full group, the rest
         assert len(store.read(names)) == GROUP + 44
 
 
@@ -73,8 +72,8 @@ def test_every_connection_is_as_safe_as_promised(file: Path) -> None:
         return lambda connection: connection.exec_driver_sql(f"pragma {name}").scalar()
 
     with open_store(file) as store:
-        found = {name: store.write(pragma(name)) for name in ("journal_mode", "synchronous", "foreign_keys")}
-        assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+        names = ("journal_mode", "synchronous", "foreign_keys", "secure_delete")
+        assert [store.write(pragma(name)) for name in names] == ["wal", 2, 1, 1]
         assert store.write(pragma("busy_timeout")) == store.read(pragma("busy_timeout")) == 5000
         assert store.read(pragma("query_only")) == 1
 
@@ -87,7 +86,7 @@ def test_the_file_is_nobody_else_s_to_read(file: Path) -> None:
 
 
 def test_a_full_file_acknowledges_nothing_more_until_there_is_space(file: Path) -> None:
-    with SqliteStore(file) as store:
+    with open_store(file) as store:
         store.write(put("before"))
         n_pages = store.write(lambda c: c.exec_driver_sql("pragma page_count").scalar())
         store.write(lambda c: c.exec_driver_sql(f"pragma max_page_count = {n_pages + 50}") and None)
@@ -109,7 +108,7 @@ def test_a_work_that_breaks_the_transaction_and_hides_it_does_not_pass_its_error
         connection.exec_driver_sql("rollback")
         raise LookupError("mine")
 
-    with SqliteStore(file) as store:
+    with open_store(file) as store:
         outcome = handed_in_together(store, [put("a"), hide])
         assert [type(error) for error in outcome] == [StoreBusyError, LookupError]
         assert store.read(names) == set()
@@ -123,10 +122,10 @@ from pathlib import Path
 from sqlalchemy import insert, select
 from qrowd.collect.store import schema
 from qrowd.collect.store.base import StoreFullError
-from qrowd.collect.store.sqlite import SqliteStore
+from qrowd.collect.store.engine import open_store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 put = lambda n: lambda c: c.execute(insert(schema.setting), {"name": f"{n:03}", "value": "v" * 20_000}) and None
-with SqliteStore(Path(sys.argv[1])) as store:
+with open_store(sys.argv[1]) as store:
     size = Path(sys.argv[1]).stat().st_size
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 500_000, hard))
@@ -215,7 +214,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_what_was_handed_in_before_close_is_stored(file: Path) -> None:
-    store = SqliteStore(file)
+    store = open_store(file)
     threads = [threading.Thread(target=store.write, args=(put(f"{n}"),)) for n in range(20)]
     for thread in threads:
         thread.start()

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, select
 
 from collect.pictures import png
 from collect.web.siege import Fort
-from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.document_rows import document_texts
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.store.schema import document
@@ -29,7 +29,7 @@ def test_the_address_of_an_image_stays_for_a_day_and_expires_within_two(place: F
     plan = Plan("pictures", "Pictures", GradesSettings(), (topic,), documents, 1)
     place.store.write(lambda connection: create_campaign(connection, plan, place.clock()))
     page = asyncio.run(place.service.preview("pictures"))
-    texts = place.store.read(lambda connection: Cache().documents(connection, [number_of(connection)]))
+    texts = place.store.read(lambda connection: document_texts(connection, [number_of(connection)]))
     page = replace(page, documents=texts)
     server = place.app.state.server
     place.clock.now = (place.clock.now // DAY) * DAY + 10

@@ -71,7 +71,7 @@ class CampaignAdmin(Decisions):
                 return
             transaction.record_assessor(assessor, Event("reinstated"))
             for row in state.assignments_of(transaction.connection, assessor.id):
-                assignment = transaction.cache.read(transaction.connection, row)
+                assignment = transaction.reader.read(row)
                 if row.status != "withdrawn" or assignment.protocol.status(assignment.state) != "completed":
                     continue
                 if state.hold_slot(transaction.connection, row):
@@ -103,7 +103,7 @@ class CampaignAdmin(Decisions):
 
     async def _for(self, campaign: str, name: str, change: Change) -> None:
         def found(connection: Connection, row: CampaignRow) -> AssessorRow:
-            assessor = state.find_named(connection, row.id, name, lock=True)
+            assessor = state.find_named(connection, row.id, name)
             if assessor is None:
                 raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
             return assessor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qrowd.collect.campaigns.cache import journey_of_assessor
+from qrowd.collect.campaigns.assignment_state import journey_of_assessor
 from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.events import Event

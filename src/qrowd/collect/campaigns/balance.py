@@ -37,7 +37,6 @@ def turns_of(connection: Connection, campaign_id: int, assessor_id: int, arms: S
 
 def _new_place(connection: Connection, campaign_id: int, arms: Sequence[str], at: float) -> tuple[int, str]:
     """The row of a new assessor, and the arm of their first unit."""
-    state.lock_campaign(connection, campaign_id)  # of two who begin at once, the second finds what the first got
     first: dict[int, tuple[int, str]] = {}
     present: dict[int, bool] = {}
     held = Counter[int]()

@@ -20,7 +20,7 @@ from qrowd.collect.campaigns.plan import Plan, TopicPlan, table_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.schema import LISTED, listed, path
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, Settings
-from qrowd.collect.store import events, materials, state
+from qrowd.collect.store import events, materials
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import assignment, image, slot, topic
@@ -97,9 +97,6 @@ def change_campaign(connection: Connection, plan: Plan, at: float, *, account: s
         As `planned_changes`, or nothing is different.
     """
     row = find(connection, plan.name)
-    state.lock_campaign(connection, row.id)
-    # Nobody begins a unit meanwhile; one that is being begun is waited for.
-    connection.execute(select(slot.c.unit_id).where(slot.c.campaign_id == row.id).with_for_update()).all()
     changes = planned_changes(connection, plan)
     if not changes.lines:
         raise ArgumentError(f"{plan.name}: the folder and the campaign say the same, so nothing was changed")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.judging import Clock
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.transaction import Transaction
@@ -38,15 +38,14 @@ class Decisions:
         self.store, self.clock, self._number, self.account = store, clock, number, account
 
     async def _change(self, campaign: str, found: Found, change: Change) -> None:
-        """Change an assessor in a transaction of the owner's. found : finds and locks the assessor."""
+        """Change an assessor in a transaction of the owner's. found : finds the assessor."""
         at = self.clock()
 
         def work(connection: Connection) -> None:
             row = find(connection, campaign)
             assessor = found(connection, row)
-            transaction = Transaction(
-                connection, Cache(), row.id, at, self._number, actor="owner", account=self.account
-            )
+            reader = CampaignReader(connection, row.id, row.stamp)
+            transaction = Transaction(reader, at, self._number, actor="owner", account=self.account)
             change(transaction, assessor)
             transaction.finish()
 

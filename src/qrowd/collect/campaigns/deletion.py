@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan
-from qrowd.collect.store import counts, materials, state
+from qrowd.collect.store import counts, materials
 from qrowd.collect.store.schema import (
     api_key,
     assignment,
@@ -55,7 +55,6 @@ def delete_campaign(connection: Connection, name: str, *, newest: int | None = N
     """
     check_stopped(connection, name)
     number = find(connection, name).id
-    state.lock_campaign(connection, number)
     if newest is not None and newest_event(connection, number) != newest:
         raise ArgumentError(f"{name}: something happened after the archive was written; write it again, then delete")
     _remove(connection, number)

@@ -62,6 +62,11 @@ def document_text(row: DocumentRow) -> DocumentText:
     return DocumentText(row.title, row.text, html, row.language, row.url, row.image, row.frame, layout, pages)
 
 
+def document_texts(connection: Connection, ids: Iterable[int]) -> dict[int, DocumentText]:
+    """The words of documents, by number."""
+    return {row.id: document_text(row) for row in materials.find_documents(connection, ids)}
+
+
 def pictures_of(connection: Connection, campaign_id: int, digests: Mapping[str, str]) -> dict[str, str]:
     """Pictures as a plan holds them, by name."""
     return {name: _content(connection, campaign_id, digest) for name, digest in digests.items()}

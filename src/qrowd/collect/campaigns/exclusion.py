@@ -6,7 +6,8 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor
+from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor
+from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.gold import GoldAnswer, entry_test, evidence, is_below
@@ -19,7 +20,7 @@ class Changes(Protocol):
     """What a transaction does here; see `Transaction`."""
 
     connection: Connection
-    cache: Cache
+    reader: CampaignReader
     settings: CampaignSettings
     at: float
 
@@ -94,13 +95,8 @@ def withdraw(transaction: Changes, assessor: AssessorRow, statuses: tuple[str, .
         if held is None:
             if row.status not in statuses:
                 continue
-            if transaction.settings.arms[row.arm].together:  # first, in the order in which assessors lock
-                state.lock_unit(transaction.connection, row.unit_id)
-            now = state.find_assignment(transaction.connection, row.id, lock=True)
-            if now is None:
-                continue
-            held = transaction.cache.read(transaction.connection, now)
-        if held.row.status not in statuses:  # it went to somebody else a moment ago
+            held = transaction.reader.read(row)
+        if held.row.status not in statuses:
             continue
         transaction.record_assignment(held, Event("assignment_withdrawn"))
         state.release_slot(transaction.connection, held.row)

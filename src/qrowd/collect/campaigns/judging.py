@@ -12,17 +12,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor, page_id, place_of
+from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor, page_id, place_of
+from qrowd.collect.campaigns.campaign_reader import CampaignMemory, CampaignReader
 from qrowd.collect.campaigns.crowd import KEYS
+from qrowd.collect.campaigns.document_rows import document_texts
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.messages import messages_of_page
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
 from qrowd.collect.campaigns.reopening import first_reopened, reopened_page, reopened_view
-from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.campaigns.submissions import (
     MOST,
     NOTHING,
@@ -48,15 +49,24 @@ from qrowd.collect.protocols.views import (
     View,
 )
 from qrowd.collect.store import answers, events, materials, sessions, state
-from qrowd.collect.store.base import Store, StoreError
+from qrowd.collect.store.base import Store
 from qrowd.collect.store.materials import CampaignRow
-from qrowd.collect.store.state import AssessorRow, AssignmentRow
+from qrowd.collect.store.state import AssessorRow
 
 Clock = Callable[[], float]
 NEXT_BATCH = 60.0  # seconds after which somebody who waits for the next batch of a question looks again
-Change = Callable[
-    [Transaction, AssessorRow, str, AssignmentState | None], tuple[AssessorRow, AssignmentState | None]
-]  # status : of the campaign
+
+
+class Current(NamedTuple):
+    """Where an assessor is. status : of the campaign. assignment : what they have, if anything."""
+
+    reader: CampaignReader
+    assessor: AssessorRow
+    status: str
+    assignment: AssignmentState | None
+
+
+Change = Callable[[Transaction, Current], tuple[AssessorRow, AssignmentState | None]]
 
 
 class JudgingService:
@@ -64,15 +74,13 @@ class JudgingService:
 
     clock : seconds since 1970; the server's word on time. number : makes the random numbers of new assessors and
         assignments, 62 bits each.
-
-    Several services, in several processes, may work over one PostgreSQL store.
     """
 
     def __init__(
         self, store: Store, *, clock: Clock = time.time, number: Callable[[], int] = lambda: secrets.randbits(62)
     ) -> None:
         self.store, self.clock, self._number = store, clock, number
-        self.cache = Cache()
+        self._memory = CampaignMemory()
         self.retention_days: float | None = None  # for campaigns that do not say how long names are kept
 
     # ------------------------------------------------------------------ coming in
@@ -107,12 +115,11 @@ class JudgingService:
         def work(connection: Connection) -> int:
             row = _campaign(connection, campaign)
             earlier = state.find_identity(connection, row.id, provider, external_id)
-            transaction = Transaction(connection, self.cache.at(row.stamp), row.id, at, self._number)
+            transaction = Transaction(self._reader(connection, row.id, row.stamp), at, self._number)
             if earlier is not None:
-                assessor, *_ = _assessor(connection, earlier.id, lock=True)
-                self._record_return(transaction, assessor, identified, {"about": about or {}, **of_submission})
+                self._record_return(transaction, earlier, identified, {"about": about or {}, **of_submission})
                 transaction.finish()
-                return assessor.id
+                return earlier.id
             label, tries = name or external_id, 1
             while state.find_named(connection, row.id, label) is not None:
                 tries += 1
@@ -157,7 +164,7 @@ class JudgingService:
     async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
         """The submissions of an assessor on their platform; the last is the current one."""
 
-        return await self.store.read_async(lambda c: submissions_of(c, _assessor(c, assessor_id)[0]))
+        return await self.store.read_async(lambda c: submissions_of(c, self._find(c, assessor_id).assessor))
 
     async def page(self, assessor_id: int) -> Page:
         """What this assessor sees now. Looking changes nothing.
@@ -170,8 +177,7 @@ class JudgingService:
         at = self.clock()
 
         def work(connection: Connection) -> Page:
-            assessor, status, assignment, cache = self._find(connection, assessor_id)
-            return self._page(connection, cache, assessor, status, assignment, at, with_draft=True)
+            return self._page(self._find(connection, assessor_id), at, with_draft=True)
 
         return await self.store.read_async(work)
 
@@ -179,21 +185,22 @@ class JudgingService:
         """The open unit of an assessor, with all of its documents; None where there is none."""
 
         def work(connection: Connection) -> UnitSoFar | None:
-            _, _, assignment, cache = self._find(connection, assessor_id)
+            current = self._find(connection, assessor_id)
+            assignment = current.assignment
             if assignment is None or assignment.row.status != "open":
                 return None
             row, task = assignment.row, assignment.task
             topic, _, number = materials.unit_places(connection, [row.unit_id])[row.unit_id]
             judgments = assignment.protocol.rows(task, assignment.state).judgments
             return UnitSoFar(
-                page_id(row.id, cache.settings(connection, row.campaign_id).version),
+                page_id(row.id, current.reader.settings.version),
                 topic,
                 f"{topic}/{number}",
                 row.arm,
                 task.settings,
                 task.documents,
                 {one.id: one.label for one in materials.find_documents(connection, task.documents)},
-                cache.documents(connection, task.documents),
+                document_texts(connection, task.documents),
                 {one.document_id: (one.value, one.reason) for one in judgments},
                 getattr(assignment.state, "fails", 0),
             )
@@ -205,10 +212,10 @@ class JudgingService:
 
         def work(connection: Connection) -> Page:
             row = _campaign(connection, campaign)
-            cache = self.cache.at(row.stamp)
-            settings = cache.settings(connection, row.id)
+            reader = self._reader(connection, row.id, row.stamp)
+            settings = reader.settings
             view = journey.view(settings.journey, journey.new(settings.journey, lines=settings.lines, seed=0))
-            return self._page_of_view(connection, cache, settings, "", view, None, named=False, preview=True)
+            return self._page_of_view(reader, "", view, None, named=False, preview=True)
 
         return await self.store.read_async(work)
 
@@ -230,10 +237,8 @@ class JudgingService:
             It could not be saved; nothing happened, and the same form may be sent again.
         """
 
-        def change(
-            transaction: Transaction, assessor: AssessorRow, status: str, assignment: AssignmentState | None
-        ) -> tuple[AssessorRow, AssignmentState | None]:
-            return transaction.act(assessor, status, assignment, action, shown)
+        def change(transaction: Transaction, now: Current) -> tuple[AssessorRow, AssignmentState | None]:
+            return transaction.act(now.assessor, now.status, now.assignment, action, shown)
 
         return await self._change(assessor_id, change, key, sha256(repr(action).encode()).hexdigest()[:32])
 
@@ -244,67 +249,45 @@ class JudgingService:
         status, detail : what was wrong. shown, key : as for `act`, as are the errors.
         """
 
-        def change(
-            transaction: Transaction, assessor: AssessorRow, _: str, assignment: AssignmentState | None
-        ) -> tuple[AssessorRow, AssignmentState | None]:
-            return transaction.leave_unanswered(assessor, assignment, shown, status, detail)
+        def change(transaction: Transaction, now: Current) -> tuple[AssessorRow, AssignmentState | None]:
+            return transaction.leave_unanswered(now.assessor, now.assignment, shown, status, detail)
 
         return await self._change(assessor_id, change, key, sha256(f"{status} {detail}".encode()).hexdigest()[:32])
 
     async def _change(self, assessor_id: int, change: Change, key: str, digest: str) -> Receipt:
-        """Change the state of an assessor and their unit in one transaction."""
-        at, tried = self.clock(), False
+        """Read the state of an assessor, change it, and write events and state, in one transaction."""
+        at = self.clock()
 
-        def work(connection: Connection) -> Callable[[], Receipt]:
-            nonlocal tried
-            if tried:  # the last try was undone, and boards may remember it
-                self.cache.forget_boards()
-            tried = True
-            asked = state.ask_assessor(connection, assessor_id, lock=True)
-            # Under the lock, so that of two equal forms sent at once the second finds what the first did.
-            sent = events.ask_key(connection, f"{assessor_id:x}:{key}") if key else None
-            current = state.ask_current(connection, assessor_id) if assessor_id in self.cache.apart else None
-            assessor, status, assignment, cache = self._find(connection, assessor_id, asked, current, lock=True)
-            if sent is not None and (earlier := sent()) is not None:
+        def work(connection: Connection) -> tuple[Receipt, CampaignReader]:
+            now = self._find(connection, assessor_id)
+            earlier = events.by_key(connection, f"{assessor_id:x}:{key}") if key else None
+            if earlier is not None:
                 if earlier.digest != digest:
                     raise Refusal(
                         "changed", "This page has already been used to save another answer. Here it is again."
                     )
-                replay = Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late)
-                return lambda: replay
-            transaction = Transaction(connection, cache, assessor.campaign_id, at, self._number)
+                return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late), now.reader
+            transaction = Transaction(now.reader, at, self._number)
             if key:
                 transaction.set_key(f"{assessor_id:x}:{key}", digest)
-            assessor, assignment = change(transaction, assessor, status, assignment)
+            assessor, assignment = change(transaction, now)
             transaction.finish()
-            page = self._page(connection, cache, assessor, status, assignment, at)
-            reads = self.store.dialect != "sqlite" and cache.has_read
-            stamp = materials.ask_stamp(connection, assessor.campaign_id) if reads else None
+            page = self._page(now._replace(assessor=assessor, assignment=assignment), at)
+            return transaction.receipt(page), now.reader
 
-            def stored() -> Receipt:
-                if stamp is not None and stamp() != cache.stamp:
-                    # The campaign was changed while this was read: the page may be of both versions.
-                    self.cache.forget(cache.stamp)
-                    return transaction.receipt(None)
-                return transaction.receipt(page)
-
-            return stored
-
-        try:
-            return (await self.store.write_async(work))()
-        except StoreError:
-            self.cache.forget_boards()  # they may remember what was undone
-            raise
+        receipt, reader = await self.store.write_async(work)
+        reader.remember()
+        return receipt
 
     async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
         """Keep what was typed and not yet sent; it is nobody's answer. Nothing, if that page has gone."""
         at = self.clock()
 
         def work(connection: Connection) -> None:
-            _, _, assignment, cache = self._find(connection, assessor_id)
+            current = self._find(connection, assessor_id)
+            assignment, version = current.assignment, current.reader.settings.version
             if assignment is None or assignment.row.status != "open":
                 return
-            version = cache.settings(connection, assignment.row.campaign_id).version
             if place_of(shown, version)[0] == f"{assignment.row.id:x}":
                 answers.save_draft(connection, assignment.row.id, position, text, reason, at)
 
@@ -312,71 +295,43 @@ class JudgingService:
 
     # ------------------------------------------------------------------ inside
 
-    def _find(
-        self,
-        connection: Connection,
-        assessor_id: int,
-        asked: Callable[[], state.Found | None] | None = None,
-        current: Callable[[], AssignmentRow | None] | None = None,
-        *,
-        lock: bool = False,
-    ) -> tuple[AssessorRow, str, AssignmentState | None, Cache]:
-        """asked, current : for the assessor and the assignment, where the store was asked before."""
-        found = state.find_assessor(connection, assessor_id, lock=lock) if asked is None else asked()
-        assessor, status, stamp = _known(found, assessor_id)
-        cache = self.cache.at(stamp)
-        assignment = cache.current(connection, assessor, current, lock=lock)
-        return assessor, status, assignment, cache
+    def _reader(self, connection: Connection, campaign_id: int, stamp: int) -> CampaignReader:
+        return CampaignReader(connection, campaign_id, stamp, self._memory)
 
-    def _page(
-        self,
-        connection: Connection,
-        cache: Cache,
-        assessor: AssessorRow,
-        status: str,
-        assignment: AssignmentState | None,
-        at: float,
-        with_draft: bool = False,
-    ) -> Page:
-        settings = cache.settings(connection, assessor.campaign_id)
-        if (again := first_reopened(connection, cache, assessor, status)) is not None:
-            return self._page_of_reopened(connection, cache, settings, assessor, *again)
-        view = self._view(connection, settings, assessor, status, assignment, at)
+    def _find(self, connection: Connection, assessor_id: int) -> Current:
+        row = state.find_assessor(connection, assessor_id)
+        if row is None:
+            raise NotFoundError(f"there is no assessor {assessor_id}")
+        assessor, status, stamp = row
+        reader = self._reader(connection, assessor.campaign_id, stamp)
+        return Current(reader, assessor, status, reader.assignment(assessor.current_id))
+
+    def _page(self, now: Current, at: float, with_draft: bool = False) -> Page:
+        reader, assessor, status, assignment = now
+        if (again := first_reopened(reader, assessor, status)) is not None:
+            return self._page_of_reopened(reader, assessor, *again)
+        view = self._view(now, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
-            row = answers.find_draft(connection, assignment.row.id, view.position)
+            row = answers.find_draft(reader.connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
         named = assessor.provider not in KEYS
         page = self._page_of_view(
-            connection, cache, settings, assessor.name, view, assignment, named=named, draft=draft,
-            pseudonym=assessor.pseudonym or "",
-        )  # fmt: skip
-        return messages_of_page(connection, settings, assessor, assignment, page)
+            reader, assessor.name, view, assignment, named=named, draft=draft, pseudonym=assessor.pseudonym or ""
+        )
+        return messages_of_page(reader.connection, reader.settings, assessor, assignment, page)
 
     def _page_of_reopened(
-        self,
-        connection: Connection,
-        cache: Cache,
-        settings: CampaignSettings,
-        assessor: AssessorRow,
-        reopened: Reopened,
-        assignment: AssignmentState,
+        self, reader: CampaignReader, assessor: AssessorRow, reopened: Reopened, assignment: AssignmentState
     ) -> Page:
         """The document of an answer that a reviewer asks its author to consider again."""
         view = reopened_view(assignment, reopened)
         named = assessor.provider not in KEYS
-        page = self._page_of_view(connection, cache, settings, assessor.name, view, assignment, named=named)
-        return replace(page, shown=reopened_page(reopened, settings.version))
+        page = self._page_of_view(reader, assessor.name, view, assignment, named=named)
+        return replace(page, shown=reopened_page(reopened, reader.settings.version))
 
-    def _view(
-        self,
-        connection: Connection,
-        settings: CampaignSettings,
-        assessor: AssessorRow,
-        status: str,
-        assignment: AssignmentState | None,
-        at: float,
-    ) -> View:
+    def _view(self, now: Current, at: float) -> View:
+        (reader, assessor, status, assignment), settings = now, now.reader.settings
         if assessor.excluded is not None:
             return ExcludedView()
         if assignment is not None and assignment.row.status in ("expired", "withdrawn"):
@@ -387,9 +342,7 @@ class JudgingService:
             if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
             may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
-            return replace(
-                view, another=status == "running" and may_work and self._is_next(connection, settings, assessor, at)
-            )
+            return replace(view, another=status == "running" and may_work and self._is_next(reader, assessor, at))
         way = journey_of_assessor(assessor)
         if status == "decided":
             return NoneLeftView(None, journey.has_worked(way))
@@ -397,34 +350,30 @@ class JudgingService:
             return PausedView(stopped=status == "stopped")
         if not journey.may_work(settings.journey, way):
             return journey.view(settings.journey, way)
-        is_free = self._is_free(connection, settings, assessor, at)
-        until = at if is_free else self._next_lapse(connection, settings, assessor, at)
+        is_free = self._is_free(reader, assessor, at)
+        until = at if is_free else self._next_lapse(reader, assessor, at)
         return NoneLeftView(until, journey.has_worked(way))
 
-    def _is_next(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float) -> bool:
+    def _is_next(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> bool:
         """Whether there is another unit: a free one, one whose lease expired, or one that a question may draw soon."""
-        if settings.question is not None or self._is_free(connection, settings, assessor, at):
+        if reader.settings.question is not None or self._is_free(reader, assessor, at):
             return True
-        until = self._next_lapse(connection, settings, assessor, at)
+        until = self._next_lapse(reader, assessor, at)
         return until is not None and until < at
 
-    def _next_lapse(
-        self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float
-    ) -> float | None:
-        lapse = state.next_lapse(connection, assessor.campaign_id, assessor.id, at)
-        if settings.question is None:
+    def _next_lapse(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> float | None:
+        lapse = state.next_lapse(reader.connection, assessor.campaign_id, assessor.id, at)
+        if reader.settings.question is None:
             return lapse
         soon = at + NEXT_BATCH
         return soon if lapse is None else min(lapse, soon)
 
-    def _is_free(self, connection: Connection, settings: CampaignSettings, assessor: AssessorRow, at: float) -> bool:
-        return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, at, lock=False) is not None
+    def _is_free(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> bool:
+        return state.free_slot(reader.connection, assessor.campaign_id, assessor.id, 0.0, at) is not None
 
     def _page_of_view(
         self,
-        connection: Connection,
-        cache: Cache,
-        settings: CampaignSettings,
+        reader: CampaignReader,
         name: str,
         view: View,
         assignment: AssignmentState | None,
@@ -435,15 +384,15 @@ class JudgingService:
         pseudonym: str = "",
     ) -> Page:
         """The page of a view, with the words of whatever it speaks of."""
-        topic, documents, shown = None, {}, {}
+        settings, topic, documents, shown = reader.settings, None, {}, {}
         if assignment is not None and isinstance(view, DocumentView | PairView | QuestionView):
             asked = assignment.task.settings
             shown = {"ask": asked.ask, "full_topic": asked.topic == "full"}
-            topic = cache.topic(connection, assignment.row.topic_id, assignment.task.snippets)
+            topic = reader.topic(assignment.row.topic_id, assignment.task.snippets)
             if isinstance(view, DocumentView):
-                documents = cache.documents(connection, (view.document,))
+                documents = document_texts(reader.connection, (view.document,))
             elif isinstance(view, PairView):
-                documents = cache.documents(connection, (view.left, view.right))
+                documents = document_texts(reader.connection, (view.left, view.right))
         return Page(
             campaign=settings.name,
             title=settings.title,
@@ -477,13 +426,3 @@ def _campaign(connection: Connection, name: str) -> CampaignRow:
     if row is None:
         raise NotFoundError(f"there is no campaign {name!r}")
     return row
-
-
-def _assessor(connection: Connection, id: int, *, lock: bool = False) -> state.Found:
-    return _known(state.find_assessor(connection, id, lock=lock), id)
-
-
-def _known(found: state.Found | None, id: int) -> state.Found:
-    if found is None:
-        raise NotFoundError(f"there is no assessor {id}")
-    return found

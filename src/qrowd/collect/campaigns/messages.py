@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import AssignmentState, journey_of_assessor
+from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor
 from qrowd.collect.campaigns.exclusion import Changes
 from qrowd.collect.campaigns.pages import Page, PageMessage
 from qrowd.collect.campaigns.state import CampaignSettings
@@ -56,7 +56,7 @@ def take_message(
             raise Refusal("stale", STALE)
         if message.read is not None:
             return assessor
-        asked_in = transaction.cache.assignment(transaction.connection, assessor.campaign_id, message.assignment_id)
+        asked_in = transaction.reader.assignment(message.assignment_id)
         assert asked_in is not None  # a foreign key says so
         return _record(transaction, assessor, "message_read", {"number": message.number}, asked_in)
     if not transaction.settings.journey.ask_organisers or status != "running":
@@ -92,7 +92,7 @@ def reply(transaction: Changes, assessor: AssessorRow, number: int, text: str) -
     message = next((one for one in messages_of(transaction.connection, assessor.id) if one.number == number), None)
     if message is None:
         raise ArgumentError(f"{assessor.name} has asked no question of the number {number}")
-    assignment = transaction.cache.assignment(transaction.connection, assessor.campaign_id, message.assignment_id)
+    assignment = transaction.reader.assignment(message.assignment_id)
     if assignment is not None:
         _record(transaction, assessor, "message_answered", {"number": number, "text": text}, assignment)
 

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.exclusion import withdraw
 from qrowd.collect.campaigns.lookup import NotFoundError, find
 from qrowd.collect.campaigns.rebuild import rebuild
@@ -83,7 +83,7 @@ def delete_person(
     account: str | None = COMMAND_LINE,
     number: Callable[[], int] = lambda: secrets.randbits(62),
 ) -> Deletion:
-    """Remove a person from a campaign; run `Store.erase_deleted` afterwards, so that the files hold nothing either.
+    """Remove a person from a campaign; the files may hold what was deleted until they are written anew.
 
     answers : keep leaves them in the result, under the pseudonym; withdraw takes them out, as if the person were
         excluded, and others may judge their units. In both cases an open unit goes to others.
@@ -98,13 +98,14 @@ def delete_person(
     if answers not in get_args(Answers):
         raise ArgumentError(f"answers={answers!r}: choose one of {', '.join(get_args(Answers))}")
     campaign_row = find(connection, campaign)
-    found = state.find_assessor(connection, assessor_id, lock=True)
+    found = state.find_assessor(connection, assessor_id)
     if found is None or found[0].campaign_id != campaign_row.id or found[0].is_model:
         raise NotFoundError(f"there is no such person in the campaign {campaign}")
     row = found[0]
     actor = {"owner": "owner", "assessor": "assessor", "retention": "server"}[by]
     own_account = account if by == "owner" else None
-    transaction = Transaction(connection, Cache(), campaign_row.id, at, number, actor=actor, account=own_account)
+    reader = CampaignReader(connection, campaign_row.id, campaign_row.stamp)
+    transaction = Transaction(reader, at, number, actor=actor, account=own_account)
     if answers == "withdraw" and row.excluded is None:
         row = transaction.record_assessor(row, Event("excluded", {"reason": WITHDRAWN}))
     withdraw(transaction, row, ("open", "completed") if answers == "withdraw" else ("open",))

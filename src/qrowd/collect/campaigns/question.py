@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.collected import judgments
 from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.protocols.settings import GradesSettings, settings_of
-from qrowd.collect.store import counts, events, materials, state
+from qrowd.collect.store import counts, events, materials
 from qrowd.collect.store.base import Store, StoreError, to_json
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.materials import CampaignRow
@@ -244,7 +244,6 @@ def look(store: Store, row: CampaignRow) -> Look:
 
 def write_look(connection: Connection, seen: Look, at: float) -> bool:
     """Write a look into the log with the batch that it drew, or the decision; False where another server was faster."""
-    state.lock_campaign(connection, seen.campaign_id)
     row = materials.find_campaign(connection, seen.campaign_id)
     if row is None or row.status != "running":
         return False

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Table, text
+from sqlalchemy import Connection, Table
 
 from qrowd.collect.campaigns.assessor_state import ABOUT_ASSIGNMENTS, assessor_after, new_assessor
-from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair
+from qrowd.collect.campaigns.assignment_state import AssignmentState, differences, hold_pair
+from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.messages import Messages
 from qrowd.collect.protocols.events import Event
@@ -32,11 +33,9 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     NotFoundError
         There is no such campaign.
     """
-    if connection.dialect.name == "postgresql":  # or an answer that is given meanwhile would be in the log alone
-        connection.execute(text("lock table assessor in exclusive mode"))
     row = find(connection, name)
-    cache = Cache()
-    settings = cache.settings(connection, row.id)
+    reader = CampaignReader(connection, row.id, row.stamp)
+    settings = reader.settings
     assessors: dict[int, AssessorRow] = {}
     assignments: dict[int, AssignmentState] = {}
     closed: dict[int, list[int]] = {}
@@ -65,8 +64,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
             if one.kind == "assigned" and which is not None and one.unit_id is not None:
                 slot = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
                 seed = int(one.data["seed"])
-                assignments[which] = cache.new_assignment(
-                    connection,
+                assignments[which] = reader.new_assignment(
                     assessors[who],
                     which,
                     slot,

@@ -6,9 +6,8 @@ former answer stays in the log. Which further pairs come is decided by the first
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
-from qrowd.collect.campaigns.cache import AssignmentState, Cache, journey_of_assessor, page_id
+from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor, page_id
+from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.exclusion import Changes
 from qrowd.collect.protocols.asking import STALE, storable
 from qrowd.collect.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Prefer, Refusal
@@ -26,16 +25,16 @@ STATUSES = ("running", "decided")  # of a campaign, in which answers that were o
 
 
 def first_reopened(
-    connection: Connection, cache: Cache, assessor: AssessorRow, status: str, *, lock: bool = False
+    reader: CampaignReader, assessor: AssessorRow, status: str
 ) -> tuple[Reopened, AssignmentState] | None:
     """The answer that an assessor is to consider again first, with its assignment; None where there is none.
 
-    status : of the campaign. lock : keep others from changing the assignment until the end.
+    status : of the campaign.
     """
     if not assessor.state.get("reopened") or assessor.excluded is not None or status not in STATUSES:
         return None
     for one in journey_of_assessor(assessor).reopened:
-        assignment = cache.assignment(connection, assessor.campaign_id, one.assignment, lock=lock)
+        assignment = reader.assignment(one.assignment)
         if assignment is None or assignment.row.status not in (OPEN, COMPLETED):
             continue
         if one.position in _reopenable(assignment):  # its author may have taken back a preference
@@ -78,7 +77,7 @@ def reconsider(
     Refusal
         The answer is not open any more, or what was typed cannot be used.
     """
-    again = first_reopened(transaction.connection, transaction.cache, assessor, status, lock=True)
+    again = first_reopened(transaction.reader, assessor, status)
     if again is None or place not in ("", _place(again[0])):
         raise Refusal("stale", STALE)
     reopened, assignment = again

@@ -69,8 +69,6 @@ def apply_retention(store: Store, at: float, *, default: float | None = None) ->
         for person in one.people:
             done[one.campaign] = done.get(one.campaign, 0) + store.write(partial(_one, one.campaign, person, at))
         store.write(partial(_forget_invited, one.campaign))
-    if done:
-        store.erase_deleted()
     return done
 
 
@@ -80,9 +78,7 @@ def _forget_invited(campaign: str, connection: Connection) -> None:
 
 
 def _one(campaign: str, person: int, at: float, connection: Connection) -> bool:
-    """Take the name of a person, unless another process just has."""
-    number = find(connection, campaign).id
-    state.lock_campaign(connection, number)
+    """Take the name of a person, unless that was done meanwhile."""
     if any(one.kind == DELETED for one in persons.events_of_assessor(connection, person)):
         return False
     delete_person(connection, campaign, person, at, by="retention")

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns import adjudication, messages, reopening
-from qrowd.collect.campaigns.cache import AssignmentState
+from qrowd.collect.campaigns.assignment_state import AssignmentState
 from qrowd.collect.campaigns.decisions import Change, Decisions
 from qrowd.collect.campaigns.lookup import NotFoundError, find
 from qrowd.collect.campaigns.transaction import Transaction
@@ -172,7 +172,7 @@ class CampaignReview(Decisions):
             raise NotFoundError(f"the campaign {campaign} has no such unit")
 
         def with_assignment(transaction: Transaction, assessor: AssessorRow) -> None:
-            unit = transaction.cache.assignment(transaction.connection, assessor.campaign_id, number, lock=True)
+            unit = transaction.reader.assignment(number)
             if unit is None:
                 raise NotFoundError(f"the campaign {campaign} has no such unit")
             change(transaction, assessor, unit)
@@ -181,7 +181,7 @@ class CampaignReview(Decisions):
 
     async def _for(self, campaign: str, number: int, change: Change) -> None:
         def found(connection: Connection, row: CampaignRow) -> AssessorRow:
-            assessor = state.find_assessor(connection, number, lock=True)
+            assessor = state.find_assessor(connection, number)
             if assessor is None or assessor[0].campaign_id != row.id:
                 raise NotFoundError(f"the campaign {campaign} has no such assessor")
             return assessor[0]

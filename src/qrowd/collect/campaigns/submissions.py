@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import journey_of_assessor
+from qrowd.collect.campaigns.assignment_state import journey_of_assessor
 from qrowd.collect.store import events, state
 from qrowd.collect.store.state import AssessorRow
 

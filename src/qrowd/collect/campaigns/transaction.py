@@ -9,11 +9,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from sqlalchemy import Connection
-
 from qrowd.collect.campaigns.assessor_state import assessor_after, new_assessor
+from qrowd.collect.campaigns.assignment_state import (
+    AssignmentState,
+    differences,
+    hold_pair,
+    journey_of_assessor,
+    place_of,
+)
 from qrowd.collect.campaigns.balance import turns_of
-from qrowd.collect.campaigns.cache import AssignmentState, Cache, differences, hold_pair, journey_of_assessor, place_of
+from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.exclusion import exclude_by_gold, gold_of_unit
 from qrowd.collect.campaigns.messages import take_message
 from qrowd.collect.campaigns.pages import Page, Receipt
@@ -44,26 +49,24 @@ LATE = "late_action"
 class Transaction:
     """All events of one request, and the state they lead to.
 
-    at : the time of everything in it. number : makes random numbers of 62 bits. actor : who acts: assessor, owner or
-    server. account : of an owner.
+    reader : of the campaign. at : the time of everything in it. number : makes random numbers of 62 bits. actor : who
+    acts: assessor, owner or server. account : of an owner.
     """
 
     def __init__(
         self,
-        connection: Connection,
-        cache: Cache,
-        campaign_id: int,
+        reader: CampaignReader,
         at: float,
         number: Callable[[], int],
         actor: str = "assessor",
         account: str | None = None,
     ) -> None:
-        self.connection, self.cache, self.campaign_id = connection, cache, campaign_id
+        self.reader, self.connection, self.campaign_id = reader, reader.connection, reader.campaign_id
         self.at, self.actor, self.account, self._number = at, actor, account, number
-        self.settings = cache.settings(connection, campaign_id)
+        self.settings = reader.settings
         self._events: list[Event] = []
         self._pending: list[LogEntry] = []
-        self._last: Callable[[], int] = lambda: 0
+        self._last = 0  # number of the newest event
         # As they were at the beginning, None where new, and as they are now.
         self._assessors: dict[int, tuple[AssessorRow | None, AssessorRow]] = {}
         self._assignments: dict[int, tuple[AssignmentState | None, AssignmentState]] = {}
@@ -98,9 +101,7 @@ class Transaction:
         place, version = place_of(shown, self.settings.version)
         if isinstance(action, AskOrganisers | ReadReply):
             return take_message(self, assessor, assignment, campaign_status, action, place), assignment
-        if "-" in place or (
-            not place and first_reopened(self.connection, self.cache, assessor, campaign_status) is not None
-        ):
+        if "-" in place or (not place and first_reopened(self.reader, assessor, campaign_status) is not None):
             return reconsider(self, assessor, assignment, campaign_status, action, place)
         if assignment is None:
             if place:
@@ -187,7 +188,7 @@ class Transaction:
         self, assessor: AssessorRow, assignment: AssignmentState, action: Action
     ) -> tuple[AssessorRow, AssignmentState]:
         """An action in an open unit."""
-        board = self.cache.board(self.connection, assignment) if assignment.arm.together else None
+        board = self.reader.board(assignment) if assignment.arm.together else None
         new_events = assignment.protocol.decide(assignment.task, assignment.state, action, self.at, board)
         for event in new_events:
             assignment = self.record_assignment(assignment, event)
@@ -245,52 +246,36 @@ class Transaction:
                 )
                 if slot is not None:
                     return slot
-                if row is not None and (expired := self._find_lapsed(assessor, arm, row)) is not None:
+                if row is not None and (expired := self._lapsed(assessor, arm, row)) is not None:
                     return self._take_over(expired)
-        expired = self._find_lapsed(assessor)
+        expired = self._lapsed(assessor)
         return None if expired is None else self._take_over(expired)
 
     def _take_over(self, expired: AssignmentRow) -> Slot:
         """The slot of an assignment whose lease expired."""
-        other = self.record_assignment(self.cache.read(self.connection, expired), Event("lease_expired"))
+        other = self.record_assignment(self.reader.read(expired), Event("lease_expired"))
         state.save_assignment(self.connection, other.to_row())
         state.release_slot(self.connection, expired)
         return Slot(expired.unit_id, expired.slot, expired.topic_id)
 
-    def _find_lapsed(
+    def _lapsed(
         self, assessor: AssessorRow, arm: str | None = None, latin_row: int | None = None
     ) -> AssignmentRow | None:
-        """The assignment whose lease expired first, of an arm in a row of the Latin square, or anywhere.
-
-        A shared unit is locked before its assignment, the order in which its assessors lock, so that nobody waits in a
-        circle; it may have changed hands by then.
-        """
-        together = self.settings.together
-        while True:
-            row = state.lapsed(
-                self.connection, self.campaign_id, assessor.id, self.at, arm=arm, latin_row=latin_row, lock=not together
-            )
-            if row is None or not together:
-                return row
-            state.lock_unit(self.connection, row.unit_id)
-            current = state.find_assignment(self.connection, row.id, lock=True)
-            if current is not None and current.status == "open" and current.lease_until < self.at:
-                return current
+        """The assignment whose lease expired first, of an arm in a row of the Latin square, or anywhere."""
+        return state.lapsed(self.connection, self.campaign_id, assessor.id, self.at, arm=arm, latin_row=latin_row)
 
     def _begin_unit(self, assessor: AssessorRow, slot: Slot) -> tuple[AssessorRow, AssignmentState]:
         """Begin an assignment of this slot, with whatever the protocol needs to show the first page."""
         id, seed = self._number(), self._number()
         data = {"slot": slot.number, "topic": slot.topic_id, "seed": seed}
         places = gold_of_unit(self, assessor)
-        assignment = self.cache.new_assignment(self.connection, assessor, id, slot, seed, self.at, **places)
+        assignment = self.reader.new_assignment(assessor, id, slot, seed, self.at, **places)
         data |= places
-        if assignment.arm.together:
-            state.lock_unit(self.connection, slot.unit_id)
         assessor = self.record_assessor(assessor, Event("assigned", data), assignment.row)
         board = None
         if assignment.arm.together:
             self.flush()  # the board is read from the log
-            board = self.cache.board(self.connection, assignment)
+            board = self.reader.board(assignment)
         state.add_assignments(self.connection, [assignment.to_row()])
         self._assignments[id] = None, assignment
         for event in assignment.protocol.resume(assignment.task, assignment.state, board, self.at):
@@ -306,10 +291,10 @@ class Transaction:
         for id in board.holders(document):
             if id == assignment.row.id:
                 continue
-            row = state.find_assignment(self.connection, id, lock=True)
+            row = state.find_assignment(self.connection, id)
             if row is None or row.status != "open":
                 continue
-            other = self.cache.read(self.connection, row)
+            other = self.reader.read(row)
             for follows in other.protocol.resume(
                 other.task, other.state, board.for_assignment(id), self.at, removed=document
             ):
@@ -391,11 +376,11 @@ class Transaction:
     def flush(self) -> None:
         """Write the events so far, so that they can be read in this transaction."""
         if self._pending:
-            self._last = events.send(self.connection, self._pending)
+            self._last = events.append(self.connection, self._pending)[-1]
             self._pending = []
 
     def finish(self) -> None:
-        """Write everything; what cannot be written is known at the end of the store's transaction at the latest."""
+        """Write everything."""
         self.flush()
         for before, assessor in self._assessors.values():
             if before is None:
@@ -404,9 +389,7 @@ class Transaction:
                 state.save_assessor(self.connection, assessor)
         for earlier, now in self._assignments.values():
             if now.row.version:  # otherwise it is as it was added
-                row = now.to_row()
-                state.save_assignment(self.connection, row)
-                self.cache.remember(row, now.state)
+                state.save_assignment(self.connection, now.to_row())
             for table, rows, keys in differences(earlier, now):
                 answers.remove_answers(self.connection, table, keys)
                 answers.save_answers(self.connection, table, rows)
@@ -414,7 +397,7 @@ class Transaction:
 
     def receipt(self, page: Page | None) -> Receipt:
         """What to tell once all is on disk. page : what comes next."""
-        return Receipt(self._last(), self.at, tuple(self._events), late=self._late, page=page)
+        return Receipt(self._last, self.at, tuple(self._events), late=self._late, page=page)
 
     def _save_pairs(self) -> None:
         """Write which pair each assessor has on the page; pairs that are given up go first."""

@@ -7,16 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, insert, select
 
-from qrowd.collect.store.base import upsert, upsert_into
+from qrowd.collect.store.base import upsert
 from qrowd.collect.store.schema import bad_mark, document, draft, gold_answer, judgment, pair_lease, preference
-from qrowd.collect.store.sqlite import Direct
 
 ANSWERS = (judgment, preference, bad_mark, gold_answer)
 _REMOVE = {
     table: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
     for table in ANSWERS
 }
-_SAVE = {table: Direct(upsert_into(table, "sqlite"), postgresql=upsert_into(table, "postgresql")) for table in ANSWERS}
 _left, _right = document.alias("left_document"), document.alias("right_document")
 _ANSWERS_OF = {
     judgment: select(judgment, document.c.label)
@@ -35,8 +33,7 @@ _ANSWERS_OF = {
 
 def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Add these rows, or change those that have their key."""
-    for row in rows:
-        _SAVE[table].send(connection, row)
+    upsert(connection, table, rows)
 
 
 def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:
@@ -59,8 +56,7 @@ _SEATS = select(pair_lease.c.seat).where(
 )
 
 
-_HOLD_PAIR = Direct(insert(pair_lease).values({column.name: bindparam(column.name) for column in pair_lease.c}))
-_RELEASE_PAIR = Direct(delete(pair_lease).where(pair_lease.c.assignment_id == bindparam("assignment")))
+_RELEASE_PAIR = delete(pair_lease).where(pair_lease.c.assignment_id == bindparam("assignment"))
 
 
 def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignment_id: int, seats: int = 1) -> None:
@@ -75,12 +71,12 @@ def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignm
         seats_of_others = set(connection.scalars(_SEATS, {"board": board, "low": low, "high": high}))
         seat = min(number for number in range(seats + 1) if number not in seats_of_others)
     row = {"board": board, "low_id": low, "high_id": high, "seat": seat, "assignment_id": assignment_id}
-    _HOLD_PAIR.send(connection, row)
+    connection.execute(insert(pair_lease), row)
 
 
 def release_pair(connection: Connection, assignment_id: int) -> None:
     """The assessor has no pair on the page any more."""
-    _RELEASE_PAIR.send(connection, {"assignment": assignment_id})
+    connection.execute(_RELEASE_PAIR, {"assignment": assignment_id})
 
 
 def find_draft(connection: Connection, assignment_id: int, position: int) -> tuple[str, str] | None:

@@ -7,15 +7,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import text
-
 from qrowd.collect.store.base import Store, StoreError, StoreFullError
 
 
 def backup(store: Store, path: str | Path) -> None:
     """Copy a SQLite store into a new file, with everything acknowledged before; writing goes on meanwhile.
 
-    The file appears whole or not at all.
+    The file appears whole or not at all, and holds nothing of what was deleted before.
 
     Raises
     ------
@@ -30,12 +28,8 @@ def backup(store: Store, path: str | Path) -> None:
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with store.reading() as connection, closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
-            connection.execute(text("select 1 from alembic_version")).all()  # from here on nothing new is seen
-            source = connection.connection.driver_connection
-            assert isinstance(source, sqlite3.Connection)
-            source.backup(copy)
-            copy.execute("pragma journal_mode = delete")
+        with closing(sqlite3.connect(str(store.url.database), isolation_level=None)) as connection:
+            connection.execute("vacuum into ?", (str(unfinished),))
         with open(unfinished, "rb+") as file:
             os.fsync(file.fileno())
         os.link(unfinished, target)  # unlike a rename, never over another file

@@ -3,6 +3,9 @@
 A work is a function of a connection. It may be run again, so it does nothing but talk to that connection, never
 commits, and does not go on after a database error unless it opened `connection.begin_nested()` before.
 
+Making a commit safe costs a wait for the disk, whether it holds one work or 256. So works queue up; one thread takes
+all that wait, runs each in a savepoint of its own, commits once, and only then says so to everybody in the group.
+
 StoreError               nothing of this work is in the store
 |-- StoreFullError       the disk is full or does not answer; works again once it does
 |-- StoreBusyError       too much at once, or no connection; try again later
@@ -11,21 +14,32 @@ StoreError               nothing of this work is in the store
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import groupby
+from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, BinaryIO, Literal, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Table
+from sqlalchemy import URL, Connection, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from qrowd.errors import QrowdError
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
+
+GROUP = 256  # works per commit, at most
+PAUSE = 0.02  # seconds before a group is run again for the first time; twice as long before each further time
 
 
 def _as_dict(value: object) -> dict[Any, Any]:
@@ -57,17 +71,212 @@ class StoreUnknownError(StoreError):
     """
 
 
-class Store(ABC):
+class Database(ABC):
+    """What differs between databases.
+
+    dialect : which one it is. url : where; its text hides the password. name : of it in messages. attempts : how often
+    a group of works is run where the connection is lost before the commit.
+    """
+
+    dialect: Literal["sqlite", "postgresql"]
+    url: URL
+    name: str
+    attempts: int = 1
+
+    @abstractmethod
+    def check_place(self, *, create: bool) -> None:
+        """Refuse a place where no tables can be. create : make the place where there is none."""
+
+    @abstractmethod
+    def engine(self, *, read_only: bool) -> Engine:
+        """read_only : its transactions see the store as it was at their first statement. Others come one at a time."""
+
+    @abstractmethod
+    def explain(self, error: BaseException) -> BaseException:
+        """The store's word for what the database says; an error in the work itself stays what it is."""
+
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether the connection is gone."""
+        return False
+
+    def hold(self) -> BinaryIO | None:
+        """Keep other servers away from it until what is returned is closed, where the database has such a lock."""
+        return None
+
+
+# ---- one thread writes
+
+
+class _Job:
+    """A work, and who waits for it: a thread, or an event loop."""
+
+    __slots__ = ("error", "future", "result", "work")
+
+    def __init__(self, work: Work[Any], future: Future[Any] | asyncio.Future[Any]) -> None:
+        self.work, self.future = work, future
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        return self.future.get_loop() if isinstance(self.future, asyncio.Future) else None
+
+
+class GroupWriter:
+    """The thread that writes to a database. engine : for writing."""
+
+    def __init__(self, database: Database, engine: Engine) -> None:
+        self._database, self._engine, self.commits = database, engine, 0
+        self._queue, self._gate, self._closed = SimpleQueue[_Job | None](), threading.Lock(), False
+        self._connection: Connection | None = None
+        self._thread = threading.Thread(target=self._write_all, name=f"writer of {database.name}", daemon=True)
+        self._thread.start()
+
+    # ---- from outside
+
+    def hand_in(self, work: Work[Any], future: Future[Any] | asyncio.Future[Any]) -> None:
+        """Run a work when its turn comes; `future` gets what it returns, once that is on disk, or its error."""
+        if threading.current_thread() is self._thread:
+            raise StoreError("a work cannot hand in another one; use the connection it was given")
+        with self._gate:
+            if self._closed:
+                raise StoreError(f"{self._database.name} is closed")
+            self._queue.put(_Job(work, future))
+
+    def waiting(self) -> int:
+        """How many works wait for their turn."""
+        return self._queue.qsize()
+
+    def close(self) -> None:
+        """Finish what was handed in, and end. A second time does nothing."""
+        with self._gate:
+            first, self._closed = not self._closed, True
+        if first:
+            self._queue.put(None)
+            self._thread.join()
+            self._engine.dispose()
+
+    # ---- in the writer's thread
+
+    def _write_all(self) -> None:
+        last = False
+        while not last and (first := self._queue.get()) is not None:
+            jobs = [first]
+            with suppress(Empty):
+                while len(jobs) < GROUP and not last:
+                    job = self._queue.get_nowait()
+                    if job is None:
+                        last = True
+                    else:
+                        jobs.append(job)
+            self._commit(jobs)
+            _tell(jobs)
+        if self._connection is not None:
+            self._connection.close()
+
+    def _commit(self, jobs: list[_Job]) -> None:
+        """Run a group of works and commit them together; afterwards each job has its result or its error."""
+        for attempt in range(self._database.attempts):
+            try:
+                self._try(jobs)
+                return
+            except BaseException as error:  # nothing of the group is stored
+                self._disconnect()
+                reason = self._database.explain(error)
+                if self._database.is_lost(error) and attempt + 1 < self._database.attempts:
+                    time.sleep(PAUSE * 2**attempt)
+                    continue
+                if not isinstance(reason, StoreError):  # a work's own error is not the others'
+                    name = self._database.name
+                    reason = StoreBusyError(f"{name}: another work broke the transaction; send this one again")
+                    reason.__cause__ = error
+                for job in jobs:
+                    if job.error is None:
+                        job.error = reason
+                return
+
+    def _try(self, jobs: list[_Job]) -> None:
+        for job in jobs:
+            job.result = job.error = None
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        transaction = self._connection.begin()
+        for job in jobs:
+            self._run(job, self._connection)
+        if all(job.error is not None for job in jobs):
+            transaction.rollback()
+            return
+        try:
+            transaction.commit()
+        except DBAPIError as error:
+            if not self._database.is_lost(error):
+                raise
+            problem = "the connection was lost while committing; look the key up, or send it again"
+            raise StoreUnknownError(f"{self._database.name}: {problem}") from error
+        self.commits += 1
+
+    def _run(self, job: _Job, connection: Connection) -> None:
+        """Run a work in a savepoint. Raises what ends the transaction of the whole group."""
+        transaction, savepoint = connection.get_transaction(), connection.begin_nested()
+        try:
+            job.result = job.work(connection)
+        except BaseException as error:
+            if isinstance(error, DBAPIError) and isinstance(self._database.explain(error), StoreError):
+                raise  # a full disk, a lost connection
+            job.error = error
+        if connection.get_transaction() is not transaction or connection.get_nested_transaction() is not savepoint:
+            job.error = StoreError("a work must not commit or roll back; raise an error to undo it")
+            raise job.error
+        if job.error is None:
+            savepoint.commit()
+        else:
+            savepoint.rollback()
+
+    def _disconnect(self) -> None:
+        """The next group gets a connection that knows nothing of what went wrong."""
+        if self._connection is not None:
+            with suppress(Exception):
+                self._connection.invalidate()
+            with suppress(Exception):
+                self._connection.close()
+        self._connection = None
+
+
+def _tell(jobs: list[_Job]) -> None:
+    """Wake who waits: threads one by one, an event loop once for all of its works."""
+    for loop, group in groupby(sorted(jobs, key=lambda job: id(job.loop)), key=lambda job: job.loop):
+        if loop is None:
+            _resolve(list(group))
+        else:
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits any more
+                loop.call_soon_threadsafe(_resolve, list(group))
+
+
+def _resolve(jobs: list[_Job]) -> None:
+    for job in jobs:
+        if job.future.done():  # whoever asked has gone away
+            continue
+        if job.error is None:
+            job.future.set_result(job.result)
+        else:
+            job.future.set_exception(job.error)
+
+
+# ---- from outside
+
+
+class Store:
     """Where everything is kept. Made by `open_store`; closed by `close` or at the end of `with`.
 
     dialect : which database it is. url : where; its text hides the password. read_only : nothing can be written.
     """
 
-    dialect: Literal["sqlite", "postgresql"]
-    url: URL
-    read_only: bool
+    def __init__(
+        self, database: Database, readers: Engine, writer: GroupWriter | None, lock: BinaryIO | None = None
+    ) -> None:
+        self.database, self.dialect, self.url, self.read_only = database, database.dialect, database.url, writer is None
+        self._readers, self._writer, self._lock = readers, writer, lock
 
-    @abstractmethod
     def write(self, work: Work[T]) -> T:
         """What `work(connection)` returns, once it is safe on disk; if it raises, nothing of it is stored.
 
@@ -76,44 +285,55 @@ class Store(ABC):
         StoreFullError, StoreBusyError, StoreUnknownError
             It could not be stored; see there what to do.
         """
+        future: Future[T] = Future()
+        self._writing().hand_in(work, future)
+        return future.result()
 
-    @abstractmethod
     async def write_async(self, work: Work[T]) -> T:
         """Like `write`, for a caller on an event loop; `work` runs in another thread."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._writing().hand_in(work, future)
+        return await future
 
-    @abstractmethod
-    def reading(self) -> AbstractContextManager[Connection]:
+    def _writing(self) -> GroupWriter:
+        if self._writer is None:
+            raise StoreError(f"{self.database.name} was opened to read only")
+        return self._writer
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
         """A connection that sees the store as it was at its first statement, whatever is written meanwhile."""
+        try:
+            with self._readers.connect() as connection:
+                yield connection
+        except (DBAPIError, PoolTimeout) as error:
+            raise self.database.explain(error) from error
 
     def read(self, work: Work[T]) -> T:
         """What `work(connection)` returns, all of it seen at one moment; it cannot write."""
         with self.reading() as connection:
             return work(connection)
 
-    @abstractmethod
-    async def read_async(self, work: Work[T], *, long: bool = False) -> T:
-        """Like `read`, for a caller on an event loop. long : it takes more than some milliseconds."""
+    async def read_async(self, work: Work[T]) -> T:
+        """Like `read`, for a caller on an event loop; `work` runs in another thread."""
+        return await asyncio.to_thread(self.read, work)
 
     def stream(self, work: Work[Iterable[T]]) -> Iterator[T]:
         """What `work(connection)` yields, one at a time, all of it seen at one moment."""
         with self.reading() as connection:
             yield from work(connection)
 
-    @abstractmethod
-    def erase_deleted(self) -> bool:
-        """Clear the files of the tables, so that nothing of rows that were removed or changed stays in them.
-
-        Others wait meanwhile. Whether the write-ahead log holds nothing of them either: False for PostgreSQL, whose log
-        is kept for its own rules, and for SQLite where somebody else reads the file at that moment.
-        """
-
-    @abstractmethod
     def waiting(self) -> int:
         """How many works wait for their turn."""
+        return 0 if self._writer is None else self._writer.waiting()
 
-    @abstractmethod
     def close(self) -> None:
         """Finish what was handed in, and let go of the database. A second time does nothing."""
+        self._readers.dispose()  # first: whoever closes a SQLite file last brings its log into it; readers cannot
+        if self._writer is not None:
+            self._writer.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -127,17 +347,20 @@ class Store(ABC):
         return f"Store({self.url.render_as_string(hide_password=True)!r}{', read_only=True' if self.read_only else ''})"
 
 
+def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, keep: bool = False) -> None:
+    """Add rows to a table, or change those that have their key; with `keep`, leave those as they are."""
+    if batch := list(rows):
+        connection.execute(_upsert_into(table, connection.dialect.name, keep), batch)
+
+
+# ---- statements
+
+
 @cache
-def upsert_into(table: Table, dialect: str, keep: bool = False) -> Any:
+def _upsert_into(table: Table, dialect: str, keep: bool = False) -> Any:
     """The statement of `upsert`."""
     insert = (sqlite if dialect == "sqlite" else postgresql).insert(table)
     if keep:
         return insert.on_conflict_do_nothing()
     values = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
     return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
-
-
-def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, keep: bool = False) -> None:
-    """Add rows to a table, or change those that have their key; with `keep`, leave those as they are."""
-    if batch := list(rows):
-        connection.execute(upsert_into(table, connection.dialect.name, keep), batch)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError as UrlError
+from sqlalchemy.exc import DBAPIError
 
-from qrowd.collect.store.base import Store
+from qrowd.collect.store.base import Database, GroupWriter, Store
+from qrowd.collect.store.migrate import bring_up_to_date, check_version, version
 from qrowd.errors import ArgumentError
 
 
 def open_store(
-    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False, size: int = 4
+    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False
 ) -> Store:
     """Open a store, and bring its tables up to date.
 
@@ -22,7 +24,6 @@ def open_store(
     read_only : only look; possible also while a server writes.
     beside_server : write, also while a server writes to the same file; only for new rows and for what no server keeps
         in memory, such as invitations and the status of a campaign; never to remove rows, whose numbers are used again.
-    size : how many transactions PostgreSQL runs at once, at most; threads that wait for their turn cost processor time.
 
     Raises
     ------
@@ -37,14 +38,37 @@ def open_store(
     if where.get_backend_name() == "sqlite":
         if where.database in (None, "", ":memory:"):
             raise ArgumentError(f"{url}: a store needs a file, such as sqlite:///judgments.db")
-        from qrowd.collect.store.sqlite import SqliteStore
+        from qrowd.collect.store.sqlite import SqliteFile
 
-        return SqliteStore(Path(str(where.database)), create=create, read_only=read_only, beside_server=beside_server)
-    if where.get_backend_name() == "postgresql":
-        from qrowd.collect.store.postgres import PostgresStore
+        database: Database = SqliteFile(Path(str(where.database)))
+    elif where.get_backend_name() == "postgresql":
+        from qrowd.collect.store.postgres import PostgresDatabase
 
-        return PostgresStore(where.set(drivername="postgresql+psycopg"), create=create, read_only=read_only, size=size)
-    raise ArgumentError(f"{where.drivername}: stores are sqlite or postgresql")
+        database = PostgresDatabase(where.set(drivername="postgresql+psycopg"))
+    else:
+        raise ArgumentError(f"{where.drivername}: stores are sqlite or postgresql")
+    database.check_place(create=create and not read_only)
+    readers, lock = database.engine(read_only=True), None
+    try:
+        with readers.connect() as connection:
+            joins = beside_server and version(connection) is not None
+            if read_only or joins or not create:
+                check_version(connection, database.name, allow_older=not read_only and not joins)
+        if read_only:
+            return Store(database, readers, None)
+        lock = None if joins else database.hold()
+        engine = database.engine(read_only=False)
+        if not joins:
+            with engine.begin() as connection:
+                bring_up_to_date(connection, database.name)
+        return Store(database, readers, GroupWriter(database, engine), lock)
+    except BaseException as error:
+        readers.dispose()
+        if lock is not None:
+            lock.close()
+        if isinstance(error, DBAPIError):
+            raise database.explain(error) from error
+        raise
 
 
 def _url(url: str | Path | URL) -> URL:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text
 
 from qrowd.collect.store.schema import event
-from qrowd.collect.store.sqlite import Direct
 
 CHUNK = 1000  # rows fetched at a time
 
@@ -40,11 +39,10 @@ class LogEntry(NamedTuple):
 
 
 _COLUMNS = LogEntry._fields[:-1]
-_ONE = Direct(insert(event).values({name: bindparam(name) for name in _COLUMNS}).returning(event.c.id))
-_MANY = insert(event).returning(event.c.id, sort_by_parameter_order=True)
+_ADD = insert(event).returning(event.c.id, sort_by_parameter_order=True)
 ALL = select(*(event.c[name] for name in LogEntry._fields))
 _BY_OWNER = text("actor = 'owner'")  # as the index has it
-_BY_KEY = Direct(ALL.where(event.c.idem_key == bindparam("key")))
+_BY_KEY = ALL.where(event.c.idem_key == bindparam("key"))
 _OF_UNIT = ALL.where(event.c.unit_id == bindparam("of"), event.c.id > bindparam("after")).order_by(event.c.id)
 
 
@@ -56,31 +54,15 @@ def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
     sqlalchemy.exc.IntegrityError
         An `idem_key` that is there already.
     """
-    if len(events) > 1 and connection.dialect.name != "sqlite":
-        return list(connection.scalars(_MANY, [dict(zip(_COLUMNS, one, strict=False)) for one in events]))
-    return [send(connection, [one])() for one in events]
-
-
-def send(connection: Connection, events: Sequence[LogEntry]) -> Callable[[], int]:
-    """Write events into the log, in this order; what is returned gives the number of the last one, 0 without events.
-
-    Raises
-    ------
-    sqlalchemy.exc.IntegrityError
-        As `append`, here or later.
-    """
-    asked = [_ONE.ask(connection, one._asdict(), lambda row: int(row[0])) for one in events]
-    return lambda: (asked[-1]() or 0) if asked else 0
+    if not events:
+        return []
+    return list(connection.scalars(_ADD, [dict(zip(_COLUMNS, one, strict=False)) for one in events]))
 
 
 def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     """The event that a form with this key caused, if it was ever stored."""
-    return ask_key(connection, idem_key)()
-
-
-def ask_key(connection: Connection, idem_key: str) -> Callable[[], LogEntry | None]:
-    """The same, and what is returned gives it; further questions can be asked before."""
-    return _BY_KEY.ask(connection, {"key": idem_key}, LogEntry._make)
+    row = connection.execute(_BY_KEY, {"key": idem_key}).first()
+    return None if row is None else LogEntry._make(row)
 
 
 def of_assignment(connection: Connection, assignment_id: int) -> list[LogEntry]:

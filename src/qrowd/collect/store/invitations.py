@@ -205,7 +205,6 @@ def come_by_sign_up(connection: Connection, token: str, name: str, at: float) ->
     ArgumentError
         The link is closed, full or has expired; somebody has this name, or one that looks like it.
     """
-    connection.execute(select(sign_up.c.id).where(sign_up.c.hash == hashed(token)).with_for_update())  # one at a time
     link = find_sign_up(connection, token)
     if link is None or not link.is_open(at):
         raise ArgumentError("This link is closed: ask the person who gave it to you for another one.")

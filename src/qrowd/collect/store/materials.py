@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
@@ -12,7 +12,6 @@ from sqlalchemy.exc import IntegrityError
 
 from qrowd.collect.store.schema import campaign, document, gold, image, question, slot, topic, unit
 from qrowd.collect.store.settings import get_setting, put_setting
-from qrowd.collect.store.sqlite import Direct
 
 MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
 ROWS_AT_ONCE = 10_000
@@ -27,10 +26,7 @@ UnitRow: TypeAlias = Any
 
 _CAMPAIGN_BY_ID = select(campaign).where(campaign.c.id == bindparam("which"))
 _CAMPAIGN_BY_NAME = select(campaign).where(campaign.c.name == bindparam("which"))
-_STAMP = Direct(select(campaign.c.stamp).where(campaign.c.id == bindparam("which")))
-_DOCUMENT_BY_ID, _TOPIC_BY_ID, _UNIT_BY_ID = (
-    Direct(select(table).where(table.c.id == bindparam("which"))) for table in (document, topic, unit)
-)
+_TOPIC_BY_ID, _UNIT_BY_ID = (select(table).where(table.c.id == bindparam("which")) for table in (topic, unit))
 
 
 def campaigns(connection: Connection) -> Sequence[CampaignRow]:
@@ -42,11 +38,6 @@ def find_campaign(connection: Connection, which: int | str) -> CampaignRow | Non
     """By number or by name."""
     statement = _CAMPAIGN_BY_NAME if isinstance(which, str) else _CAMPAIGN_BY_ID
     return connection.execute(statement, {"which": which}).first()
-
-
-def ask_stamp(connection: Connection, id: int) -> Callable[[], int | None]:
-    """What is returned gives the stamp that a campaign has now, which is another one after each change."""
-    return _STAMP.ask(connection, {"which": id}, lambda row: int(row[0]))
 
 
 def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
@@ -135,7 +126,7 @@ def find_question(connection: Connection, campaign_id: int) -> dict[str, Any] | 
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:
     """By number."""
-    return _TOPIC_BY_ID.row(connection, {"which": id})
+    return connection.execute(_TOPIC_BY_ID, {"which": id}).first()
 
 
 def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
@@ -145,8 +136,7 @@ def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
 
 def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[DocumentRow]:
     """By their numbers."""
-    asked = [_DOCUMENT_BY_ID.ask(connection, {"which": id}, _DOCUMENT_BY_ID.named) for id in dict.fromkeys(ids)]
-    return [row for one in asked if (row := one()) is not None]
+    return connection.execute(select(document).where(document.c.id.in_(list(ids)))).all()
 
 
 def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:
@@ -165,7 +155,7 @@ def find_image(connection: Connection, campaign: int, digest: str) -> tuple[str,
 
 def find_unit(connection: Connection, id: int) -> UnitRow | None:
     """By number."""
-    return _UNIT_BY_ID.row(connection, {"which": id})
+    return connection.execute(_UNIT_BY_ID, {"which": id}).first()
 
 
 def gold_of_topic(connection: Connection, topic_id: int) -> Sequence[Row[Any]]:

@@ -20,8 +20,8 @@ def version(connection: Connection) -> str | None:
     return None if number is None else str(number)
 
 
-def check_version(connection: Connection, name: str) -> None:
-    """Refuse what this qrowd cannot read.
+def check_version(connection: Connection, name: str, *, allow_older: bool = False) -> None:
+    """Refuse what this qrowd cannot read. allow_older : it is brought up to date afterwards.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def check_version(connection: Connection, name: str) -> None:
         raise StoreError(f"{name}: holds no store of qrowd; open it with create=True to make one")
     if current > HEAD:
         raise StoreError(f"{name}: made by a newer qrowd (version {current} of its tables, not {HEAD}); update qrowd")
-    if current < HEAD:
+    if current < HEAD and not allow_older:
         raise StoreError(f"{name}: made by an older qrowd; open it once without read_only to bring it up to date")
 
 

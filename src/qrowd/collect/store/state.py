@@ -6,7 +6,7 @@ nobody holds two units, and that no slot is held twice are constraints of the ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -34,9 +34,7 @@ from qrowd.collect.store.schema import (
     campaign,
     pair_lease,
     slot,
-    unit,
 )
-from qrowd.collect.store.sqlite import Direct
 
 # ---- assessors
 
@@ -83,16 +81,13 @@ _ASSESSOR_BY_ID = (
     .where(assessor.c.id == bindparam("id"))
 )
 _PROVIDER = select(assessor.c.provider).where(assessor.c.id == bindparam("id"))
-_ASSESSOR_BY_ID_LOCKED = Direct(_ASSESSOR_BY_ID.with_for_update(of=assessor))
-_ASSESSOR_BY_ID_UNLOCKED = Direct(_ASSESSOR_BY_ID)
 _ASSESSORS_OF = _ASSESSORS.where(assessor.c.campaign_id == bindparam("campaign")).order_by(assessor.c.created)
 _BY_IDENTITY = _ASSESSORS_OF.where(
     assessor.c.provider == bindparam("provider"), assessor.c.external_id == bindparam("external")
 )
 _BY_NAME = _ASSESSORS_OF.where(assessor.c.name == bindparam("name"))
-_BY_NAME_LOCKED = _BY_NAME.with_for_update()
 _CHANGING_ASSESSOR = ("identified", "status", "excluded", "current_id", "state", "updated")
-_SAVE_ASSESSOR = Direct(
+_SAVE_ASSESSOR = (
     update(assessor)
     .where(assessor.c.id == bindparam("which"))
     .values({name: bindparam(name) for name in _CHANGING_ASSESSOR})
@@ -102,15 +97,10 @@ _SAVE_ASSESSOR = Direct(
 Found = tuple[AssessorRow, str, int]  # an assessor, and status and stamp of the campaign
 
 
-def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> Found | None:
-    """An assessor; `lock` keeps others from changing the row until the end."""
-    return ask_assessor(connection, id, lock=lock)()
-
-
-def ask_assessor(connection: Connection, id: int, *, lock: bool = False) -> Callable[[], Found | None]:
-    """The same, and what is returned gives it; further questions can be asked before."""
-    statement = _ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID_UNLOCKED
-    return statement.ask(connection, {"id": id}, lambda row: (AssessorRow(*row[:-2]), row[-2], row[-1]))
+def find_assessor(connection: Connection, id: int) -> Found | None:
+    """An assessor."""
+    row = connection.execute(_ASSESSOR_BY_ID, {"id": id}).first()
+    return None if row is None else (AssessorRow(*row[:-2]), row[-2], row[-1])
 
 
 def is_model(connection: Connection, id: int) -> bool:
@@ -125,9 +115,9 @@ def find_identity(connection: Connection, campaign_id: int, provider: str, exter
     return None if row is None else AssessorRow(*row)
 
 
-def find_named(connection: Connection, campaign_id: int, name: str, *, lock: bool = False) -> AssessorRow | None:
-    """Whoever is called that in this campaign; `lock` as in `find_assessor`."""
-    row = connection.execute(_BY_NAME_LOCKED if lock else _BY_NAME, {"campaign": campaign_id, "name": name}).first()
+def find_named(connection: Connection, campaign_id: int, name: str) -> AssessorRow | None:
+    """Whoever is called that in this campaign."""
+    row = connection.execute(_BY_NAME, {"campaign": campaign_id, "name": name}).first()
     return None if row is None else AssessorRow(*row)
 
 
@@ -137,8 +127,7 @@ def assessors_of(connection: Connection, campaign_id: int) -> list[AssessorRow]:
 
 
 def next_pseudonym(connection: Connection, campaign_id: int) -> str:
-    """The pseudonym of the next person who comes; nobody else comes to this campaign until the transaction ends."""
-    lock_campaign(connection, campaign_id)
+    """The pseudonym of the next person who comes."""
     named = assessor.c.campaign_id == campaign_id, assessor.c.pseudonym.is_not(None)
     n: int = connection.execute(select(func.count()).select_from(assessor).where(*named)).scalar_one()
     return f"a{n + 1}"
@@ -152,7 +141,7 @@ def add_assessors(connection: Connection, *rows: AssessorRow) -> None:
 
 def save_assessor(connection: Connection, row: AssessorRow) -> None:
     """What may change about one."""
-    _SAVE_ASSESSOR.send(connection, {"which": row.id, **_values(row, _CHANGING_ASSESSOR)})
+    connection.execute(_SAVE_ASSESSOR, {"which": row.id, **_values(row, _CHANGING_ASSESSOR)})
 
 
 # ---- assignments and slots
@@ -196,14 +185,7 @@ class Slot(NamedTuple):
 _ASSIGNMENT = tuple(AssignmentRow.__dataclass_fields__)
 ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
 _ASSIGNMENT_BY_ID = ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
-_ASSIGNMENT_BY_ID_LOCKED = Direct(_ASSIGNMENT_BY_ID.with_for_update(), later="state")
-_ASSIGNMENT_BY_ID_UNLOCKED = Direct(_ASSIGNMENT_BY_ID, later="state")
-_current = select(assessor.c.current_id).where(assessor.c.id == bindparam("of")).scalar_subquery()
-_CURRENT_LOCKED = Direct(ASSIGNMENTS.where(assignment.c.id == _current).with_for_update(), later="state")
 _ASSIGNMENTS_OF = ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
-_LOCK_UNIT = Direct(select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update())
-_unit_of_open = select(assignment.c.unit_id).where(assignment.c.id == bindparam("of"), assignment.c.status == "open")
-_LOCK_UNIT_OF = Direct(select(unit.c.id).where(unit.c.id == _unit_of_open.scalar_subquery()).with_for_update())
 
 _had = assignment.alias("had")
 
@@ -232,14 +214,7 @@ def _from_pivot(free: Select[Any]) -> tuple[Select[Any], Select[Any]]:
     return free.where(slot.c.lottery >= bindparam("pivot")), free.where(slot.c.lottery < bindparam("pivot"))
 
 
-_ADD_ASSIGNMENT = Direct(insert(assignment).values({name: bindparam(name) for name in _ASSIGNMENT}))
-
-
-_KINDS = (("", _FREE), ("arm", _FREE_OF_ARM), ("row", _FREE_OF_ROW))
-_FROM_PIVOT = {name: [Direct(one) for one in _from_pivot(free)] for name, free in _KINDS}
-_FROM_PIVOT_LOCKED = {
-    name: [Direct(one.with_for_update(of=slot, skip_locked=True)) for one in _from_pivot(free)] for name, free in _KINDS
-}
+_FROM_PIVOT = {"": _from_pivot(_FREE), "arm": _from_pivot(_FREE_OF_ARM), "row": _from_pivot(_FREE_OF_ROW)}
 _open_of_others = (
     assignment.c.campaign_id == bindparam("campaign"),
     assignment.c.status == "open",
@@ -254,9 +229,6 @@ _this_place = and_(slot.c.unit_id == assignment.c.unit_id, slot.c.number == assi
 _LAPSED_OF_ROW = _LAPSED.join(slot, _this_place).where(
     slot.c.arm == bindparam("arm"), slot.c.latin_row == bindparam("latin_row")
 )
-_LAPSED_LOCKED, _LAPSED_OF_ROW_LOCKED = (
-    statement.with_for_update(of=assignment, skip_locked=True) for statement in (_LAPSED, _LAPSED_OF_ROW)
-)
 _in_order = assignment.c.created, assignment.c.id
 _PLACES_OF = (
     select(slot.c.latin_row, slot.c.arm)
@@ -270,12 +242,9 @@ _PLACES = (
     .where(assignment.c.campaign_id == bindparam("campaign"))
     .order_by(*_in_order)
 )
-_LOCK_CAMPAIGN = select(campaign.c.id).where(campaign.c.id == bindparam("campaign")).with_for_update(key_share=True)
 _NEXT_LAPSE = select(func.min(assignment.c.lease_until)).where(*_open_of_others)
 _this_slot = slot.c.unit_id == bindparam("unit"), slot.c.number == bindparam("place")
-_HOLD = Direct(
-    update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
-)
+_HOLD = update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
 _of_unit = slot.c.unit_id == bindparam("unit")
 _RELEASE = (
     update(slot)
@@ -283,48 +252,24 @@ _RELEASE = (
     .values(assignment_id=None)
 )
 _FREE_OF_UNIT = select(slot.c.number).where(_of_unit, slot.c.assignment_id.is_(None)).order_by(slot.c.number)
-_FREE_OF_UNIT_LOCKED = _FREE_OF_UNIT.with_for_update(skip_locked=True)
 _CLOSE = update(slot).where(*_this_slot).values(assignment_id=-bindparam("holder"))
 _CHANGING_ASSIGNMENT = ("status", "counts", "lease_until", "version", "state", "updated")
-_SAVE_ASSIGNMENT = Direct(
+_SAVE_ASSIGNMENT = (
     update(assignment)
     .where(assignment.c.id == bindparam("which"))
     .values({name: bindparam(name) for name in _CHANGING_ASSIGNMENT})
 )
 
 
-def find_assignment(connection: Connection, id: int, *, lock: bool = False) -> AssignmentRow | None:
-    """One assignment; `lock` keeps others from changing it until the end."""
-    row = (_ASSIGNMENT_BY_ID_LOCKED if lock else _ASSIGNMENT_BY_ID_UNLOCKED).first(connection, {"id": id})
+def find_assignment(connection: Connection, id: int) -> AssignmentRow | None:
+    """One assignment."""
+    row = connection.execute(_ASSIGNMENT_BY_ID, {"id": id}).first()
     return None if row is None else AssignmentRow(*row)
-
-
-def ask_current(connection: Connection, assessor_id: int) -> Callable[[], AssignmentRow | None]:
-    """What is returned gives the assignment that an assessor has; nobody else can change it until the end."""
-    return _CURRENT_LOCKED.ask(connection, {"of": assessor_id}, lambda row: AssignmentRow(*row))
 
 
 def assignments_of(connection: Connection, assessor_id: int) -> list[AssignmentRow]:
     """All units an assessor ever had, the first first."""
     return [AssignmentRow(*row) for row in connection.execute(_ASSIGNMENTS_OF, {"assessor": assessor_id})]
-
-
-def lock_unit(connection: Connection, unit_id: int) -> None:
-    """Whoever works on this unit together does so one after another (one writer does that by itself)."""
-    if connection.dialect.name != "sqlite":
-        _LOCK_UNIT.send(connection, {"unit": unit_id})
-
-
-def lock_unit_of(connection: Connection, assignment_id: int) -> None:
-    """The same for the unit of an assignment that is open: in one that has ended nothing changes any more."""
-    if connection.dialect.name != "sqlite":
-        _LOCK_UNIT_OF.send(connection, {"of": assignment_id})
-
-
-def lock_campaign(connection: Connection, campaign_id: int) -> None:
-    """Whoever chooses by what others have in a campaign does so one after another; answers need not wait for it."""
-    if connection.dialect.name != "sqlite":
-        connection.execute(_LOCK_CAMPAIGN, {"campaign": campaign_id})
 
 
 def places_of(connection: Connection, assessor_id: int) -> list[tuple[int, str]]:
@@ -346,14 +291,12 @@ def free_slot(
     *,
     arm: str | None = None,
     latin_row: int | None = None,
-    lock: bool = True,
 ) -> Slot | None:
     """The first free slot from `pivot` on, in the order of the lottery, of a topic the assessor never had.
 
     It is kept for nobody else at the time `at`.
 
     arm, latin_row : only slots of this arm, and in this row of the Latin square; None for any. A row needs an arm.
-    lock : keep others from taking it until the end of the transaction; False only looks.
     """
     names: dict[str, Any] = {"campaign": campaign_id, "assessor": assessor_id, "pivot": pivot, "at": at}
     kind = ""
@@ -361,8 +304,8 @@ def free_slot(
         kind, names = ("arm", names | {"arm": arm})
         if latin_row is not None:
             kind, names = ("row", names | {"latin_row": latin_row})
-    for statement in (_FROM_PIVOT_LOCKED if lock else _FROM_PIVOT)[kind]:
-        if (row := statement.first(connection, names)) is not None:
+    for statement in _FROM_PIVOT[kind]:
+        if (row := connection.execute(statement, names).first()) is not None:
             return Slot(*row)
     return None
 
@@ -375,17 +318,15 @@ def lapsed(
     *,
     arm: str | None = None,
     latin_row: int | None = None,
-    lock: bool = True,
 ) -> AssignmentRow | None:
     """The unit that has been left alone longest, beyond its lease, of a topic the assessor never had.
 
     arm, latin_row : both, as for `free_slot`, or neither.
-    lock : keep others from changing it until the end of the transaction, and pass over what others keep so.
     """
     names: dict[str, Any] = {"campaign": campaign_id, "assessor": assessor_id, "at": at}
-    statement = _LAPSED_LOCKED if lock else _LAPSED
+    statement = _LAPSED
     if latin_row is not None:
-        statement = _LAPSED_OF_ROW_LOCKED if lock else _LAPSED_OF_ROW
+        statement = _LAPSED_OF_ROW
         names |= {"arm": arm, "latin_row": latin_row}
     row = connection.execute(statement, names).first()
     return None if row is None else AssignmentRow(*row)
@@ -399,22 +340,21 @@ def next_lapse(connection: Connection, campaign_id: int, assessor_id: int, at: f
 
 def add_assignments(connection: Connection, rows: Sequence[AssignmentRow]) -> None:
     """New ones, and their slots are held."""
-    if not rows:
-        return
+    if rows:
+        connection.execute(insert(assignment), [_values(row, _ASSIGNMENT) for row in rows])
     for row in rows:
-        _ADD_ASSIGNMENT.send(connection, _values(row, _ASSIGNMENT))
         if row.holds_slot:
-            _HOLD.send(connection, _place(row))
+            hold_slot(connection, row)
 
 
 def save_assignment(connection: Connection, row: AssignmentRow) -> None:
     """What may change about one."""
-    _SAVE_ASSIGNMENT.send(connection, {"which": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
+    connection.execute(_SAVE_ASSIGNMENT, {"which": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
 
 
 def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
     """Take its slot, if that is free."""
-    return _HOLD.run(connection, _place(row)) == 1
+    return connection.execute(_HOLD, _place(row)).rowcount == 1
 
 
 def _place(row: AssignmentRow) -> dict[str, int]:
@@ -427,8 +367,8 @@ def release_slot(connection: Connection, row: AssignmentRow) -> None:
 
 
 def free_slots(connection: Connection, unit_id: int) -> list[int]:
-    """The numbers of a unit's slots that nobody has, or takes at this moment; nobody can until the transaction ends."""
-    return list(connection.scalars(_FREE_OF_UNIT_LOCKED, {"unit": unit_id}))
+    """The numbers of a unit's slots that nobody has."""
+    return list(connection.scalars(_FREE_OF_UNIT, {"unit": unit_id}))
 
 
 def close_slots(connection: Connection, row: AssignmentRow, numbers: Sequence[int]) -> None:

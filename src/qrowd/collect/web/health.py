@@ -78,7 +78,7 @@ class Readiness:
         return state
 
     async def _try(self) -> tuple[State, str]:
-        current = await self.store.read_async(version, long=True)
+        current = await self.store.read_async(version)
         if current != HEAD:
             return "tables", f"its tables have version {current}, and this qrowd needs {HEAD}"
         free = await asyncio.to_thread(free_bytes, self.store)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from qrowd.collect.campaigns.cache import Bounded
+from qrowd.collect.campaigns.campaign_reader import Bounded
 from qrowd.collect.campaigns.pages import Page, PageMessage, TopicText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.messages import Instructions, Message

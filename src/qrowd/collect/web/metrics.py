@@ -73,7 +73,7 @@ class Metrics:
         """All metrics in Prometheus' text format."""
         async with self._reading:
             if self.clock() >= self._until:
-                self._totals = await self.store.read_async(arm_totals, long=True)
+                self._totals = await self.store.read_async(arm_totals)
                 self._until = self.clock() + SECONDS
         registry: Any = self.registry
         if os.environ.get(SHARED):

@@ -32,7 +32,7 @@ async def data(request: Request) -> Response:
     identity = await identity_in_campaign(request)
     row = await _row(request, identity)
     content = await server_of(request).store.read_async(
-        lambda connection: person_json(connection, row, for_owner=False), long=True
+        lambda connection: person_json(connection, row, for_owner=False)
     )
     headers = {"content-disposition": f'attachment; filename="{identity.campaign}-my-data.json"'}
     return Response(content, media_type="application/json", headers=headers)

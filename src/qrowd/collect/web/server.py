@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from qrowd.collect.campaigns.cache import Bounded
+from qrowd.collect.campaigns.campaign_reader import Bounded
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.messages import N_
@@ -304,10 +304,9 @@ class Server:
         return session
 
     async def forget_person(self, assessor: int) -> None:
-        """After a person was deleted: nothing of them stays in memory or in the database's files."""
+        """After a person was deleted: nothing of them stays in memory."""
         self._assessors.pop(assessor, None)
         self.forget(ASSESSOR, assessor)
-        await asyncio.to_thread(self.store.erase_deleted)
 
     def forget(self, kind: Kind, subject: int) -> None:
         """Ask the store again about a subject, such as after sessions of the same name were closed."""

@@ -70,7 +70,7 @@ async def campaign(caller: Caller) -> Campaign:
 async def campaign_status(caller: Caller) -> Progress:
     """How far a campaign has come."""
     name, at = caller.campaign.name, caller.server.clock()
-    return await caller.server.store.read_async(lambda connection: progress(connection, name, at), long=True)
+    return await caller.server.store.read_async(lambda connection: progress(connection, name, at))
 
 
 async def _whole(caller: Caller, row: CampaignRow) -> Campaign:

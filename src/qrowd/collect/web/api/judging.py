@@ -42,7 +42,7 @@ PREFER = {"do": "prefer", "pair": 3, "choice": "left", "shown": "1f3a"}
 @operation("GET", BASE, Answer("In the order they came", "Assessors"))
 async def list_assessors(caller: Caller) -> Assessors:
     """The assessors that programs speak for."""
-    rows = await caller.server.store.read_async(lambda c: list(assessors_of(c, caller.campaign.id)), long=True)
+    rows = await caller.server.store.read_async(lambda c: list(assessors_of(c, caller.campaign.id)))
     return Assessors([assessor_of(row) for row in rows if row.provider == PROVIDER])
 
 

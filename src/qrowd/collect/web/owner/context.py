@@ -132,7 +132,7 @@ class OwnerContext:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """The result of reading the store in another thread."""
-        return await self.server.store.read_async(work, long=True)
+        return await self.server.store.read_async(work)
 
     def render(self, name: str, **values: Any) -> Response:
         """A page from its template; `tab` and `notice` are "" by default."""

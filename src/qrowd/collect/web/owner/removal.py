@@ -6,8 +6,6 @@ POST /owner/c/{campaign}/delete   the archive, after which the campaign may be d
 
 from __future__ import annotations
 
-import asyncio
-
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
@@ -48,7 +46,6 @@ async def delete(context: OwnerContext, fields: Form) -> Response:
                 delete_campaign(connection, name)
 
             await write(work)
-            await asyncio.to_thread(context.server.store.erase_deleted)
             context.memory.forget(name)
             return RedirectResponse("/owner", 303)
     raise choose_one("do", fields.get("do", ""), "archive", "delete")

@@ -23,7 +23,7 @@ from qrowd.collect.campaigns.adjudication import (
     pair_answers,
     place_of,
 )
-from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.document_rows import document_texts
 from qrowd.collect.campaigns.pages import DocumentText, Page
 from qrowd.collect.campaigns.review import (
     MOST_SHOWN,
@@ -225,7 +225,7 @@ def find_item(
     if topic is None or None in documents or len(labels) > 2:
         return None
     numbers = tuple(one.id for one in documents if one is not None)
-    texts = Cache().documents(connection, numbers)
+    texts = document_texts(connection, numbers)
     if len(numbers) == 2:
         found = rows.answers_about_pair(connection, campaign_id, topic.id, (numbers[0], numbers[1]), names=names)
         answers = [_answer(one, _preferred(one, dict(zip(numbers, labels, strict=True)))) for one in found]
