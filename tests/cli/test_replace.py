@@ -25,7 +25,6 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
         "crowd-3 has not shown that it may replace your assessors: the test supports replacing 0 of the 3 "
         "assessors ann, bob and lena (winning rate 0.00 < 0.50 at eps 0.2). On average over assessors, "
     )
-    assert "in its place 2 of 3 assessors would pass the same test." in first
     assert "It does not clearly favour or disfavour rerank more than another assessor might: +0." in first
     assert "; assessors range from -0." in first
     table = {line.split()[0]: line.split() for line in lines if line.startswith(PEOPLE)}
@@ -278,13 +277,6 @@ def test_the_best_systems_stand_by_their_short_names(qrowd, people, folder):
     assert short.status == 0, short.err
     assert "hybrid" in short.out
     assert "team_hybrid_2024" not in short.out
-
-
-@pytest.mark.parametrize("word", ["winning rate", "advantage", "eps"])
-def test_help_explains_the_words_of_the_test(qrowd, word):
-    outcome = qrowd("help", word)
-    assert outcome.status == 0, outcome.err
-    assert outcome.out.startswith((f"{word}: ", f"{word}, "))
 
 
 def rows_of(out, title):

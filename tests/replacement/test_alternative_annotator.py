@@ -13,7 +13,7 @@ from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.files import read_judgments
 from qrowd.model.judgments import Judgments, concatenate_judgments
-from qrowd.replacement import alternative_annotator_test, leave_one_out_annotator_tests
+from qrowd.replacement import alternative_annotator_test
 from qrowd.replacement.one_sided_t import documents_t, topics_t
 
 CLOSENESS = st.sampled_from(["accuracy", "rmse"])
@@ -237,40 +237,11 @@ def test_repeats_are_counted_and_the_rule_decides():
     assert not np.array_equal(first.model_share, last.model_share)
 
 
-def test_each_person_is_tested_as_if_they_were_the_model():
-    people = judgments_of(
-        {d: {w: v for w, v in said.items() if w != "llm"} for d, said in crowd(60, 8, "abcd").items()}
-    )
-    line = leave_one_out_annotator_tests(people, clusters="documents")
-    for i, who in enumerate(line.assessors):
-        alone = alternative_annotator_test(people, who, clusters="documents")
-        assert (line.n_tested[i], line.winning_rate[i]) == (3, alone.winning_rate)
-        assert line.advantage_probability[i] == approx(alone.advantage_probability)
-    assert line.to_frame()["assessor"].tolist() == list("abcd")
-    assert leave_one_out_annotator_tests(people, assessors=["a", "b", "c"], clusters="documents").n_tested.tolist() == [
-        2,
-        2,
-        2,
-    ]
-
-
-def test_two_people_a_document_leave_nobody_for_the_reference_line():
-    panel = {f"d{i}": dict.fromkeys(pair, 1.0) for i in range(90) for pair in [("ab", "bc", "ca")[i % 3]]}
-    line = leave_one_out_annotator_tests(judgments_of(panel), clusters="documents")
-    assert line.n_tested.tolist() == [0, 0, 0]
-    assert np.isnan(line.winning_rate).all()
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_benjamini_yekutieli_is_that_of_scipy_and_statsmodels(p):
     ours = benjamini_yekutieli(np.array(p))
     assert ours == approx(false_discovery_control(p, method="by"), abs=1e-12)
     assert ours == approx(multipletests(p, method="fdr_by")[1], abs=1e-12)
-
-
-def test_one_person_alone_has_no_reference_line():
-    line = leave_one_out_annotator_tests(judgments_of(crowd(40, 1)), assessors="a")
-    assert (line.assessors, line.n_tested.tolist()) == (("a",), [0])
 
 
 def each_in_a_file(panel, **options):
@@ -335,7 +306,7 @@ BAD = {
     "a q": (lambda: told(crowd(40, 1), q=0), ArgumentError, ["q=0", "rate"]),
     "clusters": (lambda: told(crowd(40, 1), clusters="topic"), ArgumentError, ["'topic'", "topics, documents"]),
     "one person": (lambda: told(crowd(40, 1, people="a")), ArgumentError,
-                   ["1 assessor (a)", "at least 3", "qrowd compare --reference a"]),
+                   ["1 assessor (a)", "at least 3", "add judgments of more"]),
     "a closeness": (lambda: told(crowd(40, 1), closeness="kappa"), ArgumentError,
                     ["'kappa'", "accuracy, rmse"]),
     "min_documents": (lambda: told(crowd(40, 1), min_documents=1), ArgumentError, ["min_documents=1", "at least 2"]),
@@ -373,9 +344,8 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
 
 def test_on_dl19s_round_of_all_eight_seven_people_stand_in_for_most_of_the_others(dl19):
     everyone = read_judgments([dl19 / "humans" / "agreement-round.tsv"])
-    line = leave_one_out_annotator_tests(everyone, clusters="documents")
-    assert (line.n_tested == 7).all()
-    assert (line.winning_rate * 7).round().tolist() == [6, 5, 6, 6, 5, 7, 5, 1]
+    alone = [alternative_annotator_test(everyone, who, clusters="documents") for who in everyone.assessors]
+    assert [int(result.replaceable.sum()) for result in alone] == [6, 5, 6, 6, 5, 7, 5, 1]
     model = read_judgments([dl19 / "judges" / "umbrela-gpt4o.qrels.gz"])
     found = alternative_annotator_test(*with_model(everyone, model), clusters="documents")
     assert (found.winning_rate, found.passes, round(found.advantage_probability, 3)) == (0.5, True, 0.7)

@@ -2,7 +2,6 @@
 
 compare_model                   test, agreement, rankings, bias and calibration of a model, together
 alternative_annotator_test      whether a model may replace assessors
-leave_one_out_annotator_tests   the same test for each assessor in place of the model
 calibration, calibrated_judgments       what a model's grades mean in the assessors' grades, and recoding them
 assessor_bias                   the bias of a model towards groups of systems, compared with assessors
 expected_scores                 the scores that are expected from an assessor's severity alone
@@ -13,14 +12,11 @@ prediction_powered, prediction_powered_means, prediction_powered_difference     
 
 from qrowd.replacement.alternative_annotator import (
     AnnotatorTest,
-    LeaveOneOutAnnotatorTests,
     alternative_annotator_test,
-    leave_one_out_annotator_tests,
 )
 from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias
 from qrowd.replacement.calibration import Calibration, calibrated_judgments, calibration
-from qrowd.replacement.model_comparison import ModelComparison, compare_model
-from qrowd.replacement.model_rankings import ModelRankings, model_rankings
+from qrowd.replacement.model_comparison import ModelComparison, ModelRankings, compare_model, model_rankings
 from qrowd.replacement.prediction_powered import (
     PredictionPowered,
     PredictionPoweredMeans,
@@ -34,7 +30,6 @@ __all__ = [
     "AnnotatorTest",
     "AssessorBias",
     "Calibration",
-    "LeaveOneOutAnnotatorTests",
     "ModelComparison",
     "ModelRankings",
     "PredictionPowered",
@@ -45,7 +40,6 @@ __all__ = [
     "calibration",
     "compare_model",
     "expected_scores",
-    "leave_one_out_annotator_tests",
     "model_rankings",
     "prediction_powered",
     "prediction_powered_difference",

@@ -106,22 +106,6 @@ class AnnotatorTest(Result):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOutAnnotatorTests(Result):
-    """The same test for each assessor in place of the model; arrays are (assessors,).
-
-    n_tested : number of other assessors tested; 0 where none shares enough documents that a third one judged.
-    winning_rate, advantage_probability : as of a model; nan where n_tested is 0.
-    """
-
-    assessors: tuple[str, ...]
-    n_tested: Ints
-    winning_rate: Floats
-    advantage_probability: Floats
-
-    _COLUMNS = ("assessors", "n_tested", "winning_rate", "advantage_probability")
-
-
 def alternative_annotator_test(
     judgments: Judgments,
     model: str,
@@ -172,7 +156,11 @@ def alternative_annotator_test(
     together = judgments.select(assessors={*names, model}.__contains__)
     if len(names) < MIN_ASSESSORS:
         raise TooFewError(_too_few(names))
-    together = comparable_judgments(together, model, closeness=closeness, combine_scales=combine_scales)
+    if combine_scales == "as-is":
+        _check_as_is(together, model)
+    elif combine_scales == "auto":
+        together = with_scale_of_model(together, model)
+    together = on_one_scale(together, combine_scales, unlike_in_test(together.scales, closeness))
     shared = _not_magnitude(together)
     panel = together.panel(repeats=repeats)
     numbers = [panel.assessors.index(who) for who in names]
@@ -218,58 +206,10 @@ def alternative_annotator_test(
     )
 
 
-def leave_one_out_annotator_tests(
-    judgments: Judgments,
-    *,
-    assessors: Selection | None = None,
-    eps: float = 0.2,
-    q: float = 0.05,
-    closeness: Closeness | None = None,
-    clusters: Clusters = "topics",
-    min_documents: int = MIN_DOCUMENTS,
-    repeats: Repeats = "first",
-    combine_scales: CombineScales = "auto",
-) -> LeaveOneOutAnnotatorTests:
-    """Apply the test to each assessor in place of the model: a reference for the result of a model.
-
-    It needs documents that three assessors judged: the one in place of the model, the one left out, and another.
-    Arguments as in `alternative_annotator_test`; two other assessors are enough here.
-    """
-    _check(eps, q, closeness, clusters, min_documents)
-    selected = judgments if assessors is None else judgments.select(assessors=assessors)
-    selected = on_one_scale(selected, combine_scales, unlike_in_test(selected.scales, closeness))
-    shared = _not_magnitude(selected)
-    panel = selected.panel(repeats=repeats)
-    topic = _topics(panel.pool)
-    n = len(panel.assessors)
-    n_tested, rate, advantage_probability = np.zeros(n, np.int64), np.full(n, np.nan), np.full(n, np.nan)
-    for who in range(n):
-        judged = ~np.isnan(panel.values[:, who])
-        theirs = panel.values[judged]
-        others = np.delete(theirs, who, axis=1)
-        counts = _counts(others, theirs[:, who], topic[judged], _kind(closeness, shared), shared.maximum)
-        tested = counts.only(counts.enough(min_documents, clusters))
-        n_tested[who] = len(tested.n)
-        if n_tested[who]:
-            rate[who] = (benjamini_yekutieli(tested.t_test(eps, clusters)[1]) <= q).mean()
-            advantage_probability[who] = tested.model_share.mean()
-    return LeaveOneOutAnnotatorTests(panel.assessors, n_tested, rate, advantage_probability)
-
-
 def unlike_in_test(scales: Sequence[Scale], closeness: Closeness | None) -> Combined:
     """What "auto" compares on unlike scales."""
     by_category = closeness is None and any(scale.kind == "binary" for scale in scales)
     return "relevant" if closeness == "accuracy" or by_category else "rescaled"
-
-
-def comparable_judgments(
-    judgments: Judgments, model: str, *, closeness: Closeness | None = None, combine_scales: CombineScales = "auto"
-) -> Judgments:
-    """The judgments of model and assessors on one scale, as the test compares them."""
-    if combine_scales == "as-is":
-        _check_as_is(judgments, model)
-    own = with_scale_of_model(judgments, model) if combine_scales == "auto" else judgments
-    return on_one_scale(own, combine_scales, unlike_in_test(own.scales, closeness))
 
 
 def with_scale_of_model(judgments: Judgments, model: str) -> Judgments:
@@ -428,17 +368,8 @@ def _check(eps: float, q: float, closeness: Closeness | None, clusters: Clusters
 
 
 def _too_few(assessors: tuple[str, ...]) -> str:
-    """What to do with one assessor or two."""
     number = f"{plural(len(assessors), 'assessor')} ({_listed(assessors)})"
-    text = (
-        f"assessors: {number}; the alternative annotator test needs at least {MIN_ASSESSORS}, so add judgments of more"
-    )
-    if not assessors:
-        return text
-    return (
-        f"{text} assessors, or ask `qrowd compare --reference {assessors[0]}` whether systems rank alike by "
-        f"{assessors[0]} and by the model"
-    )
+    return f"assessors: {number}; the alternative annotator test needs at least {MIN_ASSESSORS}; add judgments of more"
 
 
 def _too_little(counts: _Counts, assessors: tuple[str, ...], model: str, min_documents: int, clusters: Clusters) -> str:

@@ -8,9 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.agreement.kappa import Weights
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
+from qrowd.comparison.correlation import shared_means
+from qrowd.comparison.rankings import correlations
+from qrowd.comparison.system_ranking import ranks
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
@@ -26,19 +30,38 @@ from qrowd.replacement.alternative_annotator import (
     AnnotatorTest,
     Closeness,
     Clusters,
-    LeaveOneOutAnnotatorTests,
     TooFewError,
     alternative_annotator_test,
-    comparable_judgments,
-    leave_one_out_annotator_tests,
     with_scale_of_model,
 )
 from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias
 from qrowd.replacement.calibration import Calibration, calibration
-from qrowd.replacement.model_rankings import ModelRankings, model_rankings
 from qrowd.replacement.severity import expected_scores
 
 CONVENTIONS = Conventions()
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRankings(Result):
+    """A model's ranking of systems compared with that of each assessor; arrays are (assessors,).
+
+    tau_b : Kendall's tau-b of the model's ranking with the assessor's. tau_b_with_others : of the assessor's ranking
+        with the mean of the other assessors; nan for a single assessor.
+    best : the system with the model's highest mean. rank : of that system by the assessor; 0 where nothing can be
+        compared. n_topics, n_systems : that both scored.
+    """
+
+    measure: str
+    model: str
+    assessors: tuple[str, ...]
+    tau_b: Floats
+    tau_b_with_others: Floats
+    best: tuple[str, ...]
+    rank: NDArray[np.int64]
+    n_topics: NDArray[np.int64]
+    n_systems: NDArray[np.int64]
+
+    _COLUMNS = ("assessors", "tau_b", "tau_b_with_others", "best", "rank", "n_topics", "n_systems")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +69,6 @@ class ModelComparison(Result):
     """A model compared with each human assessor.
 
     test : of the model; None where there are too few assessors or documents, and `reason` says which.
-    assessor_tests : the same test of each assessor in the model's place; None without a test.
     kappas : Cohen's kappa of each pair of assessors and model; None where the values are no categories.
     calibrations : of the model against each assessor who judged a document of the model's. calibration : against the
         mean grade of all assessors; None where their scales cannot be one.
@@ -56,7 +78,6 @@ class ModelComparison(Result):
     model: str
     assessors: tuple[str, ...]
     test: AnnotatorTest | None
-    assessor_tests: LeaveOneOutAnnotatorTests | None
     reason: str
     kappas: PairwiseAgreement | None
     calibrations: Mapping[str, Calibration]
@@ -115,11 +136,9 @@ class ModelComparison(Result):
         sizes = [self.calibrations.get(name) for name in self.assessors]
         columns["n_documents"] = [0 if one is None else int(one.n_documents.sum()) for one in sizes]
         columns["n_topics"] = [0 if one is None else one.n_topics for one in sizes]
-        if self.test is not None and self.assessor_tests is not None:
+        if self.test is not None:
             for name in ("model_share", "assessor_share", "difference", "p_adjusted", "replaceable"):
                 columns[name] = self._aligned(self.test.assessors, getattr(self.test, name))
-            own = self._aligned(self.assessor_tests.assessors, self.assessor_tests.winning_rate)
-            columns["winning_rate_in_place"] = own
         columns["kappa"], columns["kappa_with_others"] = self.kappa(), self.kappa_with_others()
         for name in ("difference", "rmse", "rmse_after"):
             title = "mean_difference" if name == "difference" else name
@@ -176,19 +195,10 @@ def compare_model(
     for name in assessors:
         with suppress(NoOverlapError):
             calibrations[name] = calibration(own, model, assessors=[name], repeats=repeats)
-    test, assessor_tests, reason = None, None, ""
+    test, reason = None, ""
     try:
         test = alternative_annotator_test(
             own, model, eps=eps, closeness=closeness, clusters=clusters, combine_scales=combine_scales, repeats=repeats
-        )
-        people = comparable_judgments(own, model, closeness=closeness, combine_scales=combine_scales)
-        assessor_tests = leave_one_out_annotator_tests(
-            people.select(assessors=lambda name: name != model),
-            eps=eps,
-            closeness=test.closeness,
-            clusters=clusters,
-            combine_scales="as-is",
-            repeats=repeats,
         )
     except TooFewError as error:
         reason = str(error)
@@ -204,7 +214,6 @@ def compare_model(
         model,
         assessors,
         test,
-        assessor_tests,
         reason,
         _kappas(own, combine_scales, closeness, conventions),
         calibrations,
@@ -230,3 +239,35 @@ def _kappas(
         )
     except NoOverlapError:
         return None
+
+
+def model_rankings(scores: Scores, model: str) -> ModelRankings:
+    """Compare the model's ranking of the systems with that of each other assessor. scores : of one measure."""
+    assessors = [name for name in scores.assessors if name != model]
+    coefficients = correlations(scores.sel(assessor=[*assessors, model]), reference=model)
+    others = correlations(scores.sel(assessor=assessors)).tau_b if len(assessors) > 1 else np.full(1, np.nan)
+    by_model = scores.values[0, scores.assessors.index(model)]
+    pairs = [_best(by_model, scores.values[0, scores.assessors.index(name)], scores.systems) for name in assessors]
+    best, rank = zip(*pairs, strict=True)
+    return ModelRankings(
+        scores.measures[0],
+        model,
+        tuple(assessors),
+        coefficients.tau_b[:-1],
+        others,
+        best,
+        np.array(rank, np.int64),
+        coefficients.n_topics[:-1],
+        coefficients.n_systems[:-1],
+    )
+
+
+def _best(by_model: Floats, by_assessor: Floats, systems: tuple[str, ...]) -> tuple[str, int]:
+    """The model's best system and its rank by the assessor."""
+    model_means, assessor_means, _, n_systems = shared_means(by_model, by_assessor)
+    if n_systems < 2:
+        return "", 0
+    shared = ~np.isnan(by_model) & ~np.isnan(by_assessor)
+    names = np.array(systems)[shared[shared.any(axis=1)].all(axis=0)].tolist()
+    best = int(model_means.argmax())
+    return names[best], int(ranks(assessor_means)[best])

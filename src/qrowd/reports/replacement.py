@@ -59,7 +59,7 @@ class Replacement(Reported):
         if len(self.models) > 1:
             return self._sentence_of_several()
         comparison = self.models[0]
-        sentences = [_untested(comparison) if comparison.test is None else _verdict(comparison, comparison.test)]
+        sentences = [_untested(comparison) if comparison.test is None else _verdict(comparison.test)]
         if comparison.rankings is not None:
             sentences.append(_rankings_sentence(comparison))
         if comparison.bias is not None:
@@ -172,23 +172,17 @@ def replacement_report(
 # ---------------------------------------------------------------------- sentences
 
 
-def _verdict(comparison: ModelComparison, test: AnnotatorTest) -> str:
-    """Whether the model may replace the assessors, and how close it and they are to the others."""
+def _verdict(test: AnnotatorTest) -> str:
+    """Whether the model may replace the assessors, and how close it is to the others."""
     n, of = int(test.replaceable.sum()), len(test.assessors)
     sign = ">=" if test.passes else "<"
     verdict = "may replace your assessors" if test.passes else "has not shown that it may replace your assessors"
-    text = (
+    return (
         f"{test.model} {verdict}: the test supports replacing {n} of the {of} assessors {listed(test.assessors, 6)} "
         f"(winning rate {test.winning_rate:.2f} {sign} {PASSES:.2f} at eps {test.eps:g}). On average over assessors, "
         f"it is at least as close to the others as the assessor on "
-        f"{percent(test.advantage_probability, 0)} of documents"
+        f"{percent(test.advantage_probability, 0)} of documents."
     )
-    tests = comparison.assessor_tests
-    if tests is not None and (tests.n_tested > 0).any():
-        rates = tests.winning_rate[tests.n_tested > 0]
-        passing = int((rates >= PASSES).sum())
-        text += f"; in its place {passing} of {rates.size} assessors would pass the same test"
-    return text + "."
 
 
 def _untested(comparison: ModelComparison) -> str:
@@ -268,7 +262,6 @@ def _main_table(comparisons: Sequence[ModelComparison]) -> Table:
         "difference": ("difference", lambda value: signed(value, 3)),
         "p": ("p_adjusted", probability),
         "replaceable": ("replaceable", _yes_or_no),
-        "assessor's winning rate": ("winning_rate_in_place", lambda value: number(value, 2)),
         "kappa": ("kappa", _three_digits),
         "kappa with others": ("kappa_with_others", _three_digits),
         "tau-b": ("tau_b", _three_digits),
@@ -375,7 +368,6 @@ def _test_notes(test: AnnotatorTest) -> Iterator[Note]:
     )
     yield Note("clusters", f"{test.clusters}, {CLUSTERS[test.clusters]}")
     yield Note("closeness", f"{test.closeness}, {CLOSENESS[test.closeness]}; ties count for model and assessor")
-    yield Note("assessor's winning rate", "of each assessor tested in place of the model, against the others")
     least = int(test.n_topics.min())
     if test.clusters == "topics" and least < FEW_TOPICS:
         yield Note(
