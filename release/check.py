@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PROBE = ROOT / "release" / "probe.py"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-EXTRAS = ("dask", "excel", "irds", "judge", "plots", "remote", "report", "server", "tables")
+EXTRAS = ("dask", "excel", "irds", "judge", "plots", "report", "server", "tables")
 BIN = Path(sys.executable).parent
 LICENCES = """
 import importlib.metadata as m, json

@@ -35,7 +35,7 @@ def test_agree_shows_the_coefficients_that_are_chosen_overall_and_by_topic(qrowd
     import qrowd as library
     from qrowd.agreement import document_dispersion, fleiss_kappa, intraclass_correlation
 
-    arguments = ["agree", *experts, "--coefficient", "fleiss", "icc", "dispersion", "--n-resamples", 20]
+    arguments = ["agree", *experts, "--coefficients", "fleiss", "icc", "dispersion", "--n-resamples", 20]
     out = qrowd(*arguments).out
     assert "Cohen's kappa of each pair" not in out
     judgments = library.read_judgments(experts[1:])
@@ -56,9 +56,9 @@ def test_agree_shows_the_coefficients_that_are_chosen_overall_and_by_topic(qrowd
 
 
 def test_an_unknown_coefficient_is_refused_with_those_there_are(qrowd, experts):
-    outcome = qrowd("agree", *experts, "--coefficient", "icx")
+    outcome = qrowd("agree", *experts, "--coefficients", "icx")
     assert outcome.status == 2
-    assert outcome.err == "qrowd: --coefficient icx: choose one of alpha, kappa, fleiss, icc, dispersion\n"
+    assert outcome.err == "qrowd: --coefficients icx: choose one of alpha, kappa, fleiss, icc, dispersion\n"
 
 
 def test_the_same_seed_gives_the_same_interval(qrowd, experts):

@@ -35,7 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "measures": ("qrowd measures", "qrowd measures nDCG"),
     "agree": (
         "qrowd agree --judgments panel/judges",
-        "qrowd agree --judgments panel/judges --coefficient alpha --per-topic -o agreement.csv",
+        "qrowd agree --judgments panel/judges --coefficients alpha --per-topic -o agreement.csv",
     ),
     "assessors": (f"qrowd assessors --judgments panel/judges {GOLD}",),
     "disagreements": (

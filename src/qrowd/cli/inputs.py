@@ -38,6 +38,33 @@ class RunsAndJudgments(Data):
         return {**values, **_judgments(data, values), "runs": runs.read(data)}
 
 
+@dataclass(frozen=True)
+class EvaluationInputs(RunsAndJudgments):
+    """Runs and judgments, or a partitioned collection; and the record of a model whose answers the judgments are."""
+
+    SUPPLIES: ClassVar[frozenset[str]] = frozenset({"runs", "judgments", "unanswered"})
+    judge_record: reading.JudgeRecord = None
+
+    def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The values with what is read; the judgments of a partitioned collection are taken as they are."""
+        paths = [self.files[0], self.files[-1]] if self.files else [*(self.judgments or []), *(self.runs or [])]
+        plain = Data(judgments=self.judgments) == Data(
+            **{name: getattr(self, name) for name in Data.__dataclass_fields__}
+        )
+        if len(paths) == 2 and paths[0] == paths[1] and plain and not values.get("methods"):
+            from qrowd.partitions import is_partitioned, open_partitioned
+
+            if is_partitioned(paths[0]):
+                collection = open_partitioned(paths[0])
+                return {**values, "runs": collection.runs, "judgments": collection.judgments}
+        arguments = super().arguments(values)
+        if self.judge_record is not None:
+            from qrowd.reports.unanswered import read_unanswered
+
+            arguments["unanswered"] = read_unanswered(self.judge_record, arguments["runs"], rng=values["rng"])
+        return arguments
+
+
 def _judgments(data: Data, values: dict[str, Any]) -> dict[str, Any]:
     if "gold" not in values:
         return {"judgments": data.read()}

@@ -39,7 +39,7 @@ def command(
     work : what the progress bar calls the work.
     conventions : the conventions of scoring that the function heeds; default: all.
     """
-    texts, hints = help_texts(function.__doc__ or ""), get_type_hints(function)
+    texts = help_texts(function.__doc__ or "")
     taken = signature(function).parameters
     groups: dict[str, type] = {"inputs": inputs}
     parameters = fields_as_options(inputs)
@@ -55,8 +55,9 @@ def command(
             default = _default(parameter) if shared.default is FROM_FUNCTION else shared.default
             parameters.append(_parameter(name, shared.option(parameter.default), default))
         else:
-            flag = [f"--{name.replace('_', '-')}"] if hints[name] is bool else []  # without --no-...
-            kind: Any = _on_command_line(hints[name])
+            hint = _annotation(function, parameter)
+            flag = [f"--{name.replace('_', '-')}"] if hint is bool else []  # without --no-...
+            kind: Any = _on_command_line(hint)
             annotation = Annotated[kind, option(*flag, help=_sentence(texts[name]))]
             parameters.append(_parameter(name, annotation, _default(parameter)))
     if "executor" in taken:
@@ -85,6 +86,12 @@ def command(
     run.__signature__ = signature(run).replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _annotation(function: Callable[..., Any], parameter: Parameter) -> Any:
+    """The type of a parameter; those of others may be imported for type checkers alone."""
+    annotation = parameter.annotation
+    return eval(annotation, function.__globals__) if isinstance(annotation, str) else annotation
 
 
 def _converted(name: str, value: Any) -> Any:

@@ -335,7 +335,7 @@ def measures(show_default: str) -> Any:
 
 def methods(help: str) -> Any:
     """The option for methods that put the assessors together."""
-    return option(help=help, metavar="METHODS", callback=checked_methods, autocompletion=method_names)
+    return option("--method", help=help, metavar="METHODS", callback=checked_methods, autocompletion=method_names)
 
 
 Measure = Annotated[
@@ -465,6 +465,27 @@ SHARED: Mapping[str, Shared] = {
     "measure": Shared(lambda default: Measure),
     "baseline": Shared(lambda default: Baseline),
     "reference": Shared(lambda default: Reference),
+    "methods": Shared(
+        lambda default: Annotated[
+            list[str] | None,
+            methods(
+                "Methods that put the assessors together, several side by side: majority, dawid-skene(per=all), mace, "
+                "mean, uniform, sgl_rmse_msd, predicted-relevance(rel=2), agreement-aware and others."
+            ),
+        ],
+        default=None,
+    ),
+    "results": Shared(
+        lambda default: Annotated[
+            str | None,
+            option(
+                help="Folder for the scores of each part of a partitioned collection; what it holds is not computed "
+                "again after an interruption.",
+                panel="Workers",
+                metavar="FOLDER",
+            ),
+        ]
+    ),
     "systems": Shared(lambda default: Systems, convert=pair_of),
     "related": Shared(lambda default: reading.Related, convert=related_of),
     "gold": Shared(lambda default: Gold),

@@ -109,15 +109,36 @@ def deliver(document: Document, output: str | None, *, shown: Document | None = 
     show(document if shown is None else shown)
 
 
+def document_of(result: Reported | Document) -> Document:
+    """The document that a result is shown as."""
+    from qrowd.reports.document import Document
+
+    return result if isinstance(result, Document) else result.to_document()
+
+
 @dataclass(frozen=True)
 class ResultOutput:
     """Where a result is written."""
 
     output: Output = None
 
-    def deliver(self, result: Reported, arguments: Mapping[str, Any]) -> None:
+    def deliver(self, result: Reported | Document, arguments: Mapping[str, Any]) -> None:
         """Show the result, and write it."""
-        deliver(result.to_document(), self.output)
+        deliver(document_of(result), self.output)
+
+
+@dataclass(frozen=True)
+class QrelsOutput:
+    """Where a result is written, and the judgments in it."""
+
+    qrels: Qrels = None
+    output: Output = None
+
+    def deliver(self, result: Any, arguments: Mapping[str, Any]) -> None:
+        """Write the judgments, show the result, and write it."""
+        if self.qrels is not None:
+            write_qrels(self.qrels, result.judgments)
+        deliver(document_of(result), self.output)
 
 
 @dataclass(frozen=True)
@@ -128,7 +149,7 @@ class SystemsOutput:
     short_names: ShortNames = False
     output: Output = None
 
-    def deliver(self, result: Reported, arguments: Mapping[str, Any]) -> None:
+    def deliver(self, result: Reported | Document, arguments: Mapping[str, Any]) -> None:
         """Show the result, and write it."""
         systems = arguments["runs"].systems
-        deliver(result.to_document().shown(systems, top=self.top, short_names=self.short_names), self.output)
+        deliver(document_of(result).shown(systems, top=self.top, short_names=self.short_names), self.output)

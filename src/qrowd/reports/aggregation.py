@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 from warnings import catch_warnings
 
 import numpy as np
 
 from qrowd import aggregation
 from qrowd.aggregation import Aggregate
-from qrowd.errors import ArgumentError
+from qrowd.aggregation.dawid_skene import Per, Start
+from qrowd.aggregation.mace import Prior
+from qrowd.aggregation.vote import Ties
+from qrowd.errors import ArgumentError, check_choice
+from qrowd.model.chance import Rng
+from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
-from qrowd.reports.document import Document, Note, Table, repeats_note
+from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import cells, count, number, percent
 from qrowd.reports.scales import scale_note, scale_rules
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+Method = Literal["majority", "dawid-skene", "mace", "mean", "sum", "median", "geometric-mean"]
 METHODS: dict[str, Any] = {
     "majority": aggregation.majority_vote,
     "dawid-skene": aggregation.dawid_skene,
@@ -32,55 +36,78 @@ METHODS: dict[str, Any] = {
 }
 
 
-def merge(judgments: Judgments, method: str, settings: Mapping[str, str], **options: Any) -> Aggregate:
-    """The judgments, merged by the method of that name.
+@dataclass(frozen=True, eq=False, repr=False)
+class Aggregation(Reported):
+    """The answer of `qrowd aggregate`. merged : the result of the method. scale : how scales were brought together."""
 
-    settings : options of single methods; one that differs from its default must belong to the method.
-    options : those of all methods (`repeats`, `combine_scales`, `rng`), used where the method takes them.
+    merged: Aggregate
+    scale: Note
+
+    @property
+    def judgments(self) -> Judgments:
+        """The merged judgments."""
+        return self.merged.judgments
+
+    @property
+    def sentence(self) -> str:
+        """What was merged, how, and whether that converged."""
+        merged, ended = self.merged, ""
+        if merged.iterations is not None:
+            state = "converged" if merged.converged else "DID NOT CONVERGE"
+            ended = f", which {state} in {count(merged.iterations, 'iteration')}"
+        return (
+            f"{count(merged.n_judgments, 'judgment')} of {count(merged.pool.document.size, 'document')} by "
+            f"{count(len(merged.assessors), 'assessor')}, merged by {merged.name}{ended}."
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        return dict(self.merged.to_frame())
+
+    def to_document(self) -> Document:
+        """The merged grades, and each assessor's confusion or competence where the method has one."""
+        return Document(
+            self.sentence, tuple(_tables(self.merged)), (self.scale, *_notes(self.merged)), self.merged.to_frame
+        )
+
+
+def aggregate(
+    judgments: Judgments,
+    *,
+    method: Method = "majority",
+    ties: Ties = "coin",
+    start: Start = "majority",
+    per: Per = "topic",
+    prior: Prior = "fitted",
+    repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
+    rng: Rng = None,
+) -> Aggregation:
+    """Merge the judgments of several assessors into one judgment per document.
+
+    method : method that merges the judgments of a document.
+    ties : majority: which of several most frequent grades wins; coin draws one at random.
+    start : dawid-skene: the first estimate of the iteration.
+    per : dawid-skene: estimate assessors in each topic, or over all topics.
+    prior : mace: frequencies of the grades, fitted to the judgments or uniform as in the paper.
 
     Raises
     ------
     ArgumentError
-        A setting that the method does not take.
+        An option of another method.
     """
+    check_choice("method", method, Method)
+    settings = {"ties": ties, "start": start, "per": per, "prior": prior}
+    options = {"repeats": repeats, "combine_scales": combine_scales, "rng": rng}
     parameters = {name: signature(function).parameters for name, function in METHODS.items()}
     for name, value in settings.items():
-        defaults = {other: own[name].default for other, own in parameters.items() if name in own}
+        defaults = {other: taken[name].default for other, taken in parameters.items() if name in taken}
         if method not in defaults and value not in defaults.values():
             raise ArgumentError(f"{name}={value!r}: not an option of the method {method}, but of {', '.join(defaults)}")
-    own = {name: value for name, value in {**settings, **options}.items() if name in parameters[method]}
-    with catch_warnings(action="ignore"):  # the document says what did not converge
-        merged: Aggregate = METHODS[method](judgments, **own)
-    return merged
-
-
-def aggregation_document(
-    merged: Aggregate, judgments: Judgments, combine_scales: CombineScales = "auto", *, words: Sequence[str] = ()
-) -> Document:
-    """A sentence, the merged grades, and each assessor's confusion or competence where the method has one.
-
-    judgments : what was merged, for the scales they were given on. words : for the grades 0, 1, ...; the table for
-        files has them in a column where all merged values are grades.
-    """
-    ended = ""
-    if merged.iterations is not None:
-        state = "converged" if merged.converged else "DID NOT CONVERGE"
-        ended = f", which {state} in {count(merged.iterations, 'iteration')}"
-    sentence = (
-        f"{count(merged.n_judgments, 'judgment')} of {count(merged.pool.document.size, 'document')} by "
-        f"{count(len(merged.assessors), 'assessor')}, merged by {merged.name}{ended}."
-    )
+    taken_options = {name: value for name, value in (settings | options).items() if name in parameters[method]}
+    with catch_warnings(action="ignore"):  # the sentence says what did not converge
+        merged: Aggregate = METHODS[method](judgments, **taken_options)
     unlike: dict[str, Combined] = {merged.name: "relevant" if merged.grades.size else "rescaled"}
-    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
-    return Document(sentence, tuple(_tables(merged)), (scale, *_notes(merged)), lambda: _frame(merged, words))
-
-
-def _frame(merged: Aggregate, words: Sequence[str]) -> pd.DataFrame:
-    """One row per document, with the word of the merged grade."""
-    frame: pd.DataFrame = merged.to_frame()
-    if words and bool(frame["value"].isin(range(len(words))).all()):
-        frame.insert(list(frame.columns).index("value") + 1, "word", [words[int(value)] for value in frame["value"]])
-    return frame
+    return Aggregation(merged, scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike)))
 
 
 def _tables(merged: Aggregate) -> Iterator[Table]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
+from qrowd.agreement.alpha import Alpha, Alphas, Resample, krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
 from qrowd.agreement.dispersion import document_dispersion
 from qrowd.agreement.document_counts import unlike_at
@@ -18,6 +18,9 @@ from qrowd.agreement.kappa import fleiss_kappa
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
 from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
+from qrowd.kernels.disagreement import Level
+from qrowd.model.chance import Rng
+from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Table, repeats_note
@@ -27,8 +30,6 @@ from qrowd.reports.scales import scale_note, scale_rules
 if TYPE_CHECKING:
     import pandas
 
-    from qrowd.kernels.disagreement import Level
-    from qrowd.model.conventions import Repeats
 
 Coefficient = Literal["alpha", "kappa", "fleiss", "icc", "dispersion"]
 
@@ -38,26 +39,31 @@ PAIRS_SHOWN = 8
 DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
 
 
-def agreement_of(
+def agree(
     judgments: Judgments,
     *,
-    coefficients: Collection[str] = ("alpha", "kappa"),
+    coefficients: Sequence[str] = ("alpha", "kappa"),
     per_topic: bool = False,
     level: Level | None = None,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
-    **options: Any,
+    resample: Resample = "topics",
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: Rng = None,
 ) -> Document:
-    """Krippendorff's alpha, and further coefficients of agreement; those of each topic where asked for.
+    """Measure how well assessors agree: Krippendorff's alpha, Cohen's kappa of each pair, and other coefficients.
 
-    coefficients : besides alpha, "kappa" (Cohen's, of each pair), "fleiss" (kappa of all), "icc" (intraclass
-        correlation), "dispersion" (mean variance, standard deviation and entropy of documents).
-    level, repeats, combine_scales, options : of `krippendorff_alpha`.
+    coefficients : coefficients besides alpha: kappa (Cohen's, of each pair), fleiss (kappa of all), icc (intraclass
+        correlation), dispersion (variance, standard deviation and entropy of documents); default: kappa.
+    per_topic : whether each topic is shown, too.
+    resample : what is resampled: topics, documents, or deviations (Hayes and Krippendorff).
     """
     for coefficient in coefficients:
-        check_choice("coefficient", coefficient, Coefficient)
+        check_choice("coefficients", coefficient, Coefficient)
     shared: dict[str, Any] = {"repeats": repeats, "combine_scales": combine_scales}
-    options |= {"level": level, **shared}
+    options: dict[str, Any] = {"level": level, "resample": resample, **shared}
+    options |= {"n_resamples": n_resamples, "confidence": confidence, "rng": rng}
     overall = krippendorff_alpha(judgments, **options)
     by_topic = krippendorff_alpha(judgments, by="topic", **options) if per_topic else None
     pairs = kappas(judgments, "magnitude", **shared) if "kappa" in coefficients else None
@@ -234,11 +240,16 @@ def _pair_table(pairs: PairwiseAgreement) -> Table:
 # ---------------------------------------------------------------------- one row per assessor
 
 
-def assessors_of(
-    judgments: Judgments, *, level: Level | None = None, combine_scales: CombineScales = "auto", **options: Any
+def assessors(
+    judgments: Judgments,
+    *,
+    gold: str | None = None,
+    level: Level | None = None,
+    repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
 ) -> Document:
-    """One row per assessor. level, combine_scales, options : of `assessor_profiles`."""
-    profiles = assessor_profiles(judgments, level=level, combine_scales=combine_scales, **options)
+    """Describe each assessor: grades, severity, agreement with others, drift and speed."""
+    profiles = assessor_profiles(judgments, gold=gold, level=level, repeats=repeats, combine_scales=combine_scales)
     unlike: dict[str, Combined] = {"severity and agreement": unlike_at(profiles.level if level else None)}
     scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike), gold=profiles.gold)
     return assessors_document(profiles, scale)

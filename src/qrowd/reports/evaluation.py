@@ -14,7 +14,7 @@ from qrowd.comparison.rankings import correlations
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import evaluate, measure
+from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import residual_of
 from qrowd.model.chance import Rng, seed_of
@@ -169,10 +169,11 @@ class Summary(WithPaperTable, Reported):
 def evaluation_of(
     runs: Runs | PartitionedRuns,
     judgments: Judgments | Preferences | PartitionedJudgments,
-    measures: Sequence[object],
+    measures: Sequence[object] = DEFAULT_MEASURES,
     *,
     methods: Sequence[str] = (),
     baseline: str | None = None,
+    unanswered: Unanswered | None = None,
     conventions: Conventions = Conventions(),
     combine_scales: CombineScales = "auto",
     executor: AnyExecutor = None,
@@ -180,9 +181,11 @@ def evaluation_of(
     rng: Rng = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Summary:
-    """Every run by every assessor, or by every method; with the residuals of measures that have one.
+    """Score each run by each assessor, and show whether the assessors agree on the best system.
 
-    The options are those of `evaluate`, `evaluate_methods` and `summarise`.
+    Measures that have a residual come with it. unanswered : questions to models without an answer; default: not known.
+    results : folder for the scores of each part; what it holds is not computed again after an interruption.
+    The other options are those of `evaluate`, `evaluate_methods` and `summarise`.
     """
     parsed = [measure(each) for each in measures]
     if methods and isinstance(runs, Runs) and isinstance(judgments, Judgments):
@@ -201,7 +204,8 @@ def evaluation_of(
             executor=executor,
             progress=None if progress is None else lambda _, done, total: progress(done, total),
         )
-        return summarise(scores, baseline=baseline, rng=rng)
+        summary = summarise(scores, baseline=baseline, rng=rng)
+        return summary if unanswered is None else summary.with_unanswered(unanswered)
     residuals = [one for one in map(residual_of, parsed) if one is not None and one not in parsed]
     scores = evaluate(
         runs,
@@ -212,7 +216,8 @@ def evaluation_of(
         results=results,
         progress=progress,
     )
-    return summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=rng)
+    summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=rng)
+    return summary if unanswered is None else summary.with_unanswered(unanswered)
 
 
 def summarise(
