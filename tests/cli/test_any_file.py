@@ -214,7 +214,7 @@ def test_merged_grades_of_words_are_written_as_grades_and_can_be_read_again(qrow
     assert qrowd("aggregate", "labels.csv", *OPTIONS, "--ties", "lowest", "-o", "merged.csv").status == 0
     assert [line.split(",")[1:3] for line in (files / "merged.csv").read_text().splitlines()] == [
         ["document", "value"],
-        ["SKU 1-A", "1.0"],
+        ["SKU 1-A", "2.0"],
         ["SKU 2-A", "0.0"],
     ]
     assert qrowd("evaluate", "merged.csv", "runs.csv", "-m", "nDCG").status == 0

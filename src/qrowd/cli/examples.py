@@ -69,7 +69,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "judge status": ("qrowd judge status judge.sqlite --runs panel/runs",),
     "judge prompts": ("qrowd judge prompts", "qrowd judge prompts graded"),
-    "help": ("qrowd help", "qrowd help evaluate", "qrowd help panel mean"),
     "prefer evaluate": (f"qrowd prefer evaluate --runs panel/runs {PREFERENCES} -m ppref@10 wpref",),
     "prefer agree": (f"qrowd prefer agree {PREFERENCES}",),
     "prefer bradley-terry": (f"qrowd prefer bradley-terry {PREFERENCES} --assessor-weights",),
