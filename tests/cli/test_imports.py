@@ -15,12 +15,13 @@ HEAVY = {
 }
 EXECUTORS = {"concurrent.futures.process", "multiprocessing", "qrowd.executors"}  # AWARE may use them
 SCIPY = {"importlib.metadata", "numpy.ma", "scipy.special"}  # SciPy loads the others
+STATS = SCIPY | {"scipy.optimize", "scipy.sparse", "scipy.stats"}  # Wilcoxon's test
 FILES = "--runs panel/runs --judgments panel/judges -m AP"
 ALLOWED = {
     f"evaluate {FILES}": set(),
     f"evaluate {FILES} -o scores.csv": {"numpy.ma", "pandas", "pyarrow"},
-    f"compare {FILES}": SCIPY,
-    f"report {FILES} -o report.html": SCIPY
+    f"compare {FILES}": STATS,
+    f"report {FILES} -o report.html": STATS
     | {"jinja2", "qrowd.agreement", "qrowd.aware", "qrowd.methods", "qrowd.simulation", "scipy.sparse"}
     | EXECUTORS,
     f"explore {FILES} -o explore.html": SCIPY

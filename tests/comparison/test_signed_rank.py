@@ -20,19 +20,18 @@ def test_p_is_what_the_definition_says_on_few_topics(differences):
     assert p == pytest.approx(oracle.signed_rank_p(differences))
 
 
-@pytest.mark.parametrize("zeros", ["wilcox", "pratt", "zsplit"])
 @pytest.mark.parametrize("n", [3, 8, 16, 50, 51])
 @pytest.mark.parametrize("decimals", [0, 1, 8])
-def test_p_of_every_column_is_scipys_for_that_column_alone(zeros, n, decimals):
+def test_p_of_every_column_is_scipys_for_that_column_alone(n, decimals):
     differences = np.round(np.random.default_rng(n).normal(0.3, 1, (n, 6)), decimals)
     differences[: n // 2, 1] = NAN
     differences[0, 2] = NAN
     differences[1, 3] = 0
-    for column, p in zip(differences.T, signed_rank_p(differences, zeros), strict=True):
+    for column, p in zip(differences.T, signed_rank_p(differences), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             known = column[~np.isnan(column)]
-            expected = scipy.stats.wilcoxon(known, zero_method=zeros).pvalue if known.any() else 1.0
+            expected = scipy.stats.wilcoxon(known).pvalue if known.any() else 1.0
         assert p == pytest.approx(expected)
 
 

@@ -23,23 +23,10 @@ def array(rows):
 def test_signs_are_counted_over_all_pairs_of_systems_of_all_topics(topics):
     x, y = zip(*topics, strict=True)
     same, opposite, tied = oracle.sign_counts(x, y)
-    nan = float("nan")
-    expected = {
-        "ignore": same / (same + opposite) if same + opposite else nan,
-        "half": (same + tied / 2) / (same + opposite + tied) if same + opposite + tied else nan,
-        "agree": (same + tied) / (same + opposite + tied) if same + opposite + tied else nan,
-    }
-    for ties, value in expected.items():
-        found = sign_agreement(array(x), array(y), ties=ties)
-        assert (found.same, found.opposite, found.tied, found.ties) == (same, opposite, tied, ties)
-        assert found.value == pytest.approx(value, nan_ok=True)
-        assert sign_agreement(array(y), array(x), ties=ties) == pytest.approx(found) or np.isnan(found.value)
-
-
-def test_by_default_ties_are_ignored():
-    x, y = array([[0.9, 0.5, 0.1]]), array([[0.2, 0.2, 0.1]])
-    assert sign_agreement(x, y).value == 1
-    assert sign_agreement(x, y, ties="half").value == pytest.approx(5 / 6)
+    found = sign_agreement(array(x), array(y))
+    assert (found.same, found.opposite, found.tied) == (same, opposite, tied)
+    assert found.value == pytest.approx(same / (same + opposite) if same + opposite else float("nan"), nan_ok=True)
+    assert sign_agreement(array(y), array(x)) == pytest.approx(found) or np.isnan(found.value)
 
 
 def test_an_assessor_agrees_with_themself_and_never_with_their_opposite():
@@ -54,5 +41,3 @@ def test_sides_that_do_not_fit_are_refused():
     named = [xarray.DataArray(np.ones((1, 2)), [("topic", ["q"]), ("system", list(names))]) for names in ("ab", "ba")]
     with pytest.raises(ArgumentError, match="in the same order"):
         sign_agreement(*named)
-    with pytest.raises(ArgumentError, match="ties='coin': choose one of ignore, half, agree"):
-        sign_agreement(array(np.ones((2, 3))), array(np.ones((2, 3))), ties="coin")

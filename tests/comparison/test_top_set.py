@@ -78,7 +78,6 @@ def test_overlaps_count_systems_in_both_and_in_either():
 @pytest.mark.parametrize(("options", "message"), [
     ({"confidence": 0.0}, "confidence=0.0"),
     ({"confidence": 5}, "confidence=5"),
-    ({"zeros": "drop"}, "zeros='drop': choose one of wilcox, pratt, zsplit"),
     ({"correction": "bonferroni"}, "correction='bonferroni': choose one of holm, none"),
 ])  # fmt: skip
 def test_an_option_outside_its_range_is_refused(options, message):

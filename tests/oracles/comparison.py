@@ -40,29 +40,6 @@ def ap_correlation(x, reference):
     return fsum(values) / len(values)
 
 
-def tau_gap(x, reference):
-    """Gao & Oard (2015), for an x without ties: at each rank the share of the reference's gaps that is ordered rightly.
-
-    Ranks where the reference ties the system with all above it are left out, as in TREC AutoJudge's program.
-    """
-    walked = sorted(range(len(x)), key=lambda system: -x[system])
-    shares = []
-    for rank, below in enumerate(walked):
-        gaps = [(reference[above] - reference[below]) for above in walked[:rank]]
-        if any(gaps):
-            shares.append(fsum(gap for gap in gaps if gap > 0) / fsum(abs(gap) for gap in gaps))
-    return 2 * fsum(shares) / len(shares) - 1 if shares else nan
-
-
-def tau_at_k(x, reference, k):
-    """tau-b of the systems of the reference that fewer than k others surpass; nan where a side ties them all."""
-    best = [i for i in range(len(x)) if sum(other > reference[i] for other in reference) < k]
-    pairs = list(combinations(best, 2))
-    untied = [sum(side[i] != side[j] for i, j in pairs) for side in (x, reference)]
-    score = sum(sign(x[i] - x[j]) * sign(reference[i] - reference[j]) for i, j in pairs)
-    return score / sqrt(untied[0] * untied[1]) if all(untied) else nan
-
-
 def pearson(x, y):
     mx, my = fsum(x) / len(x), fsum(y) / len(y)
     xx, yy = fsum((a - mx) ** 2 for a in x), fsum((b - my) ** 2 for b in y)

@@ -4,8 +4,7 @@ Functions take `qrowd.Scores` (or an xarray.DataArray) of one measure; systems a
 
 rank_systems, against_baseline, rank_changes    means and ranks; differences from a baseline; ranks by several methods
 system_intervals, judged_share          means with intervals; the share of a system's documents that was judged
-kendall_tau_a, kendall_tau_b, ap_correlation, sampled_ap_correlation        two rankings, as arrays
-tau_gap, tau_at_k, pearson, rmse        also two rankings, as arrays
+kendall_tau_a, kendall_tau_b, ap_correlation, pearson, rmse        two rankings, as arrays
 row_correlations, correlations, ranking_agreement       many pairs of rankings; assessors with a reference; each pair
 sign_agreement          the share of differences for which two assessors agree on the sign
 top_set, top_set_overlap        the best system and those not significantly different from it
@@ -23,16 +22,12 @@ holm, benjamini_hochberg        corrections for multiple tests
 
 from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.correlation import (
-    SampledCorrelation,
     ap_correlation,
     kendall_tau_a,
     kendall_tau_b,
     pearson,
     rmse,
     row_correlations,
-    sampled_ap_correlation,
-    tau_at_k,
-    tau_gap,
 )
 from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, best_design, d_study, marginal_gain
 from qrowd.comparison.differences import AllDifferences, Difference, all_differences, difference
@@ -82,7 +77,6 @@ __all__ = [
     "RankChanges",
     "RankIntervals",
     "RankingAgreement",
-    "SampledCorrelation",
     "SignAgreement",
     "SystemIntervals",
     "SystemRanking",
@@ -117,11 +111,8 @@ __all__ = [
     "ranks",
     "rmse",
     "row_correlations",
-    "sampled_ap_correlation",
     "sign_agreement",
     "system_intervals",
-    "tau_at_k",
-    "tau_gap",
     "top_set",
     "top_set_overlap",
     "topics_for_an_assessor",

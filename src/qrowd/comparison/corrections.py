@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from qrowd.kernels.arrays import Floats
@@ -25,25 +27,23 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
     Benjamini, Hochberg (1995), Controlling the False Discovery Rate. JRSS B 57(1).
     """
-    return _stepped_up(p, 1.0)
+    return _false_discovery(p, "bh")
 
 
 def benjamini_yekutieli(p: Floats) -> Floats:
-    """Control the false discovery rate under any dependence: min over j >= i of p_(j) m c_m / j.
-
-    c_m = 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2001, theorem 1.3).
+    """Control the false discovery rate under any dependence (Benjamini & Yekutieli 2001, theorem 1.3).
 
     >>> benjamini_yekutieli(np.array([0.01, 0.04, 0.03])).round(3)
     array([0.055, 0.073, 0.073])
     """
-    return _stepped_up(p, float((1 / np.arange(1, (~np.isnan(p)).sum() + 1)).sum()))
+    return _false_discovery(p, "by")
 
 
-def _stepped_up(p: Floats, times: float) -> Floats:
-    """Each p times `times` m / rank, and not above the adjusted values of larger p."""
+def _false_discovery(p: Floats, method: Literal["bh", "by"]) -> Floats:
+    from scipy.stats import false_discovery_control
+
     adjusted = p.copy()
-    tested = np.flatnonzero(~np.isnan(p))
-    order = tested[np.argsort(-p[tested], kind="stable")]
-    steps = p[order] * (tested.size * times) / np.arange(tested.size, 0, -1)
-    adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1.0)
+    tested = ~np.isnan(p)
+    if tested.any():
+        adjusted[tested] = false_discovery_control(p[tested], method=method)
     return adjusted

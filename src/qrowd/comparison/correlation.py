@@ -2,8 +2,7 @@
 
 Kendall's tau-a: Kendall (1938), A New Measure of Rank Correlation. Biometrika 30; tau-b: Kendall (1945), The Treatment
 of Ties in Ranking Problems. Biometrika 33(3). AP correlation: Yilmaz, Aslam, Robertson (2008), A New Rank Correlation
-Coefficient for Information Retrieval. SIGIR, 587-594. tau_GAP: Gao, Oard (2015), A Head-Weighted Gap-Sensitive
-Correlation Coefficient. SIGIR, 799-802. Equations 14 and 17: Ferrante, Ferro, Maistro (2017), AWARE:
+Coefficient for Information Retrieval. SIGIR, 587-594. Equations 14 and 17: Ferrante, Ferro, Maistro (2017), AWARE:
 Exploiting Evaluation Measures to Combine Multiple Assessors. ACM TOIS 36(2).
 
 A nan on either side makes the result nan, since leaving systems out would change what is compared. To compare fewer
@@ -13,8 +12,6 @@ systems, take them out of both sides first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,37 +20,18 @@ from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError
 from qrowd.kernels import correlation as kernels
 from qrowd.kernels.arrays import Floats
-from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.result import Result
 from qrowd.threads import in_threads
 
-Kind = Literal["tau_a", "tau_b", "ap", "tau_gap", "tau_at_k", "pearson", "rmse"]
-
-TOP = 10  # the k of tau@k
+Kind = Literal["tau_a", "tau_b", "ap", "pearson", "rmse"]
 
 BLOCK = 1 << 18  # scores compared at once: a few milliseconds of one thread
 _KERNELS = {
     "tau_a": kernels.tau_a,
     "tau_b": kernels.tau_b,
     "ap": kernels.ap_correlation,
-    "tau_gap": kernels.tau_gap,
     "pearson": kernels.pearson,
     "rmse": kernels.rmse,
 }
-
-
-@dataclass(frozen=True)
-class SampledCorrelation(Result):
-    """A correlation averaged over random orders of tied systems.
-
-    value : the mean of n_resamples samples. standard_error : of that mean; 0 where nothing is tied, nan for a single
-        sample.
-    """
-
-    value: float
-    standard_error: float
-    n_resamples: int
-    seed: Seed
 
 
 def kendall_tau_a(x: Floats, y: Floats) -> float:
@@ -87,7 +65,7 @@ def ap_correlation(x: Floats, reference: Floats) -> float:
     tau_ap = 2 / (n - 1) * sum over ranks i > 1 of x of C(i) / (i - 1) - 1 (equation 17), C(i) being the systems above
     rank i that the reference also puts above the system at rank i: mistakes near the top weigh more. Tied systems, on
     either side, stand in random order, each order equally likely and both sides independent; the result is the exact
-    expectation, which `sampled_ap_correlation` approaches. An x that ties all gives 0. nan if a score is.
+    expectation. An x that ties all gives 0. nan if a score is.
 
     >>> swap_at_the_top = ap_correlation(np.array([3.0, 4, 2, 1]), np.array([4.0, 3, 2, 1]))
     >>> swap_at_the_end = ap_correlation(np.array([4.0, 3, 1, 2]), np.array([4.0, 3, 2, 1]))
@@ -95,74 +73,6 @@ def ap_correlation(x: Floats, reference: Floats) -> float:
     (0.3333, 0.7778)
     """
     return _single(x, reference, "ap")
-
-
-def sampled_ap_correlation(
-    x: Floats, reference: Floats, *, n_resamples: int = 1000, rng: Rng = None
-) -> SampledCorrelation:
-    """AP correlation averaged over n_resamples random orders of tied systems, on both sides.
-
-    As in the TREC 2013 Crowdsourcing track (Smucker, Kazai, Lease) and section 4.3.5 of the AWARE paper;
-    `ap_correlation` is its expectation.
-
-    Raises
-    ------
-    ArgumentError
-        No sample; sides of different length, or shorter than 2.
-    """
-    walked, decides = _tables(x, reference)
-    if n_resamples < 1:
-        raise ArgumentError(f"n_resamples={n_resamples!r}: at least one sample was expected")
-    seed = seed_of(rng)
-    if np.isnan(walked).any() or np.isnan(decides).any():
-        return SampledCorrelation(np.nan, np.nan, n_resamples, seed)
-    generator = np.random.default_rng(seed)
-    rows = max(1, BLOCK // walked.shape[1])
-    results = []
-    for done in range(0, n_resamples, rows):
-        size = min(rows, n_resamples - done)
-        results.append(kernels.ap_correlation(*(_untied(side[0], size, generator) for side in (walked, decides))))
-    samples = np.concatenate(results)
-    error = float(samples.std(ddof=1) / np.sqrt(n_resamples)) if n_resamples > 1 else np.nan
-    return SampledCorrelation(float(samples.mean()), error, n_resamples, seed)
-
-
-def tau_gap(x: Floats, reference: Floats) -> float:
-    """tau_GAP: as AP correlation, but a mistake weighs as much as the reference's difference of the two systems.
-
-    x : the scores whose list is walked from the top. reference : the scores whose differences are the weights. The two
-    are not interchangeable.
-
-    tau_GAP = 2 / (n - 1) * sum over ranks i > 1 of x of C(i) / G(i) - 1, G(i) being the sum of the reference's absolute
-    differences between the system at rank i and each system above it, and C(i) the part from systems that the reference
-    puts above it too. A system that the reference ties with all above it is left out of the mean. Systems tied in x
-    stand first in the reference's order and then in its reverse, and the result is the mean of both: for two tied
-    systems the expectation over random orders. nan where the reference ties all, and if a score is nan.
-
-    >>> swapped = np.array([4.0, 2, 3, 1])
-    >>> nearly_equal = tau_gap(swapped, np.array([0.6, 0.41, 0.40, 0.1]))
-    >>> far_apart = tau_gap(swapped, np.array([0.6, 0.41, 0.2, 0.1]))
-    >>> round(nearly_equal, 4), round(far_apart, 4)
-    (0.9667, 0.65)
-    """
-    return _single(x, reference, "tau_gap")
-
-
-def tau_at_k(x: Floats, reference: Floats, *, cutoff: int = TOP) -> float:
-    """tau@k: Kendall's tau-b over the reference's best `cutoff` systems alone.
-
-    Systems that the reference ties with the last of them count too. nan where one side ties all of these systems, and
-    if a score is nan.
-
-    Raises
-    ------
-    ArgumentError
-        A cut-off below 2.
-
-    >>> tau_at_k(np.array([4.0, 3, 1, 2]), np.array([4.0, 3, 2, 1]), cutoff=2)
-    1.0
-    """
-    return _single(x, reference, "tau_at_k", cutoff)
 
 
 def pearson(x: Floats, y: Floats) -> float:
@@ -183,20 +93,17 @@ def rmse(x: Floats, y: Floats) -> float:
     return _single(x, y, "rmse")
 
 
-def row_correlations(
-    x: Floats, y: Floats, *, kind: Kind = "tau_b", cutoff: int = TOP, threads: int | None = None
-) -> Floats:
+def row_correlations(x: Floats, y: Floats, *, kind: Kind = "tau_b", threads: int | None = None) -> Floats:
     """(rows,) one correlation for each row of x with the same row of y, for many pairs of rankings at once.
 
     x : (rows, systems). y : (rows, systems), or (systems,) for one ranking that all are compared with.
-    kind : "tau_a", "tau_b", "ap", "tau_gap", "tau_at_k" (for these three rows of x are walked, y is the reference),
-        "pearson" or "rmse"; as the functions for single pairs, nan for a row with a nan on either side.
-    cutoff : number of the reference's best systems that "tau_at_k" compares.
+    kind : "tau_a", "tau_b", "ap" (rows of x are walked, y is the reference), "pearson" or "rmse"; as the functions for
+        single pairs, nan for a row with a nan on either side.
 
     Raises
     ------
     ArgumentError
-        An unknown kind; tables of different shape, or of fewer than 2 systems; a cut-off below 2.
+        An unknown kind; tables of different shape, or of fewer than 2 systems.
 
     >>> rankings = np.array([[1.0, 2, 3], [3, 2, 1]])
     >>> row_correlations(rankings, rankings[0], kind="tau_a").tolist()
@@ -204,10 +111,8 @@ def row_correlations(
     """
     if kind not in get_args(Kind):
         raise ArgumentError(f"kind={kind!r}: choose from {', '.join(get_args(Kind))}")
-    if cutoff < 2:
-        raise ArgumentError(f"cutoff={cutoff!r}: at least 2 systems are needed to compare rankings")
     first, second = _tables(x, y)
-    compute = partial(kernels.tau_at_k, cutoff=cutoff) if kind == "tau_at_k" else _KERNELS[kind]
+    compute = _KERNELS[kind]
     rows, systems = first.shape
     at_once = max(1, BLOCK // systems)
     blocks = [slice(a, a + at_once) for a in range(0, rows, at_once)]
@@ -259,14 +164,14 @@ def shared_means(first: Floats, second: Floats) -> tuple[Floats, Floats, int, in
     return settled(x.mean(axis=0)), settled(y.mean(axis=0)), n_topics, n_systems
 
 
-def _single(x: Floats, y: Floats, kind: Kind, cutoff: int = TOP) -> float:
+def _single(x: Floats, y: Floats, kind: Kind) -> float:
     first, second = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if first.ndim != 1 or second.ndim != 1:
         raise ArgumentError(
             f"scores of shapes {first.shape} and {second.shape}: two vectors, one score per system, were expected; "
             "row_correlations(x, y, kind=kind) takes many at once"
         )
-    return float(row_correlations(first[None], second[None], kind=kind, cutoff=cutoff)[0])
+    return float(row_correlations(first[None], second[None], kind=kind)[0])
 
 
 def _tables(x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -280,12 +185,3 @@ def _tables(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     if first.shape[1] < 2:
         raise ArgumentError(f"scores of {first.shape[1]} system(s): at least 2 are needed to compare rankings")
     return first, second
-
-
-def _untied(scores: Floats, n: int, rng: np.random.Generator) -> Floats:
-    """(n, systems) ranks, the highest score having the highest, equal scores in random order."""
-    shuffled = rng.permuted(np.tile(np.arange(scores.size), (n, 1)), axis=1)
-    order = np.take_along_axis(shuffled, np.argsort(scores[shuffled], axis=1, kind="stable"), axis=1)
-    ranks = np.empty((n, scores.size))
-    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(scores.size, dtype=np.float64), order.shape), axis=1)
-    return ranks

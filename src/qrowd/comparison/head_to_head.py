@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.signed_rank import Zeros, signed_rank_p
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.comparison.signed_rank import signed_rank_p
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
@@ -39,7 +39,6 @@ class HeadToHead(Result):
     ties: NDArray[np.int64]
     losses: NDArray[np.int64]
     p: Floats
-    zeros: Zeros
 
     @property
     def ahead(self) -> tuple[str, ...]:
@@ -59,10 +58,8 @@ class HeadToHead(Result):
         return {"assessor": (PANEL, *self.assessors), **{name: getattr(self, name) for name in names}}
 
 
-def head_to_head(scores: AnyScores, first: str, second: str, *, zeros: Zeros = "wilcox") -> HeadToHead:
+def head_to_head(scores: AnyScores, first: str, second: str) -> HeadToHead:
     """Compare two systems by the panel and by each assessor, by one measure.
-
-    zeros : treatment of topics without a difference, as in `top_set`, like the rest of the test.
 
     Raises
     ------
@@ -75,7 +72,6 @@ def head_to_head(scores: AnyScores, first: str, second: str, *, zeros: Zeros = "
     >>> found.difference.round(3).tolist(), found.ahead, found.behind
     ([0.1, 0.3, -0.1], ('ann',), ('bob',))
     """
-    check_choice("zeros", zeros, Zeros)
     values, (assessors, _, systems) = one_measure(scores)
     i, j = (number_of(name, systems, "system") for name in (first, second))
     if i == j:
@@ -86,7 +82,7 @@ def head_to_head(scores: AnyScores, first: str, second: str, *, zeros: Zeros = "
     difference[np.abs(difference) <= 1e-12 * scale] = 0.0  # rounding errors
     sign = np.sign(difference)
     wins, ties, losses = ((sign == which).sum(axis=1) for which in (1, 0, -1))
-    p = signed_rank_p(np.ascontiguousarray(difference.T), zeros, scale)
+    p = signed_rank_p(difference.T, scale)
     mean = known_mean(difference, axis=1)
     mean[np.abs(mean) <= 1e-12 * scale] = 0.0
-    return HeadToHead(systems[i], systems[j], assessors, mean, wins, ties, losses, p, zeros)
+    return HeadToHead(systems[i], systems[j], assessors, mean, wins, ties, losses, p)

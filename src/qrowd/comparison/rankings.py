@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.correlation import TOP, Kind, means_of_others, row_correlations, shared_means
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.comparison.correlation import Kind, means_of_others, row_correlations, shared_means
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import pair_counts
 from qrowd.model.labels import number_of, plural
@@ -20,8 +20,7 @@ from qrowd.model.scores import one_measure, one_table
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-KINDS: tuple[Kind, ...] = ("tau_b", "tau_a", "ap", "tau_gap", "tau_at_k", "pearson", "rmse")
-Ties = Literal["ignore", "half", "agree"]
+KINDS: tuple[Kind, ...] = ("tau_b", "tau_a", "ap", "pearson", "rmse")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +28,10 @@ class Correlations(Result):
     """Each assessor's ranking of the systems by their means, compared with the reference; arrays are (assessors,).
 
     reference : the assessor that the others are compared with; None: the panel without the assessor.
-    tau_b, tau_a, ap, tau_gap, tau_at_k, pearson, rmse : of the systems' means over the topics where both sides have a
-        score. For AP correlation and tau_GAP, the assessor's list is walked and the reference decides; tau@k is about
-        the reference's best systems. nan where fewer than two systems can be compared, and for the reference itself.
+    tau_b, tau_a, ap, pearson, rmse : of the systems' means over the topics where both sides have a score. For AP
+        correlation the assessor's list is walked and the reference decides. nan where fewer than two systems can be
+        compared, and for the reference itself.
     n_topics, n_systems : what these means rest on; a system that lacks a score in one of the topics is left out.
-    cutoff : the k of tau@k.
     """
 
     _DOTS = ("assessor", "tau_b")
@@ -43,15 +41,12 @@ class Correlations(Result):
     tau_b: Floats
     tau_a: Floats
     ap: Floats
-    tau_gap: Floats
-    tau_at_k: Floats
     pearson: Floats
     rmse: Floats
     n_topics: NDArray[np.int64]
     n_systems: NDArray[np.int64]
-    cutoff: int = TOP
 
-    _COLUMNS = ("assessors", "tau_b", "tau_a", "ap", "tau_gap", "tau_at_k", "pearson", "rmse", "n_topics", "n_systems")
+    _COLUMNS = ("assessors", "tau_b", "tau_a", "ap", "pearson", "rmse", "n_topics", "n_systems")
 
     def _sentence(self) -> str:
         known = self.tau_b[~np.isnan(self.tau_b)]
@@ -91,20 +86,18 @@ class SignAgreement(Result):
     same: int
     opposite: int
     tied: int
-    ties: Ties
 
 
-def correlations(scores: AnyScores, *, reference: str | None = None, cutoff: int = TOP) -> Correlations:
-    """Compare each assessor's ranking of the systems, by one measure, with the reference's: seven coefficients.
+def correlations(scores: AnyScores, *, reference: str | None = None) -> Correlations:
+    """Compare each assessor's ranking of the systems, by one measure, with the reference's: five coefficients.
 
     reference : name of the assessor that the others are compared with; None: for each assessor the mean over the
         others, topic by topic.
-    cutoff : number of the reference's best systems that tau@k compares.
 
     Raises
     ------
     ArgumentError
-        Scores of several measures; a reference that is not among the assessors; a cut-off below 2.
+        Scores of several measures; a reference that is not among the assessors.
 
     >>> from qrowd import Scores
     >>> values = [[[0.9, 0.5, 0.1]], [[0.8, 0.6, 0.4]], [[0.2, 0.6, 0.5]]]
@@ -127,10 +120,10 @@ def correlations(scores: AnyScores, *, reference: str | None = None, cutoff: int
     for members in by_size.values():
         first, second = np.array([x for _, x, _ in members]), np.array([y for _, _, y in members])
         rows = [a for a, _, _ in members]
-        coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind, cutoff=cutoff) for kind in KINDS])
+        coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind) for kind in KINDS])
     name = None if gold is None else assessors[gold]
     by_kind = dict(zip(KINDS, coefficients.T, strict=True))
-    return Correlations(assessors, name, **by_kind, n_topics=counts[:, 0], n_systems=counts[:, 1], cutoff=cutoff)
+    return Correlations(assessors, name, **by_kind, n_topics=counts[:, 0], n_systems=counts[:, 1])
 
 
 def ranking_agreement(scores: AnyScores) -> RankingAgreement:
@@ -150,24 +143,23 @@ def ranking_agreement(scores: AnyScores) -> RankingAgreement:
     return RankingAgreement(tuple(assessors[a] for a in order), tau_b[square], topics[square])
 
 
-def sign_agreement(x: AnyScores, y: AnyScores, *, ties: Ties = "ignore") -> SignAgreement:
+def sign_agreement(x: AnyScores, y: AnyScores) -> SignAgreement:
     """The share of differences between two systems on a topic for which two assessors agree on the sign.
 
     x, y : scores of one measure and one assessor each, with the same topics and systems in the same order; a system
         that is nan for one of them is left out on that topic.
-    ties : a difference of 0 for either assessor is left out ("ignore": same / (same + opposite)), counts one half
-        ("half"), or counts as agreement ("agree").
+
+    The share is same / (same + opposite): a difference of 0 for either assessor says nothing.
 
     Raises
     ------
     ArgumentError
-        An unknown option; sides with other topics or systems.
+        Sides with other topics or systems.
 
     >>> from qrowd import Scores
     >>> sign_agreement(Scores.from_array([[0.9, 0.5, 0.1]]), Scores.from_array([[0.9, 0.1, 0.1]]))
-    SignAgreement(value=1.0, same=2, opposite=0, tied=1, ties='ignore')
+    SignAgreement(value=1.0, same=2, opposite=0, tied=1)
     """
-    check_choice("ties", ties, Ties)
     (first, labels), (second, others) = one_table(x), one_table(y)
     if labels != others:
         raise ArgumentError(
@@ -176,7 +168,5 @@ def sign_agreement(x: AnyScores, y: AnyScores, *, ties: Ties = "ignore") -> Sign
         )
     counts = pair_counts(np.ascontiguousarray(first), np.ascontiguousarray(second)).sum(axis=0)
     same, opposite, pairs = int(counts[0]), int(counts[1]), int(counts[5])
-    tied = pairs - same - opposite
-    agreeing = same + {"ignore": 0.0, "half": tied / 2, "agree": tied}[ties]
-    n_pairs = pairs - (tied if ties == "ignore" else 0)
-    return SignAgreement(agreeing / n_pairs if n_pairs else np.nan, same, opposite, tied, ties)
+    counted = same + opposite
+    return SignAgreement(same / counted if counted else np.nan, same, opposite, pairs - counted)

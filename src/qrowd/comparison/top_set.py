@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import holm
 from qrowd.comparison.interval_widths import check_confidence
-from qrowd.comparison.signed_rank import Zeros, signed_rank_p
+from qrowd.comparison.signed_rank import signed_rank_p
 from qrowd.comparison.system_ranking import Correction, settled
 from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
@@ -46,7 +46,6 @@ class TopSet(Result):
     member: NDArray[np.bool_]
     n_topics: NDArray[np.int64]
     confidence: float
-    zeros: Zeros
     correction: Correction
 
     _COLUMNS = ("systems", "mean", "p", "member", "n_topics")
@@ -84,20 +83,16 @@ def top_set(
     scores: AnyScores,
     *,
     confidence: float = 0.95,
-    zeros: Zeros = "wilcox",
     correction: Correction = "none",
 ) -> TopSet:
     """The best system and those that do not differ significantly from it.
 
     scores : of one measure and one assessor, or a panel's mean (`scores.panel_mean()`).
-    zeros : treatment of topics without a difference: "wilcox" leaves them out, "pratt" ranks them and then leaves them
-        out, "zsplit" gives half their ranks to either side.
     correction : "holm" corrects p for the number of systems, which makes the set larger; "none" does not.
 
     Differences that are equal apart from rounding (1e-12 of the largest score) count as equal, so that 0.1 + 0.2 - 0.3
-    is a zero. p is scipy.stats.wilcoxon's: exact up to 50 topics where no difference is 0 and no two are equally large,
-    up to 13 where some are, else from the normal approximation without correction for continuity. Where all differences
-    are 0, p is 1. A system that does not differ significantly is not shown to be equal: with few topics the set is
+    is a zero. p is scipy.stats.wilcoxon's, which leaves out topics without a difference. Where all differences are 0, p
+    is 1. A system that does not differ significantly is not shown to be equal: with few topics the set is
     large.
 
     Raises
@@ -112,7 +107,6 @@ def top_set(
     >>> top_set(Scores.from_array(values, systems=["bm25", "dense", "tf-idf"])).members
     ('dense',)
     """
-    check_choice("zeros", zeros, Zeros)
     check_choice("correction", correction, Correction)
     check_confidence(confidence)
     values, (_, systems) = one_table(scores)
@@ -121,14 +115,14 @@ def top_set(
         raise NoOverlapError("scores: no system has a score on any topic, so none is the best")
     best = int(np.nanargmax(settled(mean)))
     differences = values - values[:, [best]]
-    p = signed_rank_p(differences, zeros, float(np.nanmax(np.abs(values))))
+    p = signed_rank_p(differences, float(np.nanmax(np.abs(values))))
     p[best] = np.nan
     if correction == "holm":
         p = holm(p)
     member = p >= 1 - confidence
     member[best] = True
     n_topics = (~np.isnan(differences)).sum(axis=0)
-    return TopSet(systems, systems[best], mean, p, member, n_topics, confidence, zeros, correction)
+    return TopSet(systems, systems[best], mean, p, member, n_topics, confidence, correction)
 
 
 def top_set_overlap(first: TopSet, second: TopSet) -> TopSetOverlap:

@@ -137,45 +137,6 @@ def ap_correlation(x: Floats, y: Floats) -> Floats:
     return out
 
 
-@kernel("float64[:,:], float64[:,:]")
-def tau_gap(x: Floats, y: Floats) -> Floats:
-    """tau_GAP of the ranking x, walked from the top, with the reference y, whose differences are the weights.
-
-    tau_gap = 2 / m * sum of C(i) / G(i) - 1 over the systems i below others, with G(i) the sum of |y_j - y_i| over the
-    systems j above i in x, C(i) its part where y_j > y_i, and m the number of systems with G(i) > 0. Systems tied in x
-    stand first in the order of y and then in its reverse; the result is the mean of both. nan where y ties all.
-    """
-    n = x.shape[1]
-    out = np.empty(x.shape[0])
-    for r in range(x.shape[0]):
-        s = r if y.shape[0] > 1 else 0
-        total = 0.0
-        for reverse in range(2):
-            shares, m = 0.0, 0
-            for i in range(n):
-                u, v = x[r, i], y[s, i]
-                gaps, ordered = 0.0, 0.0
-                for j in range(n):
-                    gap = y[s, j] - v
-                    above = x[r, j] > u or (x[r, j] == u and (gap < 0.0 if reverse == 1 else gap > 0.0))
-                    if above:
-                        gaps += abs(gap)
-                        ordered += max(gap, 0.0)
-                if gaps > 0.0:
-                    shares += ordered / gaps
-                    m += 1
-            total += shares / m if m > 0 else np.nan
-        out[r] = total - 1.0
-    return out
-
-
-def tau_at_k(x: Floats, y: Floats, cutoff: int) -> Floats:
-    """tau-b over the systems whose score in the reference y is at least the cutoff-th highest."""
-    k = min(cutoff, y.shape[1])
-    lowest = np.partition(y, -k, axis=1)[:, -k, None]
-    return tau_b(x, np.where(y >= lowest, y, np.nan))
-
-
 def pearson(x: Floats, y: Floats) -> Floats:
     """Pearson's product-moment correlation; nan where one side does not vary but for rounding."""
     a, b = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)

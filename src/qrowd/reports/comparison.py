@@ -9,7 +9,7 @@ from itertools import repeat
 from math import isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any
 
-from qrowd.comparison.correlation import TOP, means_of_others
+from qrowd.comparison.correlation import means_of_others
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.kinship import Kinship, kinship
@@ -103,8 +103,6 @@ class AssessorRow:
     tau_b: Annotated[float, Column("tau-b", _three)]
     tau_a: Annotated[float, Column("tau-a", _three)]
     ap: Annotated[float, Column("AP correlation", _three)]
-    tau_gap: Annotated[float, Column("tau_GAP", _three)]
-    tau_at_k: Annotated[float, Column(f"tau@{TOP}", _three)]
     pearson: Annotated[float, Column("Pearson", _three)]
     rmse: Annotated[float, Column("RMSE", _three)]
     same_sign: Annotated[float, Column("same sign", _three)]
@@ -466,8 +464,6 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
     other = reference or "the panel without the assessor"
     yield Note("agreement of rankings", f"each assessor with {other}, over the topics where both have a score")
     yield Note("AP correlation", "down the assessor's list, by the order of the other; tied systems in expectation")
-    yield Note("tau_GAP", "the same weighted by the other's differences; tied systems in the best and the worst order")
-    yield Note("tau@k", f"tau-b over the other's best {TOP} systems")
     yield Note("same sign", "of all differences of two systems on a topic, ties left out")
     yield from interval_notes(first.intervals)
     if first.kinship is not None:

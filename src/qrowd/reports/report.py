@@ -46,7 +46,7 @@ from qrowd.reports.unanswered import unanswered
 if TYPE_CHECKING:
     from qrowd.judge.outcome import Statuses
 
-OF_OTHER_TABLES = ("AP correlation", "tau_GAP", "tau@k", "same sign", "P(ahead again)", "pair", "top set")
+OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair", "top set")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
 READING = "files"
 """Kind of the notes on how files were read."""
