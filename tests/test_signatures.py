@@ -58,7 +58,6 @@ OTHER_SENSE = {  # (name, where): why this spelling stands here
     ("grades", "pairs_of_grades"): "the grades themselves",
     ("ties", "dawid_skene"): "ties between grades, not between scores",
     ("ties", "majority_vote"): "ties between grades, not between scores",
-    ("ties", "sign_agreement"): "ties between systems on a topic",
     ("ties", "bradley_terry"): "preferences for neither document",
     ("ties", "from_grades"): "documents of the same grade",
     ("n", "Judgments.slots"): "the number of slots",
