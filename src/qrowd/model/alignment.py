@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
-from qrowd.kernels.lists import find_labels, pooled_entries
+from qrowd.kernels.lists import pooled_entries
 from qrowd.model.labels import first_of
 from qrowd.model.panel import Pool
-from qrowd.model.runs import Rankings, Runs, ScoreDtype, label_text
+from qrowd.model.runs import Rankings, Runs, ScoreDtype
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,8 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
     in_both = (number >= 0)[:, None]
     list_starts = np.where(in_both, rankings.starts.T[number], 0)
     lengths = np.where(in_both, rankings.lengths.T[number], 0)
-    label_in_runs = _places(pool.documents, runs)
+    number_in_runs = [runs.document_number.get(label, -1) for label in pool.documents]
+    label_in_runs = np.array(number_in_runs, np.int32)
     pool_starts, pool_document, pair = pool.starts, label_in_runs[pool.document], None
     if pool.duplicates:
         pool_starts, pool_document, pair = _with_duplicates(pool, pool_document, runs)
@@ -240,14 +241,6 @@ def no_shared_topic(of_runs: Sequence[str], of_judgments: Sequence[str]) -> str:
         f"runs and judgments share no topic: runs have {first_of(of_runs, 3)}, judgments {first_of(of_judgments, 3)}; "
         "check that both are of the same collection"
     )
-
-
-def _places(labels: tuple[str, ...], runs: Runs) -> NDArray[np.int32]:
-    """(labels,) number of each document label in the runs, -1 where they lack it."""
-    places = np.empty(len(labels), np.int32)
-    slots = np.full(1 << (2 * len(labels)).bit_length(), -1, np.int64)
-    find_labels(*label_text(labels), *runs.document_text, slots, places)
-    return places
 
 
 def _with_duplicates(

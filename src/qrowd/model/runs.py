@@ -61,7 +61,7 @@ class Runs(Displayed):
         bad = np.flatnonzero(~np.isfinite(self.score))
         if bad.size:
             raise InputError(f"{self.describe(int(bad[0]))}: the score is not a finite number")
-        rows = first_duplicate(self.system, self.topic, self.document) if self._may_repeat() else None
+        rows = first_duplicate(self.system, self.topic, self.document)
         if rows is not None:
             raise RowError(rows[1] + 1, f"{self.describe(rows[1])}: the document is in the list twice")
         for name in ("system", "topic", "document", "score", "rank"):
@@ -181,44 +181,39 @@ class Runs(Displayed):
         return {}
 
     @cached_property
-    def document_text(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The document labels one after the other as bytes, and (documents + 1,) where each begins and ends."""
-        return label_text(self.documents)
-
-    @cached_property
     def document_number(self) -> dict[str, int]:
         """Number of each document label."""
         return {label: i for i, label in enumerate(self.documents)}
 
     def _rank(self, score_dtype: ScoreDtype) -> Rankings:
-        from qrowd.kernels.lists import scores_down_lists
-
         # To the nearest single-precision number, overflowing to infinity as a C cast does.
         with np.errstate(over="ignore"):
             score = self.score if score_dtype == "float64" else self.score.astype(np.float32)
-        rows, starts, lengths = self._rows_by_list()
-        ordered = score if rows is None else score[rows]
-        tied, rises = np.zeros(len(self), bool), np.zeros(starts.size, bool)
-        n_tied = scores_down_lists(starts, lengths, ordered, rises, tied)
-        if rises.any():
-            rows = np.arange(len(self)) if rows is None else rows
-            group, places = _rows_of(starts, lengths, np.flatnonzero(rises))
-            rows[places] = rows[places[np.lexsort((-ordered[places], group))]]
+        lists = self._lists
+        rows = np.argsort(lists, kind="stable")
+        lists, ordered = lists[rows], score[rows]
+        same = lists[1:] == lists[:-1]
+        rising = same & (ordered[1:] > ordered[:-1])
+        if rising.any():
+            places = np.flatnonzero(np.isin(lists, lists[1:][rising]))  # of the lists that are not written best first
+            rows[places] = rows[places[np.lexsort((-ordered[places], lists[places]))]]
             ordered = score[rows]
-            tied[:] = False
-            n_tied = scores_down_lists(starts, lengths, ordered, np.zeros(starts.size, bool), tied)
-        if n_tied:
-            rows = np.arange(len(self)) if rows is None else rows
+        tied = np.append(np.zeros(min(rows.size, 1), bool), same & (ordered[1:] == ordered[:-1]))
+        if tied.any():
             self._break_ties(rows, tied)
         shape = (len(self.systems), len(self.topics))
-        document = self.document if rows is None else self.document[rows]
-        return Rankings(starts.reshape(shape), lengths.reshape(shape), document, tied)
+        lengths = np.bincount(lists, minlength=shape[0] * shape[1])
+        starts = np.cumsum(lengths) - lengths
+        return Rankings(starts.reshape(shape), lengths.reshape(shape), self.document[rows], tied)
 
     def _break_ties(self, rows: NDArray[np.int64], tied: NDArray[np.bool_]) -> None:
-        """Put every group of equal scores into descending order of document id, in place."""
-        from qrowd.kernels.lists import sort_ties
-
-        sort_ties(rows, tied, self.document, *self.document_text)  # by bytes, as trec_eval's strcmp
+        """Put every group of equal scores into descending order of document id, in place: by bytes, as C's strcmp."""
+        places = np.flatnonzero(tied | np.append(tied[1:], False))
+        documents, number = np.unique(self.document[rows[places]], return_inverse=True)
+        labels = [self.documents[d].encode("utf-8", "surrogateescape") for d in documents.tolist()]
+        position = np.empty(documents.size, np.int64)
+        position[sorted(range(documents.size), key=labels.__getitem__, reverse=True)] = np.arange(documents.size)
+        rows[places] = rows[places[np.lexsort((position[number], np.cumsum(~tied)[places]))]]
 
     @property
     def _lists(self) -> NDArray[np.int64]:
@@ -226,56 +221,15 @@ class Runs(Displayed):
         return self.system.astype(np.int64) * len(self.topics) + self.topic
 
     @cached_property
-    def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """(lists,) first row and length of each list; None where the rows of a list do not stand together."""
-        from qrowd.kernels.lists import list_bounds
-
-        n_lists = len(self.systems) * len(self.topics)
-        starts, lengths = np.zeros(n_lists, np.int64), np.zeros(n_lists, np.int64)
-        return (starts, lengths) if list_bounds(self.system, self.topic, len(self.topics), starts, lengths) else None
-
-    def _rows_by_list(self) -> tuple[NDArray[np.int64] | None, NDArray[np.int64], NDArray[np.int64]]:
-        """Rows in order of lists, None where they stand so; and (lists,) the first place and length of each."""
-        if self._bounds is None:
-            lists = self._lists
-            lengths = np.bincount(lists, minlength=len(self.systems) * len(self.topics))
-            return np.argsort(lists, kind="stable"), np.cumsum(lengths) - lengths, lengths
-        first, lengths = self._bounds
-        starts = np.cumsum(lengths) - lengths
-        in_order = bool((starts == first)[lengths > 0].all())
-        return None if in_order else _rows_of(first, lengths, np.arange(first.size))[1], starts, lengths
-
-    def _may_repeat(self) -> bool:
-        """False where one pass over the rows shows that no list holds a document twice."""
-        from qrowd.kernels.lists import has_repeats
-
-        return self._bounds is None or has_repeats(
-            *self._bounds, self.document, 0, np.full(len(self.documents), -1, np.int64)
-        )
-
-    @cached_property
     def rank_contradictions(self) -> int:
         """How many lists state ranks that put a lower score above a higher one."""
         if self.rank is None or not len(self):
             return 0
-        if self._bounds is None:
-            return self._contradictions(np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank)))
-        from qrowd.kernels.lists import ranks_down_lists
-
-        contradicts, undecided = np.zeros((2, self._bounds[0].size), bool)
-        rank = self.rank.astype(np.float64, copy=False)
-        ranks_down_lists(*self._bounds, rank, self.score, contradicts, undecided)
-        rows = np.sort(_rows_of(*self._bounds, np.flatnonzero(undecided))[1])
-        return int(contradicts.sum()) + self._contradictions(rows[~np.isnan(self.rank[rows])])
-
-    def _contradictions(self, rows_checked: NDArray[np.int64]) -> int:
-        """How many of the lists of these rows contradict their ranks."""
-        if not rows_checked.size or self.rank is None:
+        rows = np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank))
+        if not rows.size:
             return 0
-        lists, score = self._lists[rows_checked], self.score[rows_checked]
-        rank = self.rank[rows_checked].astype(np.float64)
-        rows = _sorted_within(lists, -rank)
-        lists, rank, score = lists[rows], rank[rows], score[rows]
+        rows = rows[np.lexsort((self.rank[rows], self._lists[rows]))]
+        lists, rank, score = self._lists[rows], self.rank[rows], self.score[rows]
         # Documents of one rank stand together: the lowest score there against the highest of the next rank.
         firsts = np.flatnonzero(np.append(True, (lists[1:] != lists[:-1]) | (rank[1:] != rank[:-1])))
         lowest, highest, lists = np.minimum.reduceat(score, firsts), np.maximum.reduceat(score, firsts), lists[firsts]
@@ -311,39 +265,6 @@ class Rankings:
         """(systems, topics) which lists hold at least one tie."""
         n_before = np.append(0, np.cumsum(self.tied))
         return np.asarray(n_before[self.starts + self.lengths] > n_before[self.starts])
-
-
-def _sorted_within(lists: NDArray[np.int64], key: NDArray[np.floating]) -> NDArray[np.int64]:
-    """Rows by list and falling key, equal ones as they came; only lists not written in that order are sorted."""
-    rows = np.argsort(lists, kind="stable")
-    group, ordered = lists[rows], key[rows]
-    rising = np.flatnonzero((ordered[1:] > ordered[:-1]) & (group[1:] == group[:-1]))
-    if rising.size:
-        unsorted = np.zeros(int(group[-1]) + 1, bool)
-        unsorted[group[rising]] = True
-        places = np.flatnonzero(unsorted[group])
-        rows[places] = rows[places[np.lexsort((-ordered[places], group[places]))]]
-    return rows
-
-
-def label_text(labels: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The labels one after the other as bytes, and (labels + 1,) where each begins and ends."""
-    whole = "".join(labels)
-    if whole.isascii():
-        text, lengths = whole.encode(), np.fromiter(map(len, labels), np.int64, len(labels))
-    else:
-        parts = [label.encode("utf-8", "surrogateescape") for label in labels]
-        text, lengths = b"".join(parts), np.fromiter(map(len, parts), np.int64, len(parts))
-    return np.frombuffer(text, np.uint8), np.append(0, np.cumsum(lengths))
-
-
-def _rows_of(
-    starts: NDArray[np.int64], lengths: NDArray[np.int64], lists: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of the list of each row of these lists, and the rows."""
-    sizes = lengths[lists]
-    before = np.repeat(starts[lists] - (np.cumsum(sizes) - sizes), sizes)
-    return np.repeat(lists, sizes), before + np.arange(before.size)
 
 
 def concatenate_runs(parts: Sequence[Runs]) -> Runs:

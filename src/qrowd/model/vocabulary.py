@@ -63,28 +63,11 @@ class Vocabulary:
             place_words(self._pool, self._ends, self._size, self._slots)
 
 
-class Words:
-    """Vocabularies by what their words name, and which of many lists a document was last seen in."""
+class Words(dict[str, Vocabulary]):
+    """Vocabularies by what their words name."""
 
-    def __init__(self) -> None:
-        self._vocabularies: dict[str, Vocabulary] = {}
-        self._last_list = np.empty(0, np.int64)
-        self._n_lists = 0
-
-    def __getitem__(self, role: str) -> Vocabulary:
-        return self._vocabularies.setdefault(role, Vocabulary())
-
-    def last_list(self, n_lists: int) -> tuple[int, NDArray[np.int64]]:
-        """The number of the first of so many new lists; and (documents, or more) the last list of each, if any, for
-        the caller to keep up.
-        """
-        first, n_documents = self._n_lists, len(self["document"])
-        if n_documents > self._last_list.size:
-            grown = np.full(2 * n_documents, -1, np.int64)
-            grown[: self._last_list.size] = self._last_list
-            self._last_list = grown
-        self._n_lists += n_lists
-        return first, self._last_list
+    def __missing__(self, role: str) -> Vocabulary:
+        return self.setdefault(role, Vocabulary())
 
 
 def joined_codes(vocabulary: Vocabulary, columns: Sequence[Codes]) -> tuple[tuple[str, ...], Codes]:

@@ -122,7 +122,7 @@ def number_labels(fields: Fields, words: Words) -> Parsed:
         vocabulary.encode(fields.characters, fields.starts[i], fields.ends[i])
         for i, vocabulary in enumerate(vocabularies)
     )
-    if format.key and _repeats(words, vocabularies, codes):
+    if format.key and first_duplicate(*codes) is not None:
         raise next(mistakes(fields.text, fields.name, format))
     return Parsed(
         fields.name,
@@ -133,21 +133,6 @@ def number_labels(fields: Fields, words: Words) -> Parsed:
         None if format.rank is None else narrow(fields.numbers[-1]),
         fields.text if format.problem else b"",
     )
-
-
-def _repeats(words: Words, vocabularies: Sequence[Vocabulary], codes: Sequence[Codes]) -> bool:
-    """Whether a list holds a document twice: told in one pass over the rows where those of each list stand together."""
-    from qrowd.kernels.lists import has_repeats, list_bounds
-
-    topic, document, *tags = codes
-    tag = tags[0] if tags else np.zeros_like(topic)
-    n_topics, _, *n_tags = (len(vocabulary) for vocabulary in vocabularies)
-    n_lists = n_topics * (n_tags[0] if n_tags else 1)
-    if n_lists < 8 * topic.size + (1 << 16):
-        starts, lengths = np.zeros((2, n_lists), np.int64)
-        if list_bounds(tag, topic, n_topics, starts, lengths):
-            return has_repeats(starts, lengths, document, *words.last_list(n_lists))
-    return first_duplicate(tag, topic, document) is not None
 
 
 def _decide(numbers: NDArray[np.float64], characters: NDArray[np.uint8], begin: int, kinds: NDArray[np.int64]) -> None:
