@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 import dataclasses
 import os
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from qrowd.errors import FileError
 from qrowd.judge.exchange import Message, Reply, Request, TokenChoice
-from qrowd.judge.record import Record, Recorded, is_complete
+from qrowd.judge.record import Record, is_complete
 
 REQUEST = Request("http://localhost:1/v1", "small", (Message("user", "hello"),), {"temperature": 0})
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=5)  # lone surrogates too
@@ -155,12 +154,3 @@ def test_a_record_of_a_later_version_is_refused_in_one_line(tmp_path):
 
 async def _reply(model, request):
     return await model.ask(request)
-
-
-def test_a_record_answers_as_a_model_what_it_holds_and_nothing_else(tmp_path):
-    with Record(tmp_path / "judge.sqlite") as record:
-        record.add(REQUEST, Reply(text="1"))
-        model = Recorded(record, "small", REQUEST.endpoint)
-        other = dataclasses.replace(REQUEST, sample=2)
-        assert asyncio.run(_reply(model, REQUEST)) == Reply(text="1")
-        assert asyncio.run(_reply(model, other)) == Reply(error="not in the record")

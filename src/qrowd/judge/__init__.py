@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from qrowd.judge.questions import read_document_texts as read_document_texts
     from qrowd.judge.questions import read_topic_texts as read_topic_texts
     from qrowd.judge.record import Record as Record
-    from qrowd.judge.record import Recorded as Recorded
     from qrowd.judge.running import AskOptions as AskOptions
 
 _HOME = {
@@ -56,7 +55,6 @@ _HOME = {
     "ReadBatches": "batch_files",
     "Reading": "answers",
     "Record": "record",
-    "Recorded": "record",
     "Reply": "exchange",
     "Request": "exchange",
     "Statuses": "outcome",

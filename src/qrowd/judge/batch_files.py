@@ -17,12 +17,11 @@ from urllib.parse import quote
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import write_whole
 from qrowd.judge.asking import Job
-from qrowd.judge.chat import ChatModel, body, read_body
+from qrowd.judge.chat import PATH, ChatModel, body, read_body
 from qrowd.judge.exchange import Reply, Request
 from qrowd.judge.prices import Prices, expected_tokens, tokens_of
 from qrowd.judge.record import Record, is_complete, read_request, request_text
 from qrowd.judge.running import ASK_OPTIONS, AskOptions
-from qrowd.judge.wire import PATH
 from qrowd.model.result import Result
 from qrowd.paths import PathLike
 

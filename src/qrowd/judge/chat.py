@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,11 +20,23 @@ from urllib.parse import urlsplit
 
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.judge.exchange import Reply, Request, TokenChoice
-from qrowd.judge.wire import LONGEST_BODY, PATH, Server, authorization, missing_package, without_key
 
 if TYPE_CHECKING:
     import httpx2
 
+KEYS = {  # the environment variables in which users of these servers keep their keys
+    "api.anthropic.com": "ANTHROPIC_API_KEY",
+    "api.deepseek.com": "DEEPSEEK_API_KEY",
+    "api.groq.com": "GROQ_API_KEY",
+    "api.mistral.ai": "MISTRAL_API_KEY",
+    "api.openai.com": "OPENAI_API_KEY",
+    "api.together.xyz": "TOGETHER_API_KEY",
+    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+    "openrouter.ai": "OPENROUTER_API_KEY",
+}
+PATH = "/chat/completions"
+LONGEST_BODY = 16 * 2**20  # bytes of one answer
+SHORTEST_SECRET = 6  # characters; servers without keys are given words such as "none"
 EXPECTED = "expected URL#NAME, as in http://localhost:8000/v1#qwen3"
 _SCHEMA_WORDS = ("response_format", "json_schema", "structured output", "guided", "grammar")
 
@@ -45,9 +59,11 @@ class ChatModel:
     """
 
     def __init__(self, url: str, name: str, *, key_from_environment: str | None = None, timeout: float = 120.0) -> None:
-        self.server = Server(url, key_from_environment=key_from_environment)
-        self.endpoint, self.name, self.timeout = self.server.endpoint, name, timeout
-        self.key_from_environment = self.server.key_from_environment
+        self.endpoint, self.name, self.timeout = _endpoint(url), name, timeout
+        host = host_of(self.endpoint)
+        own_variable = "QROWD_KEY_" + re.sub(r"\W", "_", host, flags=re.ASCII).upper()
+        self.key_from_environment = key_from_environment or KEYS.get(host) or own_variable
+        self._needs_key = key_from_environment is not None or host in KEYS
         self._sends_schema = True
         self._client: httpx2.AsyncClient | None = None
         self._url: httpx2.URL | str = self.endpoint + PATH
@@ -71,10 +87,19 @@ class ChatModel:
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
 
+    def _key(self) -> str:
+        """The key; empty where there is none and the server may need none."""
+        key = os.environ.get(self.key_from_environment, "").strip()
+        if self._needs_key and not key:
+            raise QrowdError(f"the environment variable {self.key_from_environment} holds no key")
+        if not (key.isascii() and key.isprintable()):  # refused here: a library's error would print it
+            raise QrowdError(f"{self.key_from_environment} holds characters that no key has")
+        return key
+
     async def _attempt(self, request: Request, sends_schema: bool) -> Reply:
         client = self._open()
         try:
-            key = self.server.key()
+            key = self._key()
         except QrowdError as error:
             return Reply(error=str(error), http_status=401)
         start = time.monotonic()
@@ -100,7 +125,7 @@ class ChatModel:
 
     async def _post(self, client: httpx2.AsyncClient, content: bytes, key: str) -> tuple[int, dict[str, str], bytes]:
         """(status, headers, body) of one call; of a body that is too long, a little more than may be."""
-        headers = {"content-type": "application/json"} | authorization(key)
+        headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {key}"} if key else {})
         async with client.stream("POST", self._url, content=content, headers=headers) as response:
             parts, size = list[bytes](), 0
             async for part in response.aiter_bytes():
@@ -117,7 +142,8 @@ class ChatModel:
             try:
                 import httpx2
             except ModuleNotFoundError:
-                raise missing_package() from None
+                words = "asking a model behind a URL needs httpx2; pip install 'qrowd[judge]'"
+                raise QrowdError(words) from None
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
             self._url = httpx2.URL(self.endpoint + PATH)  # parsed once
             self._client = httpx2.AsyncClient(limits=limits, timeout=self.timeout, follow_redirects=False)
@@ -271,3 +297,32 @@ def _tokens(logprobs: Any) -> tuple[TokenChoice, ...]:
         )
     except (TypeError, KeyError, ValueError, AttributeError):
         return ()
+
+
+def without_key(text: str, key: str) -> str:
+    """A body in which a key that the server repeats is replaced, also where JSON escapes it."""
+    if len(key) < SHORTEST_SECRET:
+        return text
+    text = text.replace(key, "[key]")
+    if "\\" not in text:
+        return text
+    try:
+        plain = json.dumps(json.loads(text), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+    escaped = json.dumps(key, ensure_ascii=False)[1:-1]
+    return plain.replace(escaped, "[key]") if escaped in plain else text
+
+
+def _endpoint(url: str) -> str:
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable or parts.username or parts.password or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ArgumentError(
+            "url: expected http:// or https:// with host and path only, such as http://localhost:8000/v1; keys are "
+            "read from the environment"
+        )
+    return url.strip().rstrip("/").removesuffix(PATH)

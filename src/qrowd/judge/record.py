@@ -172,21 +172,6 @@ class Record:
         return f"Record({fspath(self.path)!r})"
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """A model that answers from a record only: an exact repetition without a network.
-
-    A request that has no complete reply there gets the reply of its latest attempt, or an error.
-    """
-
-    record: Record
-    name: str
-    endpoint: str
-
-    async def ask(self, request: Request) -> Reply:
-        return self.record.latest(request.key) or Reply(error="not in the record")
-
-
 # ---- the file
 
 
