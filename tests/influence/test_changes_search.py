@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import qrowd
 from qrowd.errors import MeasureError
+from qrowd.influence.cells import cells_of
 from qrowd.influence.changes_search import search, single_changes
 from qrowd.influence.lower_bounds import least_by_cells, reductions_by_scoring
-from qrowd.influence.scored import scored_cells
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_demo
 
@@ -148,7 +148,7 @@ def test_the_bounds_by_scoring_contain_the_exact_number_of_a_weighted_sum(measur
     if np.isnan(result.n_changes[0]):
         return
     options = {"systems": None, "change": "grade", "conventions": qrowd.Conventions()}
-    cells = scored_cells(qrowd.Runs.from_dict(runs), made(rows), qrowd.measure(measure), **options)
+    cells = cells_of(qrowd.Runs.from_dict(runs), made(rows), qrowd.measure(measure), **options)
     singles = single_changes(cells, "grade")
     by_cell = cells.by_cell(0, 1)
     sign = 1.0 if by_cell.sum() > 0 else -1.0

@@ -16,6 +16,7 @@ from qrowd.errors import ArgumentError, MeasureError
 from qrowd.influence.cells import cells_of
 from qrowd.influence.lower_bounds import normaliser_limits
 from qrowd.influence.weighted_changes import Steps, concave_hulls, least_number
+from qrowd.influence.weighted_sums import weighted_sums
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_demo
 
@@ -165,7 +166,7 @@ def test_no_changes_leave_the_limits_of_a_normaliser(seed, change, n):
     runs, judgments = objects(rankings, table, 3)
     options = {"systems": None, "change": change, "conventions": qrowd.Conventions()}
     cells = cells_of(qrowd.Runs.from_dict(runs), judgments, qrowd.measure(measure), **options)
-    smallest, largest = normaliser_limits(cells, change)
+    smallest, largest = normaliser_limits(weighted_sums(cells), change)
     for cell, (own, other) in enumerate([("ann", "bob"), ("bob", "ann")]):
         grades, others = table["t0", own], table["t0", other]
         choices = [range(4) if change == "grade" else {g, others.get(d, g)} for d, g in grades.items()]

@@ -1,14 +1,16 @@
-"""The difference of two systems as a weighted sum of the gains of judgments, by cells.
+"""Scores of systems by the judgments of each topic and assessor, and what they become when judgments change.
 
-A cell is a topic as one assessor judged it. The score of a system there is a sum of weight x gain over the documents
-it ranks, over a normaliser. The difference of two systems is the mean over topics of the means over the assessors who
-have a score there, so that a cell has the share 1 / (topics x assessors of the topic).
+A cell is a topic as one assessor judged it. The difference of two systems is the mean over topics of the means over the
+assessors who have a score there, so that a cell has the share 1 / (topics x assessors of the topic).
+
+The judgments of one assessor after each change are those of one more assessor, and `qrowd.evaluate` scores hundreds of
+assessors at once. A change matters to its own topic alone, so that one such assessor takes a change of each topic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -17,36 +19,31 @@ import numpy as np
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.measures.gain import NDCG
-from qrowd.measures.precision import R
-from qrowd.measures.scoring import ByGain, Linear, TopicView
-from qrowd.model.alignment import align
+from qrowd.measures.scoring import ByGain, Scored, TopicView
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
 from qrowd.model.measure import Measure
-from qrowd.model.panel import Panel, Pool
+from qrowd.model.panel import Coded, Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.model.scores import Scores
 
 Change = Literal["grade", "panel"]
 ROUNDING = 1e-12  # differences of less are 0
 FIXED = ("ties", "unjudged", "missing", "empty", "duplicates")  # conventions that must have their default
+AT_ONCE = 1 << 25  # judgments of all variants that are scored together
+MOST_LEVELS = 255
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What a measure reads of systems and judgments; cell t x assessors + a is topic t by assessor a.
+    """Systems and judgments; cell t x assessors + a is topic t by assessor a.
 
-    documents : (items,) labels of the judged documents that any system ranks within the cut-off, or of all judged ones.
-    topic : (items,).
-    weight : (systems, items) of a gain before the normaliser. level : (items, assessors) number of the value in
-    `values`, -1 where not judged. lowest, highest : (items, assessors) levels to which one judgment can change.
-    gains : (assessors, levels). share, normaliser : (cells,); a share is 0 where the assessor has no score.
-    numerator : (systems, cells). ideal : (documents + 1,) sum of the first weights of the ideal ranking; None where
-    the measure has no normaliser that judgments move. counts, least, most : (cells, levels) judged documents of each
-    level or higher: today's, and what changes can make of them.
+    documents : (items,) labels of all judged documents, topic by topic. topic : (items,). level : (items, assessors)
+    number of the value in `values`, -1 where not judged. lowest, highest : levels to which one judgment can change.
+    gains : (assessors, levels) of the values, or the values where the measure is not made of gains. share : (cells,)
+    what a unit of a score adds to a mean; 0 where the assessor has no score. score : (systems, cells) today's, also of
+    assessors who judged too few documents to have one; 0 where they judged none.
     """
 
     systems: tuple[str, ...]
@@ -54,52 +51,85 @@ class Cells:
     assessors: tuple[str, ...]
     documents: tuple[str, ...]
     topic: Ints
-    weight: Floats
     values: Floats
     level: Ints
     lowest: Ints
     highest: Ints
     gains: Floats
     share: Floats
-    normaliser: Floats
-    numerator: Floats
-    ideal: Floats | None
-    counts: Ints
-    least: Ints
-    most: Ints
+    score: Floats
+    runs: Runs
+    panel: Panel
+    measure: Measure
+    conventions: Conventions
 
     @property
     def n_assessors(self) -> int:
         return len(self.assessors)
 
-    @cached_property
-    def scale(self) -> Floats:
-        """(cells,) what a unit of the sum of a cell adds to a difference; 0 where the normaliser is 0."""
-        divisor = np.where(self.normaliser > 0, self.normaliser, np.inf)
-        return np.asarray(self.share / divisor)
-
-    @cached_property
-    def gain_steps(self) -> Floats:
-        """(assessors, levels) what each level adds to the gain of the one below."""
-        return np.diff(self.gains, axis=1, prepend=0.0)
-
-    @cached_property
-    def own_gains(self) -> Floats:
-        """(items, assessors) gains of the judgments; 0 where not judged."""
-        return self.gains_at(self.level)
-
-    def gains_at(self, level: Ints) -> Floats:
-        """(items, assessors) gains of these levels; 0 where not judged."""
-        return _at(self.gains, level)
-
-    def by_cell(self, first: int, second: int) -> Floats:
-        """(cells,) what each cell adds to the difference of two systems."""
-        return np.asarray((self.numerator[first] - self.numerator[second]) * self.scale)
-
     @property
     def n_topics(self) -> int:
         """Topics in which anybody has a score."""
         return int((self.share.reshape(-1, self.n_assessors) > 0).any(axis=1).sum())
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(topics, assessors) documents that each judged."""
+        return np.add.reduceat(self.level >= 0, self.panel.pool.starts[:-1], axis=0, dtype=np.int64)
+
+    @cached_property
+    def judgment_gains(self) -> Floats:
+        """(items, assessors) gains of the judgments; 0 where not judged."""
+        gains = self.gains[np.arange(self.n_assessors), np.maximum(self.level, 0)]
+        return np.where(self.level >= 0, gains, 0.0)
+
+    @cached_property
+    def means(self) -> Floats:
+        """(systems,) means over topics of the means over assessors."""
+        return np.asarray((self.score * self.share).sum(axis=1))
+
+    def by_cell(self, first: int, second: int) -> Floats:
+        """(cells,) what each cell adds to the difference of two systems."""
+        return np.asarray((self.score[first] - self.score[second]) * self.share)
+
+    def of_pair(self, first: int, second: int) -> Cells:
+        """The cells of these two systems alone."""
+        names = self.systems[first], self.systems[second]
+        runs = self.runs.select(systems=lambda name: name in names)
+        score = self.score[[self.systems.index(name) for name in runs.systems]]
+        return replace(self, systems=runs.systems, runs=runs, score=score)
+
+    def cell(self, items: Ints, assessor: int) -> Ints:
+        """(items,) numbers of the cells of this assessor's judgments."""
+        return np.asarray(self.topic[items] * self.n_assessors + assessor)
+
+    def moved(self, assessor: int, items: Ints, levels: Ints) -> Floats:
+        """(systems, changes) what the score of the cell changes by if this judgment alone had this level.
+
+        levels : -1 for a judgment that is missing.
+        """
+        place = places(self.topic[items])
+        after = np.repeat(self.level[:, [assessor]], int(place.max(initial=-1)) + 1, axis=1)
+        after[items, place] = levels
+        scores = self.scores(assessor, after)[:, self.topic[items], place]
+        return np.asarray(scores - self.score[:, self.cell(items, assessor)])
+
+    def scores(self, assessor: int, levels: Ints) -> Floats:
+        """(systems, topics, columns) scores of the assessor's topics with the judgments of each column.
+
+        levels : (items, columns).
+        """
+        block = max(AT_ONCE // max(len(levels), 1), 1)
+        parts = [self._scores(assessor, levels[:, begin : begin + block]) for begin in range(0, levels.shape[1], block)]
+        return np.concatenate(parts, axis=2) if parts else np.zeros((len(self.systems), len(self.topics), 0))
+
+    def _scores(self, assessor: int, levels: Ints) -> Floats:
+        n = levels.shape[1]
+        stored = np.append(self.values, np.nan)
+        codes = np.where(levels < 0, self.values.size, levels)
+        values = Coded(codes.astype(np.uint8), stored) if stored.size <= MOST_LEVELS else stored[codes]
+        panel = Panel(self.panel.pool, tuple(map(str, range(n))), (self.panel.scales[assessor],) * n, values)
+        return _raw_scores(self.runs, panel, self.measure, self.conventions)
 
 
 def cells_of(
@@ -110,118 +140,74 @@ def cells_of(
     systems: Sequence[str] | None,
     change: Change | None,
     conventions: Conventions,
-    unranked: bool = False,
 ) -> Cells:
-    """The cells of these systems.
-
-    change : what a judgment can become; None: what it is, of any scale. unranked : whether judged documents that no
-    system ranks within the cut-off are items too, as the normaliser counts them.
+    """The cells of these systems. change : what a judgment can become; None: what it is, of any scale.
 
     Raises
     ------
     MeasureError
-        A measure that is not linear in gains.
+        A measure of preferences, one that joins the assessors, or by which no change matters.
     ArgumentError
         Judgments without grades, assessors on different scales for change="panel", fewer than two systems.
     """
-    chosen = selected(runs, systems)
-    _check(measure)
-    check_conventions(measure, conventions)
-    graded = conventions.graded(judgments)
-    panel = graded.panel(repeats=conventions.repeats)
-    share = cell_shares(evaluate(chosen, judgments, measure, conventions=conventions))
-    values, level, lowest, highest = levels_of(panel, change)
-    gains = gains_of_levels(measure, panel, values)
+    if systems is not None:
+        for name in systems:
+            number_of(name, runs.systems, "system")
+        runs = runs.select(systems=lambda name: name in systems)
+    if len(runs.systems) < 2:
+        raise ArgumentError(f"runs: {len(runs.systems)} system(s); at least 2 are needed for a difference")
+    if not isinstance(measure.definition, Scored):
+        raise MeasureError(f"{measure}: is a measure of preferences; use one of grades such as nDCG@10 or AP")
+    _check_conventions(measure, conventions)
+    panel = conventions.graded(judgments).panel(repeats=conventions.repeats)
+    scores = evaluate(runs, judgments, measure, conventions=conventions).values[0]
+    has_score = ~np.isnan(scores).all(axis=2).T  # (topics, assessors)
+    n_assessors = has_score.sum(axis=1, keepdims=True)
+    n_topics = max(int((n_assessors > 0).sum()), 1)
+    share = np.where(has_score, 1 / np.maximum(n_assessors, 1) / n_topics, 0.0)
+    values, level, lowest, highest = _levels(panel, change)
+    gains = _gains(measure, panel, values)
     if change is not None and (gains == gains[:, :1]).all():
         raise MeasureError(f"{measure}: gives every judgment the same gain, so that no change of one matters")
-    weight = _weights(chosen, panel.pool, measure, conventions)
-    topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
-    counts, least, most = (_counts(one, topic, values.size) for one in (level, lowest, highest))
-    ideal = _ideal(measure, panel.pool)
-    normaliser = np.ones(share.size)
-    if ideal is not None:
-        _check_rising(measure, gains)
-        normaliser = normalisers(ideal, np.tile(gains, (len(panel.pool.topics), 1)), counts)
-    elif isinstance(measure.definition, R):
-        normaliser = np.full(share.size, float(measure["recall_base"]))  # type: ignore[arg-type]
-    rows = np.flatnonzero((unranked | (weight != 0).any(axis=0)) & (level >= 0).any(axis=1))
-    own = _at(gains, level)
-    numerator = np.zeros((len(chosen.systems), len(panel.pool.topics), level.shape[1]))
-    for a in range(level.shape[1]):
-        np.add.at(numerator[..., a].T, topic[rows], (weight[:, rows] * own[rows, a]).T)
+    pool = panel.pool
     return Cells(
-        chosen.systems,
-        panel.pool.topics,
+        runs.systems,
+        pool.topics,
         panel.assessors,
-        tuple(panel.pool.documents[d] for d in panel.pool.document[rows]),
-        topic[rows],
-        np.ascontiguousarray(weight[:, rows]),
+        tuple(pool.documents[d] for d in pool.document),
+        np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts)),
         values,
-        level[rows],
-        lowest[rows],
-        highest[rows],
+        level,
+        lowest,
+        highest,
         gains,
-        share,
-        normaliser,
-        numerator.reshape(len(chosen.systems), -1),
-        ideal,
-        counts,
-        least,
-        most,
+        share.ravel(),
+        _raw_scores(runs, panel, measure, conventions).reshape(len(runs.systems), -1),
+        runs,
+        panel,
+        measure,
+        conventions,
     )
 
 
-def cell_shares(scores: Scores) -> Floats:
-    """(cells,) 1 / (topics x assessors of the topic); 0 where the assessor has no score."""
-    has_score = ~np.isnan(scores.values[0]).all(axis=2).T  # (topics, assessors)
-    n_assessors = has_score.sum(axis=1, keepdims=True)
-    n_topics = max(int((n_assessors > 0).sum()), 1)
-    return np.asarray(np.where(has_score, 1 / np.maximum(n_assessors, 1) / n_topics, 0.0).ravel())
+def _raw_scores(runs: Runs, panel: Panel, measure: Measure, conventions: Conventions) -> Floats:
+    """(systems, topics, assessors) scores, however few documents an assessor judged; 0 where there is none."""
+    conventions = replace(conventions, min_coverage=0.0, grades="as-is")
+    scores = evaluate(runs, panel, measure, conventions=conventions).values[0]
+    return np.asarray(np.nan_to_num(scores.transpose(2, 1, 0)))
 
 
-def normalisers(ideal: Floats, gains: Floats, counts: Ints) -> Floats:
-    """(...,) sum over levels v of (gain v - gain v - 1) x (sum of the first n_v weights of the ideal ranking).
-
-    n_v documents have the level v or a higher one: in the ideal ranking these stand first, and each of them has the
-    part of its gain that the level v adds.
-    """
-    steps = np.diff(gains, axis=-1, prepend=0.0)
-    return np.asarray((steps * ideal[counts]).sum(axis=-1))
-
-
-def _at(gains: Floats, level: Ints) -> Floats:
-    """(documents, assessors) gains of levels; 0 where not judged."""
-    return np.where(level >= 0, gains[np.arange(level.shape[1]), np.maximum(level, 0)], 0.0)
+def places(groups: Ints) -> Ints:
+    """(rows,) how many rows of the same group came before each."""
+    by = groups.argsort(kind="stable")
+    ordered = groups[by]
+    heads = np.flatnonzero(np.diff(ordered, prepend=-1))
+    place = np.empty(groups.size, np.int64)
+    place[by] = np.arange(groups.size) - np.repeat(heads, np.diff(np.append(heads, groups.size)))
+    return place
 
 
-def selected(runs: Runs, systems: Sequence[str] | None) -> Runs:
-    """The runs of these systems, of which there must be two."""
-    if systems is None:
-        chosen = runs
-    else:
-        for name in systems:
-            number_of(name, runs.systems, "system")
-        chosen = runs.select(systems=lambda name: name in systems)
-    if len(chosen.systems) < 2:
-        raise ArgumentError(f"runs: {len(chosen.systems)} system(s); at least 2 are needed for a difference")
-    return chosen
-
-
-def is_weighted_sum(measure: Measure) -> bool:
-    """Whether a score is a weighted sum of gains over a normaliser that is known as a function of the judgments."""
-    definition = measure.definition
-    if not isinstance(definition, Linear) or measure.values.get("judged_only") or measure.values.get("residual"):
-        return False
-    own = type(definition).normaliser is not Linear.normaliser
-    return definition.several_topics(measure) and (not own or isinstance(definition, NDCG | R))
-
-
-def _check(measure: Measure) -> None:
-    if not is_weighted_sum(measure):
-        raise MeasureError(f"{measure}: is not a weighted sum of gains by rank; use one such as nDCG@10, P@10 or RBP")
-
-
-def check_conventions(measure: Measure, conventions: Conventions) -> None:
+def _check_conventions(measure: Measure, conventions: Conventions) -> None:
     """Refuse what joins assessors or topics, so that a judgment would not matter to its own topic alone."""
     if measure.values.get("recall_base") == "union":
         raise MeasureError(f"{measure}: recall_base='union' joins the assessors; write recall_base='own' or a number")
@@ -245,7 +231,7 @@ def check_panel(assessors: Sequence[str], scales: Sequence[Scale], argument: str
         )
 
 
-def levels_of(panel: Panel, change: Change | None) -> tuple[Floats, Ints, Ints, Ints]:
+def _levels(panel: Panel, change: Change | None) -> tuple[Floats, Ints, Ints, Ints]:
     """The possible values, and of each judgment its level and the lowest and highest it can change to."""
     given = panel.values[~np.isnan(panel.values)]
     if change is None:
@@ -276,52 +262,12 @@ def levels_of(panel: Panel, change: Change | None) -> tuple[Floats, Ints, Ints, 
     return values, level, np.where(judged, low, -1), np.where(judged, high, -1)
 
 
-def gains_of_levels(measure: Measure, panel: Panel, values: Floats) -> Floats:
-    """(assessors, levels) gains of the values."""
+def _gains(measure: Measure, panel: Panel, values: Floats) -> Floats:
+    """(assessors, levels) gains of the values, or the values where the measure is not made of gains."""
+    table = np.repeat(values[:, None], len(panel.assessors), axis=1)
+    if not isinstance(measure.definition, ByGain):
+        return np.ascontiguousarray(table.T)
     n = values.size
     pool = Pool(("",), tuple(map(str, range(n))), np.array([0, n]), np.arange(n, dtype=np.int32))
-    table = np.repeat(values[:, None], len(panel.assessors), axis=1)
-    of_levels = Panel(pool, panel.assessors, panel.scales, table)
-    definition = measure.definition
-    assert isinstance(definition, ByGain)
-    gains = np.asarray(definition.gains(measure, TopicView(np.zeros((1, 1), np.int32), table, of_levels)), np.float64)
-    return np.ascontiguousarray(gains.T)
-
-
-def _weights(runs: Runs, pool: Pool, measure: Measure, conventions: Conventions) -> Floats:
-    """(systems, pairs of the pool) weight of the rank at which each system has each document."""
-    lists = align(runs, pool, conventions.score_dtype).lists
-    definition = measure.definition
-    assert isinstance(definition, Linear)
-    by_rank = definition.coefficients(measure, int(lists.rank.max(initial=0)) + 1)
-    system = np.repeat(np.arange(lists.starts.size - 1), np.diff(lists.starts)) % lists.n_systems
-    within = lists.rank < by_rank.size
-    weight = np.zeros((lists.n_systems, pool.document.size))
-    weight[system[within], lists.row[within]] = by_rank[lists.rank[within]]
-    return weight
-
-
-def _counts(level: Ints, topic: Ints, n_levels: int) -> Ints:
-    """(cells, levels) documents of each level or higher."""
-    n_cells, n_assessors = (int(topic.max(initial=-1)) + 1) * level.shape[1], level.shape[1]
-    cell = topic[:, None] * n_assessors + np.arange(n_assessors)
-    judged = level >= 0
-    counts = np.bincount((cell * n_levels + level)[judged], minlength=n_cells * n_levels).reshape(n_cells, n_levels)
-    return counts[:, ::-1].cumsum(axis=1)[:, ::-1]
-
-
-def _ideal(measure: Measure, pool: Pool) -> Floats | None:
-    """(documents + 1,) sum of the first weights of the ideal ranking."""
-    n = int(np.diff(pool.starts).max(initial=0))
-    definition = measure.definition
-    if isinstance(definition, NDCG):
-        given = definition.coefficients(measure, n)
-        return np.append(0.0, np.cumsum(np.append(given, np.zeros(n - given.size))))
-    if isinstance(definition, R) and measure["recall_base"] == "own":
-        return np.arange(n + 1.0)
-    return None
-
-
-def _check_rising(measure: Measure, gains: Floats) -> None:
-    if (gains[:, 0] < 0).any() or (np.diff(gains, axis=1) < 0).any():
-        raise MeasureError(f"{measure}: a higher grade must not gain less, since the ideal ranking is by grade")
+    view = TopicView(np.zeros((1, 1), np.int32), table, Panel(pool, panel.assessors, panel.scales, table))
+    return np.ascontiguousarray(np.asarray(measure.definition.gains(measure, view), np.float64).T)

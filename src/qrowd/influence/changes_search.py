@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qrowd.influence.cells import Change
-from qrowd.influence.scored import ScoredCells, places
+from qrowd.influence.cells import Cells, Change, places
 from qrowd.influence.weighted_changes import Trace
 from qrowd.kernels.arrays import Floats, Ints
 
@@ -35,7 +34,7 @@ class SingleChanges:
     moved: Floats
 
 
-def single_changes(cells: ScoredCells, change: Change) -> SingleChanges:
+def single_changes(cells: Cells, change: Change) -> SingleChanges:
     """All changes of a single judgment, each scored alone."""
     parts = []
     for a in range(cells.n_assessors):
@@ -54,7 +53,7 @@ def single_changes(cells: ScoredCells, change: Change) -> SingleChanges:
 
 
 def search(
-    cells: ScoredCells, singles: SingleChanges, change: Change, pair: tuple[int, int], sign: float, taken: Floats
+    cells: Cells, singles: SingleChanges, change: Change, pair: tuple[int, int], sign: float, taken: Floats
 ) -> Trace:
     """Changes that reduce sign x (first - second). taken : (single changes,) what each takes from it alone."""
     useful = np.flatnonzero(taken > 1e-15)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from qrowd.comparison.kinship import related_pairs
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import ROUNDING, Cells, cells_of, is_weighted_sum, normalisers
-from qrowd.influence.scored import ScoredCells, scored_cells
-from qrowd.influence.shown import Shown
+from qrowd.influence.cells import ROUNDING, Cells, cells_of
+from qrowd.influence.weighted_sums import weighted_sums
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
@@ -184,23 +184,18 @@ def decompose_difference(
     if first == second:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
     parsed, systems = parsed_measure(measure), (first, second)
-    options: dict[str, Any] = {"systems": systems, "change": None, "conventions": conventions}
-    pair: _WeightedPair | _ScoredPair
-    if is_weighted_sum(parsed):
-        cells = cells_of(rankings, rows, parsed, unranked=True, **options)
-        i, j = (cells.systems.index(name) for name in systems)
-        numerator, weight = cells.numerator[i] - cells.numerator[j], cells.weight[i] - cells.weight[j]
-        pair = _WeightedPair(cells, numerator, Shown.of(rows, cells), conventions, weight)
-    else:
-        scored = scored_cells(rankings, rows, parsed, **options)
-        i, j = (scored.systems.index(name) for name in systems)
-        pair = _ScoredPair(scored, scored.score[i] - scored.score[j], Shown.of(rows, scored), conventions, (i, j))
+    cells = cells_of(rankings, rows, parsed, systems=systems, change=None, conventions=conventions)
+    i, j = (cells.systems.index(name) for name in systems)
+    weighted = weighted_sums(cells)
+    parts = None if weighted is None else weighted.parts(i, j)
+    scores = (cells.score[i] - cells.score[j]).reshape(-1, cells.n_assessors)
+    pair = _Pair(cells, (i, j), scores, parts, _Shown.of(rows, cells), conventions)
     return DecomposedDifference(
         first,
         second,
         str(parsed),
         pair.difference,
-        pair.cells.n_topics,
+        cells.n_topics,
         int(pair.judged.sum()),
         pair.by_topic(),
         pair.by_document(),
@@ -225,26 +220,66 @@ def _relation(
 
 
 @dataclass(frozen=True, eq=False)
-class _Pair:
-    """Two systems. numerator : (cells,) first minus second, before the normaliser."""
+class _Shown:
+    """Which documents the assessors were shown, whether they judged them or not.
 
-    cells: Cells | ScoredCells
-    numerator: Floats
-    shown: Shown
+    topic, assessor, pair : (rows,) each document and assessor once; pair numbers topics and documents together, and
+    rises.
+    alone : (items, assessors) whether nobody but this assessor was shown the document.
+    """
+
+    topic: Ints
+    assessor: Ints
+    pair: Ints
+    alone: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, judgments: Judgments, cells: Cells) -> _Shown:
+        pair, assessor = np.unique(np.stack([judgments.pair_numbers, judgments.assessor]), axis=1)
+        n_documents = max(len(judgments.documents), 1)
+        _, heads, counts = np.unique(pair, return_index=True, return_counts=True)
+        lone = heads[counts == 1]
+        number = {label: n for n, label in enumerate(judgments.documents)}
+        items = cells.topic * n_documents + np.array([number[label] for label in cells.documents], np.int64)
+        alone = np.zeros(cells.level.shape, bool)
+        if lone.size and items.size:
+            place = np.minimum(np.searchsorted(pair[lone], items), lone.size - 1)
+            only = pair[lone][place] == items
+            alone[only, assessor[lone][place[only]]] = True
+        return cls(pair // n_documents, assessor, pair, alone)
+
+    def pool(self, n_topics: int, without: NDArray[np.bool_] | None = None) -> Ints:
+        """(topics,) documents of each pool, as it is without some assessors. without : (assessors,)."""
+        rows = slice(None) if without is None else ~without[self.assessor]
+        heads = np.diff(self.pair[rows], prepend=-1) > 0
+        return np.bincount(self.topic[rows][heads], minlength=n_topics)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two systems. systems : their numbers. scores : (topics, assessors) first minus second. parts : (items, assessors)
+    what each judgment adds to the difference; None where the measure is no weighted sum of gains."""
+
+    cells: Cells
+    systems: tuple[int, int]
+    scores: Floats
+    parts: Floats | None
+    shown: _Shown
     conventions: Conventions
 
     @property
+    def by_cell(self) -> Floats:
+        """(topics, assessors) what each adds to the difference."""
+        return np.asarray(self.scores * self.cells.share.reshape(self.scores.shape))
+
+    @property
     def difference(self) -> float:
-        return float((self.numerator * self.cells.scale).sum())
+        return float(self.by_cell.sum())
 
     @cached_property
     def pool(self) -> Ints:
         """(topics,) documents."""
         return self.shown.pool(len(self.cells.topics))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.cells.topics), self.cells.n_assessors
 
     @property
     def judged(self) -> NDArray[np.bool_]:
@@ -254,22 +289,27 @@ class _Pair:
     @property
     def has_score(self) -> NDArray[np.bool_]:
         """(topics, assessors)"""
-        return np.asarray(self.cells.share.reshape(self.shape) > 0)
+        return np.asarray(self.cells.share.reshape(self.scores.shape) > 0)
 
     def enough(self, n_judged: Ints, pool: Ints) -> NDArray[np.bool_]:
         """Whether an assessor has a score who judged so many documents of a pool."""
         coverage = n_judged / np.maximum(pool, 1)
         return np.asarray((coverage > 0) & (coverage >= self.conventions.min_coverage))
 
-    @property
-    def scores(self) -> Floats:
-        """(topics, assessors) differences; 0 where the normaliser is 0."""
-        return _quotient(self.numerator, self.cells.normaliser).reshape(self.shape)
+    @cached_property
+    def without_judgment(self) -> Floats:
+        """(items, assessors) the difference of the cell without this judgment; as it is where there is none."""
+        scores = self.scores[self.cells.topic]
+        for a in range(self.cells.n_assessors):
+            items = np.flatnonzero(self.cells.level[:, a] >= 0)
+            moved = self.cells.moved(a, items, np.full(items.size, -1))
+            scores[items, a] += moved[self.systems[0]] - moved[self.systems[1]]
+        return scores
 
     def by_topic(self) -> DifferenceParts:
         topics = np.flatnonzero(self.has_score.any(axis=1))
-        parts = (self.numerator * self.cells.scale).reshape(self.shape).sum(axis=1)[topics]
-        means = _means(self.scores, self.has_score)[topics]
+        parts = self.by_cell.sum(axis=1)[topics]
+        means = self.topic_means[topics]
         without = (means.sum() - means) / (means.size - 1) if means.size > 1 else np.full(means.size, np.nan)
         n_judgments = np.bincount(self.cells.topic, self.judged.sum(axis=1), len(self.cells.topics))[topics]
         order = _largest_first(parts)
@@ -285,8 +325,8 @@ class _Pair:
 
     def by_assessor(self) -> DifferenceParts:
         assessors = np.flatnonzero((self.cells.level >= 0).any(axis=0))
-        without = np.array([self.without_assessors(np.arange(self.shape[1]) == a) for a in assessors])
-        parts = (self.numerator * self.cells.scale).reshape(self.shape).sum(axis=0)[assessors]
+        without = np.array([self.without_assessors(np.arange(self.cells.n_assessors) == a) for a in assessors])
+        parts = self.by_cell.sum(axis=0)[assessors]
         order = _largest_first(parts)
         return DifferenceParts(
             None,
@@ -301,169 +341,79 @@ class _Pair:
     def without_assessors(self, left_out: NDArray[np.bool_]) -> float:
         """The difference without the judgments of these assessors; nan where no score is left."""
         pool = self.shown.pool(len(self.cells.topics), left_out)
-        has_score = self.enough(self.cells.counts[:, 0].reshape(self.shape), pool[:, None]) & ~left_out
+        has_score = self.enough(self.cells.counts, pool[:, None]) & ~left_out
         return float(np.nanmean(_means(self.scores, has_score))) if has_score.any() else np.nan
 
     def by_relatives(self, groups: Mapping[str, NDArray[np.bool_]]) -> RelativesParts:
         """By groups of assessors. groups : {name: (assessors,)}."""
         groups = {name: members for name, members in groups.items() if members.any()}
-        parts = (self.numerator * self.cells.scale).reshape(self.shape).sum(axis=0)
+        parts = self.by_cell.sum(axis=0)
         names = [[self.cells.assessors[a] for a in np.flatnonzero(members)] for members in groups.values()]
-        neither = groups.get("neither", np.zeros(self.shape[1], bool))
+        neither = groups.get("neither", np.zeros(self.cells.n_assessors, bool))
         return RelativesParts(
             tuple(groups),
             tuple(map(", ".join, names)),
-            np.array([len(one) for one in names], np.int64),
+            np.array([len(members) for members in names], np.int64),
             np.array([self.judged[:, members].sum() for members in groups.values()], np.int64),
             np.array([parts[members].sum() for members in groups.values()]),
             np.array([self.without_assessors(members) for members in groups.values()]),
             self.without_assessors(~neither),
         )
 
+    def by_document(self) -> DifferenceParts:
+        judged = self.cells.level >= 0
+        items = np.flatnonzero(judged.any(axis=1))
+        topic = self.cells.topic[items]
+        enough = self.enough(self.cells.counts[topic] - judged[items], self.pool[topic][:, None] - 1)
+        without = self._with_topic(topic, _means(self.without_judgment[items], enough))
+        parts = None if self.parts is None else self.parts.sum(axis=1)[items]
+        order = self._most_moved(without) if parts is None else _largest_first(parts)
+        return DifferenceParts(
+            _labels(self.cells.topics, topic[order]),
+            _labels(self.cells.documents, items[order]),
+            None,
+            None,
+            self.judged.sum(axis=1)[items][order],
+            None if parts is None else parts[order],
+            without[order],
+        )
+
+    def by_judgment(self) -> DifferenceParts:
+        cells = self.cells
+        items, assessors = np.nonzero(cells.level >= 0 if self.parts is None else self.parts)
+        rows, topic = np.arange(items.size), cells.topic[items]
+        scores, n_judged = self.scores[topic], self.cells.counts[topic]
+        scores[rows, assessors] = self.without_judgment[items, assessors]
+        n_judged[rows, assessors] -= 1
+        pool = self.pool[topic] - self.shown.alone[items, assessors]
+        without = self._with_topic(topic, _means(scores, self.enough(n_judged, pool[:, None])))
+        if self.parts is None:
+            order = self._most_moved(without)
+            order = order[~(np.abs(without[order] - self.difference) <= ROUNDING)]
+        else:
+            order = _largest_first(self.parts[items, assessors])
+        items, assessors = items[order], assessors[order]
+        return DifferenceParts(
+            _labels(cells.topics, cells.topic[items]),
+            _labels(cells.documents, items),
+            _labels(cells.assessors, assessors),
+            cells.values[cells.level[items, assessors]],
+            None,
+            None if self.parts is None else self.parts[items, assessors],
+            without[order],
+        )
+
     @cached_property
-    def _by_topic(self) -> Floats:
+    def topic_means(self) -> Floats:
         """(topics,) means over assessors; nan where nobody has a score."""
         return _means(self.scores, self.has_score)
 
     def _with_topic(self, topics: Ints, after: Floats) -> Floats:
         """The differences if each of these topics alone had this mean over assessors; nan where no score is left."""
-        before = self._by_topic[topics]
-        n_left = int((~np.isnan(self._by_topic)).sum()) - ~np.isnan(before) + ~np.isnan(after)
-        sums = np.nansum(self._by_topic) - np.nan_to_num(before) + np.nan_to_num(after)
+        before = self.topic_means[topics]
+        n_left = int((~np.isnan(self.topic_means)).sum()) - ~np.isnan(before) + ~np.isnan(after)
+        sums = np.nansum(self.topic_means) - np.nan_to_num(before) + np.nan_to_num(after)
         return np.where(n_left > 0, sums / np.maximum(n_left, 1), np.nan)
-
-
-@dataclass(frozen=True, eq=False)
-class _WeightedPair(_Pair):
-    """By a measure that is a weighted sum of gains. weight : (items,) of a gain, first minus second."""
-
-    cells: Cells
-    weight: Floats
-
-    @property
-    def parts(self) -> Floats:
-        """(items, assessors) what each judgment adds to the difference."""
-        scale = self.cells.scale.reshape(self.shape)
-        return np.asarray(self.weight[:, None] * self.cells.own_gains * scale[self.cells.topic])
-
-    def by_document(self) -> DifferenceParts:
-        cells, judged = self.cells, self.judged
-        items = np.flatnonzero(self.cells.level.max(axis=1, initial=-1) >= 0)
-        parts, without = self.parts.sum(axis=1), np.full(judged.shape[0], np.nan)
-        for rows in np.split(items, np.flatnonzero(np.diff(cells.topic[items])) + 1) if items.size else ():
-            without[rows] = self._with_topic(cells.topic[rows], self._topic_without(int(cells.topic[rows[0]]), rows))
-        order = items[_largest_first(parts[items])]
-        return DifferenceParts(
-            _labels(cells.topics, cells.topic[order]),
-            _labels(cells.documents, order),
-            None,
-            None,
-            judged.sum(axis=1)[order],
-            parts[order],
-            without[order],
-        )
-
-    def _topic_without(self, topic: int, items: Ints) -> Floats:
-        """(items,) the difference in their topic without each of these documents; nan where no score is left."""
-        cells = self.cells
-        of_topic = slice(topic * cells.n_assessors, (topic + 1) * cells.n_assessors)
-        level = cells.level[items]
-        numerator = self.numerator[of_topic] - self.weight[items, None] * cells.own_gains[items]
-        counts = cells.counts[of_topic] - (level[..., None] >= np.arange(cells.values.size))
-        normaliser = np.broadcast_to(cells.normaliser[of_topic], numerator.shape)
-        if cells.ideal is not None:
-            normaliser = normalisers(cells.ideal, cells.gains, counts)
-        return _means(_quotient(numerator, normaliser), self.enough(counts[..., 0], self.pool[topic] - 1))
-
-    def by_judgment(self) -> DifferenceParts:
-        cells, parts = self.cells, self.parts
-        items, assessors = np.nonzero(parts)
-        order = _largest_first(parts[items, assessors])
-        items, assessors = items[order], assessors[order]
-        return DifferenceParts(
-            _labels(cells.topics, cells.topic[items]),
-            _labels(cells.documents, items),
-            _labels(cells.assessors, assessors),
-            cells.values[cells.level[items, assessors]],
-            None,
-            parts[items, assessors],
-            self._with_topic(cells.topic[items], self._without_judgments(items, assessors)),
-        )
-
-    def _without_judgments(self, items: Ints, assessors: Ints) -> Floats:
-        """(judgments,) the difference in their topic without each of these; nan where no score is left."""
-        cells, rows = self.cells, np.arange(items.size)
-        topic, level = cells.topic[items], cells.level[items, assessors]
-        cell = topic * cells.n_assessors + assessors
-        numerator = self.numerator[cell] - self.weight[items] * cells.gains[assessors, level]
-        normaliser = cells.normaliser[cell]
-        if cells.ideal is not None:
-            counts = cells.counts[cell] - (level[:, None] >= np.arange(cells.values.size))
-            normaliser = normalisers(cells.ideal, cells.gains[assessors], counts)
-        scores = self.scores[topic]
-        scores[rows, assessors] = _quotient(numerator, normaliser)
-        n_judged = cells.counts[:, 0].reshape(self.shape)[topic]
-        n_judged[rows, assessors] -= 1
-        pool = self.pool[topic] - self.shown.alone[items, assessors]
-        return _means(scores, self.enough(n_judged, pool[:, None]))
-
-
-@dataclass(frozen=True, eq=False)
-class _ScoredPair(_Pair):
-    """By any other measure. systems : numbers of the two."""
-
-    cells: ScoredCells
-    systems: tuple[int, int]
-
-    @cached_property
-    def _cells_without(self) -> Floats:
-        """(items, assessors) the difference of the cell without this judgment; as it is where there is none."""
-        scores = self.scores[self.cells.topic]
-        for a in range(self.cells.n_assessors):
-            items = np.flatnonzero(self.cells.level[:, a] >= 0)
-            moved = self.cells.moved(a, items, np.full(items.size, -1))
-            scores[items, a] += moved[self.systems[0]] - moved[self.systems[1]]
-        return scores
-
-    def by_document(self) -> DifferenceParts:
-        cells, judged = self.cells, self.cells.level >= 0
-        items = np.flatnonzero(judged.any(axis=1))
-        topic = cells.topic[items]
-        n_judged = cells.counts.reshape(self.shape)[topic] - judged[items]
-        after = _means(self._cells_without[items], self.enough(n_judged, self.pool[topic][:, None] - 1))
-        without = self._with_topic(topic, after)
-        order = self._most_moved(without)
-        return DifferenceParts(
-            _labels(cells.topics, topic[order]),
-            _labels(cells.documents, items[order]),
-            None,
-            None,
-            self.judged.sum(axis=1)[items][order],
-            None,
-            without[order],
-        )
-
-    def by_judgment(self) -> DifferenceParts:
-        cells = self.cells
-        items, assessors = np.nonzero(cells.level >= 0)
-        rows, topic = np.arange(items.size), cells.topic[items]
-        scores, n_judged = self.scores[topic], cells.counts.reshape(self.shape)[topic]
-        scores[rows, assessors] = self._cells_without[items, assessors]
-        n_judged[rows, assessors] -= 1
-        pool = self.pool[topic] - self.shown.alone[items, assessors]
-        without = self._with_topic(topic, _means(scores, self.enough(n_judged, pool[:, None])))
-        order = self._most_moved(without)
-        order = order[~(np.abs(without[order] - self.difference) <= ROUNDING)]
-        items, assessors = items[order], assessors[order]
-        return DifferenceParts(
-            _labels(cells.topics, cells.topic[items]),
-            _labels(cells.documents, items),
-            _labels(cells.assessors, assessors),
-            cells.values[cells.level[items, assessors]],
-            None,
-            None,
-            without[order],
-        )
 
     def _most_moved(self, without: Floats) -> Ints:
         return np.argsort(-np.abs(np.where(np.isnan(without), np.inf, without - self.difference)), kind="stable")
@@ -473,11 +423,6 @@ def _means(scores: Floats, has_score: NDArray[np.bool_]) -> Floats:
     """(...,) means over the assessors who have a score; nan where nobody has one."""
     n = has_score.sum(axis=-1)
     return np.where(n > 0, np.where(has_score, scores, 0.0).sum(axis=-1) / np.maximum(n, 1), np.nan)
-
-
-def _quotient(numerator: Floats, normaliser: Floats) -> Floats:
-    """The score; 0 where the normaliser is 0."""
-    return np.asarray(np.where(normaliser > 0, numerator / np.where(normaliser > 0, normaliser, 1.0), 0.0))
 
 
 def _largest_first(parts: Floats) -> Ints:

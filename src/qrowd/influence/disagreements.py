@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import ROUNDING, Cells, cells_of, check_panel, is_weighted_sum
-from qrowd.influence.scored import ScoredCells, scored_cells
+from qrowd.influence.cells import ROUNDING, Cells, cells_of, check_panel
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -155,18 +153,12 @@ def disagreements(
     check_panel(graded.assessors, graded.scales, "judgments")
     parsed = parsed_measure(measure)
     options: dict[str, Any] = {"systems": systems, "change": "panel", "conventions": conventions}
-    cells: Cells | ScoredCells
-    if is_weighted_sum(parsed):
-        cells = weighted = cells_of(as_runs(runs), graded, parsed, unranked=True, **options)
-        means, own_gains = partial(_means, weighted), weighted.own_gains
-    else:
-        cells = scored = scored_cells(as_runs(runs), graded, parsed, **options)
-        means, own_gains = partial(_scored_means, scored), scored.own_gains
+    cells = cells_of(as_runs(runs), graded, parsed, **options)
     judged = cells.level >= 0
     n_judgments = judged.sum(axis=1)
     low, high = cells.lowest.max(axis=1), cells.highest.max(axis=1)
     items = np.flatnonzero(high > low)
-    at_lowest, at_highest = (means(items, level) for level in (cells.lowest, cells.highest))
+    at_lowest, at_highest = (_means(cells, items, level) for level in (cells.lowest, cells.highest))
     moved = at_highest - at_lowest
     first, second = moved.argmax(axis=1), moved.argmin(axis=1)
     second = np.where(first == second, (first + 1) % len(cells.systems), second)  # all move alike
@@ -174,7 +166,7 @@ def disagreements(
     rows = np.arange(items.size)
     lowest, highest = (means[rows, first] - means[rows, second] for means in (at_lowest, at_highest))
     effect = np.abs(highest - lowest)
-    gains = np.where(judged, own_gains, np.nan)[items]
+    gains = np.where(judged, cells.judgment_gains, np.nan)[items]
     sd = np.nanstd(gains, axis=1)
     product = np.where(effect > ROUNDING, sd * effect, 0.0)
     order = np.lexsort((-sd, -product))
@@ -203,48 +195,13 @@ def disagreements(
 
 
 def _means(cells: Cells, items: Ints, level: Ints) -> Floats:
-    """(items, systems) means if the judgments of each of these documents alone had these levels."""
-    n_systems = len(cells.systems)
-    today = (cells.numerator * cells.scale).sum(axis=1)
-    means = np.empty((items.size, n_systems))
-    raised, lowered = (None, None) if cells.ideal is None else _one_more_and_one_fewer(cells, cells.ideal)
-    block = max(AT_ONCE // (cells.n_assessors * n_systems), 1)
-    for start in range(0, items.size, block):
-        rows = items[start : start + block]
-        cell = cells.topic[rows, None] * cells.n_assessors + np.arange(cells.n_assessors)
-        gains = cells.gains_at(level[rows]) - cells.own_gains[rows]
-        normaliser = cells.normaliser[cell]
-        if raised is not None and lowered is not None:
-            before, after = np.maximum(cells.level[rows], 0), np.maximum(level[rows], 0)
-            up, down = (table[cell, after] - table[cell, before] for table in (raised, lowered))
-            normaliser = normaliser + np.where(after > before, up, down)
-        scale = np.where(normaliser > 0, cells.share[cell] / np.where(normaliser > 0, normaliser, 1.0), 0.0)
-        was = np.einsum("sra,ra->rs", cells.numerator[:, cell], scale - cells.scale[cell])
-        means[start : start + block] = today + was + cells.weight[:, rows].T * (gains * scale).sum(axis=1)[:, None]
-    return means
-
-
-def _scored_means(cells: ScoredCells, items: Ints, level: Ints) -> Floats:
-    """The same by any measure, by scoring again."""
+    """(items, systems) means if the judgments of each of these documents alone had these levels, by scoring again."""
     means = np.repeat(cells.means[None], items.size, axis=0)
     for a in range(cells.n_assessors):
         rows = np.flatnonzero((level[items, a] >= 0) & (level[items, a] != cells.level[items, a]))
-        own = items[rows]
-        means[rows] += (cells.moved(a, own, level[own, a]) * cells.share[cells.cell(own, a)]).T
+        changed = items[rows]
+        means[rows] += (cells.moved(a, changed, level[changed, a]) * cells.share[cells.cell(changed, a)]).T
     return means
-
-
-def _one_more_and_one_fewer(cells: Cells, ideal: Floats) -> tuple[Floats, Floats]:
-    """(cells, levels) sums over this level and those below it of what the level adds to the normaliser.
-
-    First: what one document more of the level or higher adds, as where a document rises to it; second: what the last
-    one adds now, as where a document falls below it.
-    """
-    steps = np.tile(cells.gain_steps, (len(cells.topics), 1))
-    counts = cells.counts
-    more = ideal[np.minimum(counts + 1, ideal.size - 1)] - ideal[counts]
-    fewer = ideal[counts] - ideal[np.maximum(counts - 1, 0)]
-    return (steps * more).cumsum(axis=1), (steps * fewer).cumsum(axis=1)
 
 
 def _reversed_pairs(lowest: Floats, highest: Floats) -> Ints:

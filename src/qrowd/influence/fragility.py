@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import inf, isinf, isnan, nan
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import ROUNDING, Cells, Change, cells_of, is_weighted_sum
+from qrowd.influence.cells import ROUNDING, Cells, Change, cells_of
 from qrowd.influence.changes_search import SingleChanges, search, single_changes
 from qrowd.influence.lower_bounds import (
     least_by_cells,
@@ -22,16 +22,13 @@ from qrowd.influence.lower_bounds import (
     reductions_by_scoring,
     reductions_of_sums,
 )
-from qrowd.influence.scored import ScoredCells, scored_cells
 from qrowd.influence.weighted_changes import NOTHING, Trace, first_beyond, least_number, steps_of, trace_of
+from qrowd.influence.weighted_sums import WeightedSums, weighted_sums
 from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
-from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
-from qrowd.model.measure import Measure
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
-from qrowd.model.runs import Runs
 
 WIDE = 1.25  # times the number for a fixed normaliser: from there on other changes are searched
 
@@ -197,8 +194,10 @@ def fragility(
     """
     check_choice("change", change, Change)
     check_confidence(confidence)
-    panel = _Changeable(as_runs(runs), as_judgments(judgments), parsed_measure(measure), systems, change, conventions)
-    names = panel.cells.systems
+    parsed, rankings = parsed_measure(measure), as_runs(runs)
+    cells = cells_of(rankings, as_judgments(judgments), parsed, systems=systems, change=change, conventions=conventions)
+    panel = _Changeable(cells, change)
+    names = cells.systems
     pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
         second = number_of(baseline, names, "system")
@@ -222,52 +221,40 @@ def fragility(
         low,
         high,
         interval,
-        str(panel.measure),
+        str(parsed),
         change,
         confidence,
-        panel.cells.n_topics,
-        int((panel.cells.level >= 0).sum()),
+        cells.n_topics,
+        int(panel.counting.sum()),
         tuple(changes),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Changeable:
-    """Systems and judgments, as weighted sums of gains or scored again, and what single changes do; all when needed."""
+    """Judgments that can change, and what is computed of them once, where it is needed."""
 
-    runs: Runs
-    judgments: Judgments
-    measure: Measure
-    names: Sequence[str] | None
+    cells: Cells
     change: Change
-    conventions: Conventions
 
     @cached_property
-    def weighted(self) -> Cells | None:
-        if not is_weighted_sum(self.measure):
-            return None
-        return cells_of(self.runs, self.judgments, self.measure, **self._options)
-
-    @cached_property
-    def scored(self) -> ScoredCells:
-        return scored_cells(self.runs, self.judgments, self.measure, **self._options)
-
-    @cached_property
-    def cells(self) -> Cells | ScoredCells:
-        return self.weighted or self.scored
-
-    @cached_property
-    def singles(self) -> SingleChanges:
-        return single_changes(self.scored, self.change)
+    def sums(self) -> WeightedSums | None:
+        return weighted_sums(self.cells)
 
     @cached_property
     def limits(self) -> tuple[Floats, Floats]:
-        assert self.weighted is not None
-        return normaliser_limits(self.weighted, self.change)
+        assert self.sums is not None
+        return normaliser_limits(self.sums, self.change)
+
+    @cached_property
+    def singles(self) -> SingleChanges:
+        return single_changes(self.cells, self.change)
 
     @property
-    def _options(self) -> dict[str, Any]:
-        return {"systems": self.names, "change": self.change, "conventions": self.conventions}
+    def counting(self) -> NDArray[np.bool_]:
+        """(items, assessors) judgments; of a weighted sum those of documents that a system ranks within the cut-off."""
+        judged = self.cells.level >= 0
+        return judged if self.sums is None else judged & (self.sums.weight != 0).any(axis=0)[:, None]
 
 
 def _counted(panel: _Changeable, first: int, second: int, confidence: float) -> tuple[list[float], FragilityChanges]:
@@ -277,13 +264,13 @@ def _counted(panel: _Changeable, first: int, second: int, confidence: float) -> 
     by_cell = sign * by_cell
     by_topic = by_cell.reshape(-1, panel.cells.n_assessors).sum(axis=1)
     difference = float(by_cell.sum())
-    fixed = low = high = nan
     cells, trace = panel.cells, NOTHING
+    fixed = low = high = nan
     if difference > ROUNDING:
-        fixed, low, cells, trace = _bounded(panel, first, second, sign, by_cell)
+        fixed, low, trace = _bounded(panel, first, second, sign, by_cell)
         high = _n_to_reverse(trace, difference)
         trace = trace.first(int(min(high, len(trace))))
-        if panel.weighted is not None and panel.weighted.ideal is None:
+        if panel.sums is not None and panel.sums.ideal is None:
             high = fixed
     lost = np.zeros((len(trace), by_topic.size))
     lost[np.arange(len(trace)), trace.cell // cells.n_assessors] = trace.lost
@@ -293,7 +280,7 @@ def _counted(panel: _Changeable, first: int, second: int, confidence: float) -> 
     changes = FragilityChanges(
         cells.systems[first],
         cells.systems[second],
-        str(panel.measure),
+        str(cells.measure),
         panel.change,
         tuple(cells.topics[topic] for topic in cells.topic[trace.item]),
         tuple(cells.documents[item] for item in trace.item),
@@ -305,34 +292,29 @@ def _counted(panel: _Changeable, first: int, second: int, confidence: float) -> 
     return [sign * difference, half[0], fixed, low, high, interval], changes
 
 
-def _bounded(
-    panel: _Changeable, first: int, second: int, sign: float, by_cell: Floats
-) -> tuple[float, float, Cells | ScoredCells, Trace]:
-    """Exact number and lower bound; and the changes that reverse the difference soonest, of the judgments of the cells.
+def _bounded(panel: _Changeable, first: int, second: int, sign: float, by_cell: Floats) -> tuple[float, float, Trace]:
+    """Exact number, lower bound, and the changes of those that were tried that reverse the difference soonest.
 
     by_cell : (cells,) what each adds to sign x (first - second).
     """
-    difference = float(by_cell.sum())
-    fixed, low, n_trace, trace = nan, 1.0, inf, NOTHING
-    weighted = panel.weighted
-    if weighted is not None:
-        steps = steps_of(weighted, sign * (weighted.weight[first] - weighted.weight[second]), panel.change)
+    cells, sums, difference = panel.cells, panel.sums, float(by_cell.sum())
+    fixed, low, trace = nan, 1.0, NOTHING
+    if sums is not None:
+        steps = steps_of(sums, sign * (sums.weight[first] - sums.weight[second]), panel.change)
         fixed = least_number(steps, difference)
-        n = len(steps) if weighted.ideal is None or isinf(fixed) else min(int(4 * fixed) + 20, len(steps))
-        trace = trace_of(weighted, steps, by_cell, n)
+        n = len(steps) if sums.ideal is None or isinf(fixed) else min(int(4 * fixed) + 20, len(steps))
+        trace = trace_of(sums, steps, by_cell, n)
+        if sums.ideal is None:
+            return fixed, fixed, trace
+        low = least_by_cells(reductions_of_sums(sums, panel.limits, steps, by_cell), difference)
         n_trace = _n_to_reverse(trace, difference)
-        if weighted.ideal is None:
-            return fixed, fixed, weighted, trace
-        low = least_by_cells(reductions_of_sums(weighted, panel.limits, steps, by_cell), difference)
         if n_trace < inf and n_trace <= WIDE * fixed + 1:
-            return fixed, low, weighted, trace
-    scored, singles = panel.scored, panel.singles
-    taken = -sign * (singles.moved[first] - singles.moved[second]) * scored.share[singles.cell]
-    low = max(low, least_by_cells(reductions_by_scoring(scored, singles, taken, by_cell), difference))
-    searched = search(scored, singles, panel.change, (first, second), sign, taken)
-    if weighted is not None and n_trace <= _n_to_reverse(searched, difference):
-        return fixed, low, weighted, trace
-    return fixed, low, scored, searched
+            return fixed, low, trace
+    singles = panel.singles
+    taken = -sign * (singles.moved[first] - singles.moved[second]) * cells.share[singles.cell]
+    low = max(low, least_by_cells(reductions_by_scoring(cells, singles, taken, by_cell), difference))
+    searched = search(cells, singles, panel.change, (first, second), sign, taken)
+    return fixed, low, min(trace, searched, key=lambda changes: _n_to_reverse(changes, difference))
 
 
 def _n_to_reverse(trace: Trace, difference: float) -> float:

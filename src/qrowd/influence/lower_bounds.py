@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.influence.cells import Cells, Change, normalisers
+from qrowd.influence.cells import Cells, Change, places
 from qrowd.influence.changes_search import SingleChanges
-from qrowd.influence.scored import ScoredCells, places
 from qrowd.influence.weighted_changes import Steps, first_beyond
+from qrowd.influence.weighted_sums import WeightedSums, normalisers
 from qrowd.kernels.arrays import Floats
 
 MOST = 64  # changes of a cell that are told one from another
@@ -42,7 +42,7 @@ def least_by_cells(reductions: Floats, difference: float) -> float:
     return first_beyond(sums + 1e-9 * (difference + largest), difference)
 
 
-def reductions_by_scoring(cells: ScoredCells, singles: SingleChanges, taken: Floats, by_cell: Floats) -> Floats:
+def reductions_by_scoring(cells: Cells, singles: SingleChanges, taken: Floats, by_cell: Floats) -> Floats:
     """(cells, 3) F for any measure. taken : (single changes,) what each takes. by_cell : (cells,) what cells add."""
     one = np.zeros(by_cell.size)
     alone = singles.cost == 1
@@ -54,22 +54,22 @@ def reductions_by_scoring(cells: ScoredCells, singles: SingleChanges, taken: Flo
     return np.stack([np.zeros(one.size), np.minimum(one, most), most], axis=1)
 
 
-def normaliser_limits(cells: Cells, change: Change) -> tuple[Floats, Floats]:
+def normaliser_limits(sums: WeightedSums, change: Change) -> tuple[Floats, Floats]:
     """(cells, changes + 1) the smallest and the largest normaliser after so many changes of a cell."""
-    assert cells.ideal is not None
-    gains = np.tile(cells.gains, (len(cells.topics), 1))[:, None, :]
+    assert sums.ideal is not None
+    gains = np.tile(sums.cells.gains, (len(sums.cells.topics), 1))[:, None, :]
     k = np.arange(MOST + 1)[None, :, None]
-    fewest = np.maximum(cells.counts[:, None, :] - k, cells.least[:, None, :])
-    most = np.minimum(cells.counts[:, None, :] + k, cells.most[:, None, :])
-    smallest, largest = (normalisers(cells.ideal, gains, counts) for counts in (fewest, most))
+    fewest = np.maximum(sums.counts[:, None, :] - k, sums.least[:, None, :])
+    most = np.minimum(sums.counts[:, None, :] + k, sums.most[:, None, :])
+    smallest, largest = (normalisers(sums.ideal, gains, counts) for counts in (fewest, most))
     if change == "grade":  # moves one level alone, the first time the most
-        added = np.diff(gains, axis=2, prepend=0.0) * np.diff(cells.ideal[most[:, :2]], axis=1)
-        today = cells.normaliser[:, None]
+        added = np.diff(gains, axis=2, prepend=0.0) * np.diff(sums.ideal[most[:, :2]], axis=1)
+        today = sums.normaliser[:, None]
         largest = np.minimum(largest, today + added.max(axis=2) * np.arange(MOST + 1))
     return smallest, largest
 
 
-def reductions_of_sums(cells: Cells, limits: tuple[Floats, Floats], steps: Steps, by_cell: Floats) -> Floats:
+def reductions_of_sums(sums: WeightedSums, limits: tuple[Floats, Floats], steps: Steps, by_cell: Floats) -> Floats:
     """(cells, changes + 2) F for weighted sums; the last: all that a cell adds, and its share."""
     taken = np.zeros((by_cell.size, MOST + 1))
     place = places(steps.cell)
@@ -77,7 +77,7 @@ def reductions_of_sums(cells: Cells, limits: tuple[Floats, Floats], steps: Steps
     taken[steps.cell[inside], place[inside] + 1] = steps.bound[inside]
     rest = by_cell[:, None] - np.cumsum(taken, axis=1)
     smallest, largest = limits
-    today, share = cells.normaliser[:, None], cells.share[:, None]
+    today, share = sums.normaliser[:, None], sums.cells.share[:, None]
     reduced = np.where(rest >= 0, largest, smallest)
     left = np.maximum(rest * today / np.where(reduced > 0, reduced, 1e-300), -share)
     left = np.where((today <= 0) & (largest > 0), -share, left)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.influence.cells import Cells, Change, normalisers
+from qrowd.influence.cells import Change
+from qrowd.influence.weighted_sums import WeightedSums, normalisers
 from qrowd.kernels.arrays import Floats, Ints
 
 
@@ -71,12 +72,13 @@ class Steps:
         return self.item.size
 
 
-def steps_of(cells: Cells, weight: Floats, change: Change) -> Steps:
+def steps_of(sums: WeightedSums, weight: Floats, change: Change) -> Steps:
     """All steps of a pair. weight : (items,) of a gain in the difference that is to be reduced."""
+    cells = sums.cells
     item, assessor = np.nonzero((weight[:, None] != 0) & (cells.level >= 0))
     level = cells.level[item, assessor]
     cell = cells.topic[item] * cells.n_assessors + assessor
-    unit = weight[item] * cells.scale[cell]
+    unit = weight[item] * sums.unit[cell]
     if change == "grade":
         n_steps = int((cells.highest - cells.lowest).max(initial=0))
         direction = np.where(unit > 0, -1, 1)[:, None]
@@ -156,7 +158,7 @@ def first_beyond(sums: Floats, limit: float) -> float:
     return float(np.argmax(larger)) + 1 if larger.any() else inf
 
 
-def trace_of(cells: Cells, steps: Steps, by_cell: Floats, n: int) -> Trace:
+def trace_of(sums: WeightedSums, steps: Steps, by_cell: Floats, n: int) -> Trace:
     """The first n steps, applied in order, with the normaliser as they leave it.
 
     by_cell : (cells,) what each cell adds to the difference today.
@@ -168,12 +170,12 @@ def trace_of(cells: Cells, steps: Steps, by_cell: Floats, n: int) -> Trace:
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     group = np.repeat(np.arange(starts.size), np.diff(np.append(starts, cell.size)))
     left = by_cell[cell] - _sums_within(effect, starts, group)
-    if cells.ideal is not None:
-        level = np.arange(cells.values.size)
+    if sums.ideal is not None:
+        level = np.arange(sums.cells.values.size)
         moved = (after[:, None] >= level).astype(np.int64) - (before[:, None] >= level)
-        counts = cells.counts[cell] + _sums_within(moved, starts, group)
-        normaliser = normalisers(cells.ideal, cells.gains[assessor], counts)
-        numerator = left * np.where(cells.normaliser > 0, cells.normaliser, 1.0)[cell]
+        counts = sums.counts[cell] + _sums_within(moved, starts, group)
+        normaliser = normalisers(sums.ideal, sums.cells.gains[assessor], counts)
+        numerator = left * np.where(sums.normaliser > 0, sums.normaliser, 1.0)[cell]
         left = np.where(normaliser > 1e-9, numerator / np.maximum(normaliser, 1e-9), 0.0)
     previous = np.append(0.0, left[:-1])
     previous[starts] = by_cell[cell[starts]]
