@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same files
-.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench load hosts fuzz soak clean suite
+.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench load fuzz soak clean suite
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -59,15 +59,12 @@ bench: .venv/.bench ## measure speed and memory beside the peers, into docs/benc
 load: .venv/.bench ## 1,000 assessors judge for 15 minutes, into docs/benchmarks.md; LOAD_SECONDS=180 for less
 	@QROWD_LOAD_SECONDS=$(or $(LOAD_SECONDS),900) $(BIN)/python benchmarks/write.py load
 
-hosts: .venv/.bench .venv/.programs ## two hosts behind nginx are killed 102 times, into docs/benchmarks.md; KILLS, ANSWERS
-	@QROWD_HOSTS=$(or $(KILLS),102),$(or $(ANSWERS),100000),20 $(BIN)/python benchmarks/write.py hosts
-
 fuzz: .venv/.dev ## ten minutes of texts that are hard to read and to draw; none may hold up the event loop
 	@PYTHONPATH=tests $(BIN)/python -m soak.worst 600
 
-soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times under load; nothing may be lost
-	@PYTHONPATH=tests $(BIN)/python -m soak.kills sqlite 120 60 105000
-	@PYTHONPATH=tests $(BIN)/python -m soak.kills postgresql 120 60 105000
+soak: .venv/.dev .venv/.programs ## kill servers 100 times, with PostgreSQL 30 times, under load; nothing may be lost
+	@PYTHONPATH=tests $(BIN)/python -m soak.kills sqlite 100 60 60000
+	@PYTHONPATH=tests $(BIN)/python -m soak.kills postgresql 30 60 15000
 	@PYTHONPATH=tests $(BIN)/python -m soak.races sqlite 200 60
 	@PYTHONPATH=tests $(BIN)/python -m soak.races postgresql 200 60
 	@PYTHONPATH=tests $(BIN)/python -m soak.models

@@ -30,7 +30,7 @@ from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.store import schema
 from qrowd.collect.store.engine import open_store
 from soak.store import judged, memory
-from webserver import Servers
+from webserver import ServerProcess
 
 WRITERS = {
     "jsonl": "instructions: json encodes each row",
@@ -64,7 +64,7 @@ n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "judgments.db")
     url = f"sqlite:///{path}"
-    with Servers(url, log=Path(folder) / "log", fresh=True):
+    with ServerProcess(url, log=Path(folder) / "log", fresh=True):
         pass  # makes the tables
 
     def fill() -> None:
@@ -98,12 +98,12 @@ with tempfile.TemporaryDirectory() as folder:
             limit="equal bytes for equal data",
         )
     bare = seconds(lambda: subprocess.run([sys.executable, "-c", "import starlette, sqlalchemy, uvicorn"], check=True))
-    with Servers(url, log=Path(folder) / "log", fresh=True) as servers:
+    with ServerProcess(url, log=Path(folder) / "log", fresh=True) as server:
         for how, by in (("asked to end", signal.SIGTERM), ("killed", signal.SIGKILL)):
-            servers.kill(how=by)
+            server.kill(how=by)
             start = time.perf_counter()
-            servers.start()
-            servers.wait_ready()
+            server.start()
+            server.wait_ready()
             promise(
                 f"seconds until ready after being {how}",
                 time.perf_counter() - start,
@@ -111,5 +111,5 @@ with tempfile.TemporaryDirectory() as folder:
                 beside=f"import starlette, sqlalchemy, uvicorn {bare:.2f} s",
                 limit="instructions: imports; the log of writes is replayed by SQLite",
             )
-        print(f"memory of the server: {servers.memory():.0f} MB")
+        print(f"memory of the server: {server.memory():.0f} MB")
 finish()

@@ -39,7 +39,7 @@ from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, made
 from soak.client import Assessor, Log, at_random
-from webserver import Servers
+from webserver import ServerProcess
 
 ASSESSORS = 1000
 THINK = 5.0  # seconds on average
@@ -71,33 +71,33 @@ def quantile(took: list[float], q: float) -> float:
     return 1000 * sorted(took)[min(len(took) - 1, int(q * len(took)))] if took else float("nan")
 
 
-def report(what: str, servers: Servers, log: Log, seconds: float, cpu: float) -> None:
+def report(what: str, server: ServerProcess, log: Log, seconds: float, cpu: float) -> None:
     print(
         f"{what}: {len(log.acknowledged)} answers in {seconds:.0f} s ({len(log.acknowledged) / seconds:.0f}/s), "
         f"p50 {quantile(log.took, 0.5):.1f} ms, p99 {quantile(log.took, 0.99):.1f} ms, "
         f"p99.9 {quantile(log.took, 0.999):.1f} ms, most {quantile(log.took, 1):.1f} ms; "
         f"processor {cpu / seconds:.2f} (clients {time.process_time() / seconds:.2f}), "
-        f"memory {sum(servers.memory(i) for i in range(len(servers.pids))):.0f} MB, load {os.getloadavg()[0]:.1f}; "
+        f"memory {server.memory():.0f} MB, load {os.getloadavg()[0]:.1f}; "
         f"broken {log.broken}, waited {log.waited}, refused {log.refused}, failed {log.failed[:3]}"
     )
 
 
-def clients_of(servers: Servers, people: list[made.Invited], log: Log, bad: float = 0.0) -> list[Assessor]:
+def clients_of(server: ServerProcess, people: list[made.Invited], log: Log, bad: float = 0.0) -> list[Assessor]:
     made_ = []
     for i, one in enumerate(people):
         choose = at_random(random.Random(i), bad=bad)
-        made_.append(Assessor(one.campaign, [servers.addresses[i % len(servers.addresses)]], choose, log))
+        made_.append(Assessor(one.campaign, [server.address], choose, log))
         made_[-1].cookie = one.cookie
     return made_
 
 
 async def everybody(
-    servers: Servers, people: list[made.Invited], seconds: float, think: float, bad: float = 0.0
+    server: ServerProcess, people: list[made.Invited], seconds: float, think: float, bad: float = 0.0
 ) -> tuple[Log, float, float]:
-    """All answer for so long; the log, the seconds it took and processor time of the servers. The first page and the
+    """All answer for so long; the log, the seconds it took and processor time of the server. The first page and the
     consent are not measured."""
     rng, log = random.Random(7), Log()
-    clients = clients_of(servers, people, log, bad)
+    clients = clients_of(server, people, log, bad)
 
     async def begin(client: Assessor) -> None:
         if think:
@@ -107,7 +107,7 @@ async def everybody(
     await asyncio.gather(*map(begin, clients))
     log.took.clear()
     log.acknowledged.clear()
-    before, start = sum(map(servers.cpu, range(len(servers.pids)))), time.perf_counter()
+    before, start = server.cpu(), time.perf_counter()
     end = start + seconds
 
     async def judge(client: Assessor) -> None:
@@ -121,7 +121,7 @@ async def everybody(
     took = time.perf_counter() - start
     for client in clients:
         client.close()
-    return log, min(took, seconds) if think else took, sum(map(servers.cpu, range(len(servers.pids)))) - before
+    return log, min(took, seconds) if think else took, server.cpu() - before
 
 
 def sound(url: str, log: Log) -> None:
@@ -138,10 +138,10 @@ def sound(url: str, log: Log) -> None:
     )
 
 
-def measured(what: str, run: Callable[[Servers], Awaitable[tuple[Log, float, float]]], url: str, n: int) -> Log:
-    with tempfile.TemporaryDirectory() as folder, Servers(url, n, log=Path(folder) / "log") as servers:
-        log, seconds, cpu = uvloop.run(run(servers))  # type: ignore[arg-type]
-        report(what, servers, log, seconds, cpu)
+def measured(what: str, run: Callable[[ServerProcess], Awaitable[tuple[Log, float, float]]], url: str) -> Log:
+    with tempfile.TemporaryDirectory() as folder, ServerProcess(url, log=Path(folder) / "log") as server:
+        log, seconds, cpu = uvloop.run(run(server))  # type: ignore[arg-type]
+        report(what, server, log, seconds, cpu)
     # A pair that somebody else's Bad mark took away is refused as stale, and is no error.
     refused = sum(n for code, n in log.refused.items() if code != "stale" or not what.endswith(ORDERS))
     promise(
@@ -154,15 +154,14 @@ def measured(what: str, run: Callable[[Servers], Awaitable[tuple[Log, float, flo
     return log
 
 
-def throughput(dialect: str, n_processes: int, seconds: float) -> tuple[float, float]:
+def throughput(dialect: str, seconds: float) -> tuple[float, float]:
     """Answers a second that clients get who do not think; and commits a second of the database alone."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = f"sqlite:///{folder}/judgments.db"
         if dialect == "postgresql":
             url = stack.enter_context(postgres_server(fsync=True)).database()
         people = prepare(url, CLIENTS, int(seconds * 1000 / CLIENTS) + 20)
-        what = f"saturation, {dialect}, {n_processes} process{'es' * (n_processes > 1)}"
-        log = measured(what, lambda servers: everybody(servers, people, seconds, 0), url, n_processes)
+        log = measured(f"saturation, {dialect}", lambda server: everybody(server, people, seconds, 0), url)
         sound(url, log)
         return len(log.acknowledged) / seconds, commits(dialect, url, Path(folder))
 
@@ -193,7 +192,7 @@ def slowness(loop: float) -> float:
 def load(seconds: float) -> None:
     loop = loop_seconds()
     slow = slowness(loop)
-    per_second, alone = throughput("sqlite", 1, min(seconds, 15.0))
+    per_second, alone = throughput("sqlite", min(seconds, 15.0))
     holds = max(20, int(SHARE * per_second * THINK) // 20 * 20)
     assessors = min(ASSESSORS, holds)
     beside = (
@@ -205,7 +204,7 @@ def load(seconds: float) -> None:
         url = f"sqlite:///{folder}/judgments.db"
         people = prepare(url, assessors, int(seconds / THINK * 1.6) + 20)
         what = f"{assessors} assessors, {THINK:g} s to think"
-        log = measured(what, lambda servers: everybody(servers, people, seconds, THINK), url, 1)
+        log = measured(what, lambda server: everybody(server, people, seconds, THINK), url)
         limit = f"instructions of Python: clients share the cores; {SHARE:.0%} of the most is asked for"
         for name, q, most in (("p50", 0.5, 20), ("p99", 0.99, 100), ("p99.9", 0.999, 500), ("most", 1, 2000)):
             promise(
@@ -216,8 +215,8 @@ def load(seconds: float) -> None:
 
 def saturation(seconds: float) -> None:
     loop = loop_seconds()
-    for dialect, n in (("sqlite", 1), ("postgresql", 2)):
-        per_second, alone = throughput(dialect, n, seconds)
+    for dialect in ("sqlite", "postgresql"):
+        per_second, alone = throughput(dialect, seconds)
         per_loop = f"{per_second * loop:.0f} in a calibration loop of {loop:.2f} s"
         promise(
             f"saturation, {dialect}: answers for each commit that the database alone can make",
@@ -243,7 +242,7 @@ def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
                     lambda connection: made.invite(connection, "preference", [f"p{i}" for i in range(assessors)])
                 )
             what = f"{assessors} assessors, one topic of {documents} documents, {order}"
-            log = measured(what, lambda servers, p=people: everybody(servers, p, seconds, THINK, 0.02), url, 1)  # type: ignore[misc]
+            log = measured(what, lambda server, p=people: everybody(server, p, seconds, THINK, 0.02), url)  # type: ignore[misc]
             promise(
                 f"{what}: p99, ms",
                 quantile(log.took, 0.99),
@@ -311,9 +310,9 @@ def hostile() -> list[str]:
     return [*(f"bees {(piece * n)[: n - 10]}> x" for piece in pieces), " ".join(map(str, range(150_000)))]
 
 
-async def waits(servers: Servers, people: list[made.Invited], seconds: float) -> tuple[list[float], list[float]]:
+async def waits(server: ServerProcess, people: list[made.Invited], seconds: float) -> tuple[list[float], list[float]]:
     """Milliseconds that a request for a small page took: while nothing happened, and while hostile pages were drawn."""
-    *readers, bystander = clients_of(servers, people, Log())
+    *readers, bystander = clients_of(server, people, Log())
     await bystander.step()
     quiet, busy, reading = list[float](), list[float](), asyncio.Event()
     path = f"/c/{people[-1].campaign}"
@@ -355,8 +354,8 @@ def worst(seconds: float) -> None:
         with open_store(url) as store:
             store.write(lambda connection: made.create(connection, plans))
             people = [store.write(lambda c, p=p: made.invite(c, p.name, [p.name]))[0] for p in plans]  # type: ignore[misc]
-        with Servers(url, 1, log=Path(folder) / "log") as servers:
-            quiet, busy = asyncio.run(waits(servers, people, seconds))
+        with ServerProcess(url, log=Path(folder) / "log") as server:
+            quiet, busy = asyncio.run(waits(server, people, seconds))
     promise(
         "worst documents: longest wait of others, ms",
         max(busy),

@@ -1,6 +1,6 @@
 """Run the benchmarks one after the other and write what they measured to docs/benchmarks.md.
 
-python benchmarks/write.py [NAME ...]      all but `load` and `hosts` by default; with names (evaluate, ...) only theirs
+python benchmarks/write.py [NAME ...]      all but `load` by default; with names (evaluate, ...) only theirs
 
 The page is written anew after each, so that Ctrl-C loses only the one that is running. The exit status is 1 if a
 promise was broken or a benchmark ended early.
@@ -22,10 +22,10 @@ from side_by_side import BROKEN, FIGURES, Figure
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-LONG = ("load", "hosts")  # which have targets of their own
+LONG = ("load",)  # which has a target of its own
 INTRODUCTION = """# Benchmarks
 
-Written by `make bench`; the sections of `make load` and `make hosts`, which take longer, by these. A figure is a ratio
+Written by `make bench`; the section of `make load`, which takes longer, by that. A figure is a ratio
 to a peer in the same run, or stands beside one: machines differ fourfold in speed, so compare seconds only with the two
 calibration figures of the same section."""
 

@@ -27,7 +27,7 @@ from qrowd.simulation import (
     simulate_runs,
 )  # fmt: skip
 from soak.client import Assessor, Choose, Log, Screen
-from webserver import Servers
+from webserver import ServerProcess
 
 CONFUSION = ((0.7, 0.2, 0.1, 0.0), (0.3, 0.4, 0.2, 0.1), (0.1, 0.2, 0.5, 0.2), (0.0, 0.0, 0.1, 0.9))
 BEHAVIOURS = (Lenient(noise=0.2), Lenient(noise=0.6), Confused(CONFUSION), Inverted(Lenient(noise=0.2)), Spammer(2))
@@ -61,12 +61,12 @@ def judged(url: str, plan: Plan, people: dict[str, Choose], folder: Path) -> Non
             pass
         client.close()
 
-    async def everybody(servers: Servers) -> None:
-        clients = {name: Assessor(plan.name, servers.addresses, choose, log) for name, choose in people.items()}
+    async def everybody(server: ServerProcess) -> None:
+        clients = {name: Assessor(plan.name, [server.address], choose, log) for name, choose in people.items()}
         await asyncio.gather(*(everything(client, tokens[name]) for name, client in clients.items()))
 
-    with Servers(url, log=folder / "log") as servers:
-        asyncio.run(everybody(servers))
+    with ServerProcess(url, log=folder / "log") as server:
+        asyncio.run(everybody(server))
     assert (log.failed, log.refused, log.broken) == ([], {}, 0)
 
 

@@ -20,6 +20,6 @@ def test_two_hundred_racing_workers_never_break_what_the_tables_promise(
         seen, wrong = races.run(f"sqlite:///{tmp_path / 'judgments.db'}", workers=200, actions=12)
     else:
         server = request.getfixturevalue("postgres")
-        seen, wrong = races.run(server.database(), workers=200, actions=9, services=2)
+        seen, wrong = races.run(server.database(), workers=200, actions=9)
     assert wrong == []
     assert set(seen) >= HAPPENS

@@ -1,6 +1,6 @@
 """What was acknowledged is there, once, whoever is killed meanwhile and however full the disk is.
 
-The same with a hundred kills and a hundred thousand answers: `make soak`.
+The same with a hundred kills: `make soak`.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, kills, made
 from soak.client import Assessor, Form, Log, at_random, next_form
-from webserver import Servers
+from webserver import ServerProcess
 
 
 def test_killed_servers_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
@@ -45,8 +45,8 @@ def test_a_full_disk_acknowledges_nothing_and_the_same_form_is_taken_once_there_
         store.write(lambda c: made.create(c, [made.plan("grades", topics=40, documents=20, redundancy=8)]))
         people = store.write(lambda c: made.invite(c, "grades", [f"g{i}" for i in range(8)]))
     log = Log()
-    with Servers(url, log=tmp_path / "log") as servers:
-        refused = asyncio.run(_fill(servers, people, log, tmp_path))
+    with ServerProcess(url, log=tmp_path / "log") as server:
+        refused = asyncio.run(_fill(server, people, log, tmp_path))
     assert len(refused) == 8
     with open_store(url) as store:
         assert store.read(checks.violations) == []
@@ -55,15 +55,15 @@ def test_a_full_disk_acknowledges_nothing_and_the_same_form_is_taken_once_there_
         assert checks.intact(store)
 
 
-async def _fill(servers: Servers, people: list[made.Invited], log: Log, folder: Path) -> dict[str, Form]:
+async def _fill(server: ServerProcess, people: list[made.Invited], log: Log, folder: Path) -> dict[str, Form]:
     """Judge until nothing can be written any more, make space, and send again what was refused."""
-    clients = [Assessor("grades", servers.addresses, at_random(random.Random(i)), log) for i in range(len(people))]
+    clients = [Assessor("grades", [server.address], at_random(random.Random(i)), log) for i in range(len(people))]
     for client, one in zip(clients, people, strict=True):
         client.cookie = one.cookie
         for _ in range(3):
             assert await client.step()
     largest = max(file.stat().st_size for file in folder.glob("judgments.db*"))
-    resource.prlimit(servers.pids[0], resource.RLIMIT_FSIZE, (largest + 2**16, resource.RLIM_INFINITY))
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (largest + 2**16, resource.RLIM_INFINITY))
     refused: dict[str, Form] = {}
 
     async def until_full(client: Assessor) -> tuple[Assessor, Form]:
@@ -81,14 +81,14 @@ async def _fill(servers: Servers, people: list[made.Invited], log: Log, folder: 
 
     waiting = await asyncio.gather(*map(until_full, clients))
     # Where many forms did not fit into one commit, a single one may; now nothing does.
-    resource.prlimit(servers.pids[0], resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
     for client, form in waiting:
         refused[form["key"]] = form
         assert (await client.look()).view == "document"  # reading goes on
         assert (await client.send(form)).status == 503
     stored = _keys(folder)
     assert not stored & set(refused)
-    resource.prlimit(servers.pids[0], resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     for client, form in waiting:
         answer = await client.send(form)
         assert answer.status == 200, answer

@@ -2,9 +2,9 @@
 
 `serving` and `Browser` ask an application of this process; `listening` lets a thread serve it to a real browser.
 
-`Servers` starts processes. One of them loads the program and serves nothing; each server is its child. So a restart
-costs no imports, and a hundred of them fit into a test. `Servers(..., fresh=True)` starts each by a command of its own
-instead, as a user does; then `Servers.ask` has something done in the server's process that an owner would do.
+`ServerProcess` starts two processes: one loads the program and serves nothing, and the server is its child. So a restart
+costs no imports, and a hundred of them fit into a test. With `fresh=True` the server is started by a command of its own
+instead, as a user does; then `ServerProcess.ask` has something done in its process that an owner would do.
 
 python webserver.py load                reads lines `SERVING AS JSON` or `wait PID`, prints numbers of processes
 python webserver.py serve SERVING       serves until it is killed, and does what the lines of its standard input say
@@ -219,48 +219,39 @@ def free_port() -> int:
         return port
 
 
-class Servers:
-    """Some server processes over one store, each at its own port for as long as this lives.
+class ServerProcess:
+    """A server process over a store, at its own port for as long as this lives; it can be killed and started again.
 
-    per_minute : judgments of one assessor. log : where the servers' words go. base : the address of a proxy before all
-    of them; default: each has its own.
+    per_minute : judgments of one assessor. log : where the server's words go.
     """
 
-    def __init__(
-        self, database: str, n: int = 1, *, log: Path, per_minute: int = 10**6, fresh: bool = False, base: str = ""
-    ) -> None:
-        self.addresses = [(HOST, free_port()) for _ in range(n)]
-        common: dict[str, Any] = {"per_minute": per_minute, "secret": "%064x" % (7**70)}
-        if base:
-            common["trusted_proxies"] = (HOST,)
-        self._settings = [
-            asdict(Serving(database, HOST, port, base or f"http://{HOST}:{port}", **common))
-            for _, port in self.addresses
-        ]
+    def __init__(self, database: str, *, log: Path, per_minute: int = 10**6, fresh: bool = False) -> None:
+        self.address = HOST, free_port()
+        serving = Serving(database, *self.address, self.url(), per_minute=per_minute, secret="%064x" % (7**70))
+        self._settings = json.dumps(asdict(serving))
         self._log = log.open("ab")
         self._loader: subprocess.Popen[bytes] | None = None
         if not fresh:
             self._loader = self._popen("load")
-        self._children: dict[int, subprocess.Popen[bytes]] = {}
-        self.pids = [0] * n
-        self.kills = 0
+        self._child: subprocess.Popen[bytes] | None = None
+        self.pid = self.kills = 0
 
     def _popen(self, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, __file__, *arguments]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
 
-    def start(self, which: int = 0) -> None:
-        """Start one; it may take a while until it answers."""
-        settings = json.dumps(self._settings[which])
+    def start(self) -> None:
+        """Start it; it may take a while until it answers."""
         if self._loader is None:
-            child = self._children[which] = self._popen("serve", settings)
-            self.pids[which] = child.pid
+            self._child = self._popen("serve", self._settings)
+            self.pid = self._child.pid
         else:
-            self.pids[which] = int(self._line(self._loader, settings))
+            self.pid = int(self._line(self._loader, self._settings))
 
-    def ask(self, what: str, *arguments: Any, which: int = 0) -> Any:
+    def ask(self, what: str, *arguments: Any) -> Any:
         """Something done in the process of a fresh server; see `deeds`."""
-        return json.loads(self._line(self._children[which], json.dumps([what, *arguments])))
+        assert self._child is not None
+        return json.loads(self._line(self._child, json.dumps([what, *arguments])))
 
     def _line(self, process: subprocess.Popen[bytes], line: str) -> bytes:
         assert process.stdin is not None
@@ -271,51 +262,49 @@ class Servers:
             raise RuntimeError(f"the process ended: {Path(self._log.name).read_text()[-2000:]}")
         return answer
 
-    def kill(self, which: int = 0, how: signal.Signals = signal.SIGKILL) -> None:
-        """End one, and wait until it is gone."""
-        os.kill(self.pids[which], how)
+    def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
+        """End it, and wait until it is gone."""
+        os.kill(self.pid, how)
         self.kills += how == signal.SIGKILL
         if self._loader is None:
-            self._children.pop(which).communicate(timeout=READY)
+            assert self._child is not None
+            self._child.communicate(timeout=READY)
         else:
-            self._line(self._loader, f"wait {self.pids[which]}")
-        self.pids[which] = 0
+            self._line(self._loader, f"wait {self.pid}")
+        self.pid = 0
 
-    def wait_ready(self, which: int = 0) -> float:
+    def wait_ready(self) -> float:
         """Seconds until the server says that it is well."""
         start = time.perf_counter()
         while time.perf_counter() < start + READY:
-            with contextlib.suppress(URLError, OSError), urlopen(self.url(which) + "/health", timeout=READY) as answer:
+            with contextlib.suppress(URLError, OSError), urlopen(self.url() + "/health", timeout=READY) as answer:
                 if answer.status == 200:
                     return time.perf_counter() - start
-            if "Z" in Path(f"/proc/{self.pids[which]}/stat").read_text().rpartition(")")[2]:
+            if "Z" in Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2]:
                 raise RuntimeError(f"the server ended: {Path(self._log.name).read_text()[-2000:]}")
             time.sleep(0.01)
-        raise TimeoutError(f"no answer from {self.url(which)} for {READY:.0f} seconds; see {self._log.name}")
+        raise TimeoutError(f"no answer from {self.url()} for {READY:.0f} seconds; see {self._log.name}")
 
-    def url(self, which: int = 0) -> str:
-        return "http://{}:{}".format(*self.addresses[which])
+    def url(self) -> str:
+        return "http://{}:{}".format(*self.address)
 
-    def cpu(self, which: int = 0) -> float:
-        """Seconds of processor time that a server has used."""
-        fields = Path(f"/proc/{self.pids[which]}/stat").read_text().rpartition(")")[2].split()
+    def cpu(self) -> float:
+        """Seconds of processor time that it has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def memory(self, which: int = 0) -> float:
-        """Megabytes a server has in memory."""
-        return int(Path(f"/proc/{self.pids[which]}/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+    def memory(self) -> float:
+        """Megabytes it has in memory."""
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
-    def __enter__(self) -> Servers:
-        for which in range(len(self.addresses)):
-            self.start(which)
-        for which in range(len(self.addresses)):
-            self.wait_ready(which)
+    def __enter__(self) -> ServerProcess:
+        self.start()
+        self.wait_ready()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for which, pid in enumerate(self.pids):
-            if pid:
-                self.kill(which)
+        if self.pid:
+            self.kill()
         if self._loader is not None:
             self._loader.communicate(timeout=READY)
         self._log.close()

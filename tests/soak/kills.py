@@ -23,7 +23,7 @@ from qrowd.collect.store.engine import open_store
 from servers import PostgresServer, postgres_server
 from soak import checks, made
 from soak.client import Assessor, Log, at_random
-from webserver import Servers
+from webserver import ServerProcess
 
 MIX = (("grades", 0.5), ("magnitude", 0.25), ("preference", 0.25))
 
@@ -65,7 +65,7 @@ async def answer(
 ) -> Log:
     """Everybody answers until so many answers were acknowledged; meanwhile, evenly spread, so many kills.
 
-    addresses : of servers, any of which will do.
+    addresses : of server, any of which will do.
     """
     log, rng = Log(), random.Random(1)
     clients = []
@@ -103,15 +103,12 @@ async def answer(
     return log
 
 
-def kill_something(n: int, servers: Servers, postgres: PostgresServer | None, url: str) -> None:
-    """The nth kill: the server; with PostgreSQL in turn one of two servers, and connections of the database."""
-    if postgres is None:
-        servers.kill()
-        servers.start()
-    elif n % 4 < 2:
-        servers.kill(n % 4)
-        servers.start(n % 4)
-    elif n % 4 == 2:
+def kill_something(n: int, server: ServerProcess, postgres: PostgresServer | None, url: str) -> None:
+    """The nth kill: the server; with PostgreSQL in turn the server, and connections and processes of the database."""
+    if postgres is None or n % 3 == 0:
+        server.kill()
+        server.start()
+    elif n % 3 == 1:
         end_backends(postgres, url)
     else:
         kill_backend(postgres, url)
@@ -124,12 +121,12 @@ def run(url: str, folder: Path, *, kills: int, clients: int, answers: int, postg
 
     def kill(n: int) -> None:
         nonlocal done
-        kill_something(n, servers, postgres, url)
+        kill_something(n, server, postgres, url)
         done += 1
 
     start = time.perf_counter()
-    with Servers(url, 1 if postgres is None else 2, log=folder / "log") as servers:
-        log = asyncio.run(answer(servers.addresses, people, answers, kills, kill))
+    with ServerProcess(url, log=folder / "log") as server:
+        log = asyncio.run(answer([server.address], people, answers, kills, kill))
     return Outcome(log, done, time.perf_counter() - start, wrong_in(url, log) + log.failed)
 
 
@@ -166,7 +163,7 @@ def kill_backend(postgres: PostgresServer, url: str) -> None:
     raise TimeoutError("no backend to kill")
 
 
-def main(which: str, kills: int = 120, clients: int = 60, answers: int = 110_000) -> int:
+def main(which: str, kills: int = 100, clients: int = 60, answers: int = 60_000) -> int:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         postgres = stack.enter_context(postgres_server(fsync=True)) if which == "postgresql" else None
         url = f"sqlite:///{folder}/judgments.db" if postgres is None else postgres.database()

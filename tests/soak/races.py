@@ -162,19 +162,17 @@ async def _interfere(
                 await patiently(admin.set_status, campaign, status)
 
 
-async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
-    """Workers over several services, each with its own memory; what was seen."""
+async def race(store: Store, workers: int, actions: int) -> Counter[str]:
+    """Workers at a service; what was seen."""
     # No two things happen at the same moment.
     clock, rng, seen = Clock(step=0.001), random.Random(3), Counter[str]()
-    services = [JudgingService(store, clock=clock) for store in stores]
+    service = JudgingService(store, clock=clock)
     done: asyncio.Queue[str] = asyncio.Queue()
-    admin = CampaignAdmin(stores[0], clock=clock)
+    admin = CampaignAdmin(store, clock=clock)
     interfering = asyncio.gather(*(_interfere(admin, clock, rng, done, seen) for _ in range(4)))
     await asyncio.gather(
         *(
-            _work(
-                services[i % len(services)], NAMES[i % 5], f"{NAMES[i % 5]}-{i}", actions, random.Random(i), seen, done
-            )
+            _work(service, NAMES[i % 5], f"{NAMES[i % 5]}-{i}", actions, random.Random(i), seen, done)
             for i in range(workers)
         )
     )
@@ -184,25 +182,24 @@ async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
     return seen
 
 
-def run(url: str, *, workers: int, actions: int, services: int = 1) -> tuple[Counter[str], list[str]]:
+def run(url: str, *, workers: int, actions: int) -> tuple[Counter[str], list[str]]:
     """What was seen, and what is wrong afterwards."""
-    with ExitStack() as stack:
-        stores = [stack.enter_context(open_store(url)) for _ in range(services)]
-        stores[0].write(lambda connection: made.create(connection, plans()))
-        seen = asyncio.run(race(stores, workers, actions))
+    with open_store(url) as store:
+        store.write(lambda connection: made.create(connection, plans()))
+        seen = asyncio.run(race(store, workers, actions))
         kinds = "select kind, count(*) from event group by kind"
-        seen.update(dict(stores[0].read(lambda connection: connection.execute(text(kinds)).fetchall())))  # type: ignore[arg-type]
-        wrong = stores[0].read(checks.violations) + stores[0].read(checks.bad_offers)
-        return seen, wrong + checks.rebuilt_differently(stores[0], NAMES)
+        seen.update(dict(store.read(lambda connection: connection.execute(text(kinds)).fetchall())))  # type: ignore[arg-type]
+        wrong = store.read(checks.violations) + store.read(checks.bad_offers)
+        return seen, wrong + checks.rebuilt_differently(store, NAMES)
 
 
 def main(which: str, workers: int = 200, actions: int = 60) -> int:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        url, services = f"sqlite:///{folder}/judgments.db", 1
+        url = f"sqlite:///{folder}/judgments.db"
         if which == "postgresql":
-            url, services = stack.enter_context(postgres_server()).database(), 2
-        seen, wrong = run(url, workers=workers, actions=actions, services=services)
-    print(f"{which}: {workers} workers, {services} services: {dict(seen)}; wrong: {len(wrong)}")
+            url = stack.enter_context(postgres_server()).database()
+        seen, wrong = run(url, workers=workers, actions=actions)
+    print(f"{which}: {workers} workers: {dict(seen)}; wrong: {len(wrong)}")
     print("\n".join(wrong[:20]))
     return int(bool(wrong))
 

@@ -27,7 +27,7 @@ from qrowd.collect.protocols.settings import (
 from qrowd.collect.store import schema
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
-from webserver import Servers
+from webserver import ServerProcess
 
 GRADES = {"reason": "optional", "rating": False}
 
@@ -98,13 +98,13 @@ class Application:
     """The server over a SQLite file in a folder, as a process. The database is open here too, but only to be read."""
 
     folder: Path
-    servers: Servers
+    server: ServerProcess
     opened: Store | None = None
     numbers: Iterator[int] = field(default_factory=count)
 
     @property
     def address(self) -> str:
-        return self.servers.url()
+        return self.server.url()
 
     @property
     def store(self) -> Store:
@@ -114,12 +114,12 @@ class Application:
 
     def start(self) -> None:
         """Start it again, and come back when it answers."""
-        self.servers.start()
-        self.servers.wait_ready()
+        self.server.start()
+        self.server.wait_ready()
 
     def kill(self) -> None:
         """SIGKILL: nothing is put in order, nobody is told."""
-        self.servers.kill()
+        self.server.kill()
         self.close()
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class Application:
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """Something done in the server's process."""
-        return self.servers.ask(what, *arguments)
+        return self.server.ask(what, *arguments)
 
     def campaign(self, plan: Plan) -> Running:
         """A campaign by this plan."""
@@ -188,8 +188,8 @@ def runs(documents: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 @contextmanager
 def application(folder: Path) -> Iterator[Application]:
     """The application, running."""
-    with Servers(str(folder / "qrowd.db"), log=folder / "log", per_minute=6000, fresh=True) as servers:
-        made = Application(folder, servers)
+    with ServerProcess(str(folder / "qrowd.db"), log=folder / "log", per_minute=6000, fresh=True) as server:
+        made = Application(folder, server)
         try:
             yield made
         finally:
