@@ -2,7 +2,7 @@
 
 `serving` and `Browser` ask an application of this process; `listening` lets a thread serve it to a real browser.
 
-`ServerProcess` starts two processes: one loads the program and serves nothing, and the server is its child. So a restart
+`ServerProcess` starts two processes: one loads the program and serves nothing, the server is its child. So a restart
 costs no imports, and a hundred of them fit into a test. With `fresh=True` the server is started by a command of its own
 instead, as a user does; then `ServerProcess.ask` has something done in its process that an owner would do.
 
