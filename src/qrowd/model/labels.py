@@ -200,11 +200,6 @@ def matching(labels: Sequence[str], wanted: Selection, noun: str) -> NDArray[np.
     return matches
 
 
-def any_match(pattern: str, labels: Sequence[str]) -> bool:
-    """Whether a name or shell pattern matches one of the labels, as in `matching`."""
-    return pattern in labels or any(fnmatchcase(label, pattern) for label in labels)
-
-
 def number_in(cell: object) -> float:
     """A cell as a double; nan where it is no number, as Python's 1_000 and other scripts' digits."""
     text = cell.decode("latin-1") if isinstance(cell, bytes) else cell
