@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = (
     "openpyxl", "ir_datasets", "matplotlib", "jinja2", "pyarrow", "fastparquet", "alembic", "argon2", "httpx", "httpx2",
-    "authlib", "confusable_homoglyphs", "joserfc", "pyotp", "segno", "nh3", "dask", "distributed",
+    "authlib", "confusable_homoglyphs", "joserfc", "nh3", "dask", "distributed",
     "psycopg", "jwt", "multipart", "snowballstemmer", "sqlalchemy", "starlette", "uvicorn", "polars", "ir_measures",
 )  # fmt: skip
 WITHOUT = """

@@ -106,25 +106,21 @@ def role(
 def change(
     name: Name,
     what: Annotated[
-        Literal["disable", "enable", "reset-factor"],
-        typer.Argument(help="disable: nobody logs in by it, and sessions end; enable; reset-factor: no second factor."),
+        Literal["disable", "enable"],
+        typer.Argument(help="disable: nobody logs in with it, and its sessions end; enable: it may log in again."),
     ],
     database: options.Database = options.DATABASE,
 ) -> None:
-    """Disable or enable an account, or switch its second factor off."""
+    """Disable or enable an account."""
     with server_extra():
         from qrowd.collect.store.accounts import disable_account, enable_account, find_account
-        from qrowd.collect.store.second_factor import remove_second_factor
-    done = {"disable": "is disabled", "enable": "may log in", "reset-factor": "has no second factor"}
+    done = {"disable": "is disabled", "enable": "may log in"}
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         number = store.read(lambda connection: find_account(connection, name)).id
-        match what:
-            case "disable":
-                store.write(lambda connection: disable_account(connection, number, time.time()))
-            case "enable":
-                store.write(lambda connection: enable_account(connection, number))
-            case "reset-factor":
-                store.write(lambda connection: remove_second_factor(connection, number))
+        if what == "disable":
+            store.write(lambda connection: disable_account(connection, number, time.time()))
+        else:
+            store.write(lambda connection: enable_account(connection, number))
     typer.echo(f"{name} {done[what]}")
 
 

@@ -48,7 +48,6 @@ def all_accounts(accounts: Sequence[Account]) -> Document:
         "role": [str(one.role) for one in accounts],
         "state": ["active" if one.disabled is None else "disabled" for one in accounts],
         "password": ["yes" if one.has_password else "no" for one in accounts],
-        "second factor": ["yes" if one.has_second_factor else "no" for one in accounts],
         "providers": [", ".join(one.providers) for one in accounts],
         "created": [_when(one.created) for one in accounts],
     }

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from sqlalchemy import Connection, Select, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.collect.store.base import Store, StoreError, upsert
-from qrowd.collect.store.schema import account, identity, login_attempt, member, second_factor
+from qrowd.collect.store.schema import account, identity, login_attempt, member
 from qrowd.collect.store.sessions import close_sessions, hashed, new_token
 from qrowd.collect.store.settings import put_setting
 from qrowd.errors import ArgumentError
@@ -96,7 +96,7 @@ def _nobody() -> str:
 
 @dataclass(frozen=True)
 class Account:
-    """An account. disabled : since when, None where it may log in. has_password, has_second_factor, providers : how.
+    """An account. disabled : since when, None where it may log in. has_password, providers : how.
 
     providers : the issuers of OpenID Connect that it is linked with.
     """
@@ -107,7 +107,6 @@ class Account:
     role: ServerRole
     disabled: float | None
     has_password: bool
-    has_second_factor: bool
     providers: tuple[str, ...] = ()
 
 
@@ -119,7 +118,6 @@ def _accounts() -> Select[Any]:
         account.c.role,
         account.c.disabled,
         account.c.password_hash != "",
-        exists().where(second_factor.c.account_id == account.c.id),
     )
 
 
@@ -127,8 +125,8 @@ def _to_account(connection: Connection, row: Any) -> Account:
     issuers = connection.scalars(
         select(identity.c.issuer).where(identity.c.account_id == row[0]).order_by(identity.c.issuer)
     )
-    number, name, created, role, disabled, password, factor = row
-    return Account(number, name, created, role, disabled, bool(password), bool(factor), tuple(issuers))
+    number, name, created, role, disabled, password = row
+    return Account(number, name, created, role, disabled, bool(password), tuple(issuers))
 
 
 def accounts(connection: Connection) -> list[Account]:
@@ -237,7 +235,7 @@ def enable_account(connection: Connection, account_id: int) -> None:
 
 
 def remove_account(connection: Connection, account_id: int) -> None:
-    """Remove it with its roles, second factor and sessions. The log keeps its name with what it did."""
+    """Remove it with its roles and sessions. The log keeps its name with what it did."""
     close_sessions(connection, "owner", account_id)
     connection.execute(delete(account).where(account.c.id == account_id))
 

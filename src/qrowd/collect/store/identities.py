@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, insert, select
 
-from qrowd.collect.store.accounts import LONGEST_NAME, ServerRole, add_account, read_account
+from qrowd.collect.store.accounts import LONGEST_NAME, add_account, read_account
 from qrowd.collect.store.schema import account, identity
 from qrowd.errors import ArgumentError
 
 
-def account_of_identity(connection: Connection, issuer: str, subject: str) -> int | None:
-    """The account that was linked with a subject of an issuer."""
-    mine = identity.c.issuer == issuer, identity.c.subject == subject
-    number: int | None = connection.scalar(select(identity.c.account_id).where(*mine))
-    return number
-
-
-def link_identity(connection: Connection, issuer: str, subject: str, account_id: int, at: float) -> None:
-    """Link a subject with an account, which then signs in by it.
-
-    Raises
-    ------
-    ArgumentError
-        The subject is linked with another account.
-    """
-    earlier = account_of_identity(connection, issuer, subject)
-    if earlier == account_id:
-        return
-    if earlier is not None:
-        raise ArgumentError("This sign-in belongs to another account of this server.")
-    row = {"issuer": issuer, "subject": subject, "account_id": account_id, "created": at}
-    connection.execute(insert(identity), row)
-
-
-def unlink_identities(connection: Connection, account_id: int) -> None:
-    """The account signs in by no provider any more."""
-    connection.execute(delete(identity).where(identity.c.account_id == account_id))
-
-
-def sign_in(connection: Connection, issuer: str, subject: str, name: str, role: ServerRole, at: float) -> int:
+def sign_in(connection: Connection, issuer: str, subject: str, name: str, at: float) -> int:
     """The account of a subject; the first time a new one, under the name or, where that is taken, name-2 and so on.
 
     Raises
@@ -46,12 +17,14 @@ def sign_in(connection: Connection, issuer: str, subject: str, name: str, role: 
     ArgumentError
         The account is disabled.
     """
-    number = account_of_identity(connection, issuer, subject)
+    mine = identity.c.issuer == issuer, identity.c.subject == subject
+    number: int | None = connection.scalar(select(identity.c.account_id).where(*mine))
     if number is None:
-        number = add_account(connection, _free_name(connection, name), "", at, role=role)
-        link_identity(connection, issuer, subject, number, at)
-    found = read_account(connection, number)
-    if found is None or found.disabled is not None:
+        number = add_account(connection, _free_name(connection, name), "", at)
+        row = {"issuer": issuer, "subject": subject, "account_id": number, "created": at}
+        connection.execute(insert(identity), row)
+    signed_in = read_account(connection, number)
+    if signed_in is None or signed_in.disabled is not None:
         raise ArgumentError("Your account is disabled. Ask an administrator of this server.")
     return number
 

@@ -418,23 +418,6 @@ identity = Table(  # of an account at a provider of OpenID Connect
     Index(None, "account_id"),
 )
 
-second_factor = Table(
-    "second_factor",
-    metadata,
-    Column("account_id", Key, _of("account"), primary_key=True, autoincrement=False),
-    Column("secret", Text, nullable=False),  # of the time-based codes
-    Column("last_step", BigInteger, nullable=False),  # of 30 seconds, whose code was used; no earlier one is taken
-    Column("created", Double, nullable=False),
-)
-
-recovery_code = Table(
-    "recovery_code",
-    metadata,
-    Column("account_id", Key, _of("account"), primary_key=True),
-    Column("hash", Text, primary_key=True),
-    Column("used", Double),  # when; null for one that is good
-)
-
 session = Table(
     "session",
     metadata,

@@ -51,7 +51,6 @@ class ServerSettings:
     base_url : its own address as browsers know it, `https://judge.example.org`; with a path, `https://example.org/judge`,
         where a proxy hands the server only what begins so.
     secret : at least 32 random bytes; everything signed is signed with keys made from it.
-    is_secret_outside : whether the secret comes from the environment and is in no database.
     trusted_hosts : other hosts, with port where it is not the usual one, under which it may be asked.
     trusted_proxies : addresses or networks whose X-Forwarded-For is believed.
     judgments_per_minute, drafts_per_minute : what one assessor may send.
@@ -75,7 +74,6 @@ class ServerSettings:
     loopback: bool = False
     metrics_token: str = field(default="", repr=False)
     body_seconds: float = 30.0
-    is_secret_outside: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that would be unsafe."""
@@ -94,11 +92,6 @@ class ServerSettings:
                 raise ArgumentError(
                     f"trusted_proxies {network!r}: expected an address or network such as '10.0.0.0/8'"
                 ) from None
-
-    @property
-    def sealing_key(self) -> bytes | None:
-        """The key of what is encrypted in the database; None where the secret itself is there."""
-        return hmac.digest(self.secret, b"second factors", sha256) if self.is_secret_outside else None
 
     @property
     def https(self) -> bool:

@@ -286,7 +286,7 @@ class Server:
         cookie, csrf = await self.store.write_async(lambda c: renew(c, old or None, kind, subject, at))
         self._sessions.pop(old, None)
         # For this host only, out of reach of scripts, not sent along from other sites.
-        response.set_cookie(self._cookie_name(kind), cookie, **self.cookie_attributes())
+        response.set_cookie(self.cookie_name(kind), cookie, **self.cookie_attributes())
         return csrf
 
     async def end(self, request: Request, response: Response, kind: Kind = ASSESSOR) -> None:
@@ -294,7 +294,7 @@ class Server:
         if cookie := self._cookie(request, kind):
             await self.store.write_async(lambda connection: close_session(connection, cookie))
             self._sessions.pop(cookie, None)
-        response.delete_cookie(self._cookie_name(kind), **self.cookie_attributes())
+        response.delete_cookie(self.cookie_name(kind), **self.cookie_attributes())
 
     def _noted(self, request: Request, session: Session, kind: Kind) -> Session | None:
         """The session, if it is of that kind; the log of the request says whose."""
@@ -314,7 +314,7 @@ class Server:
             if (session.kind, session.subject_id) == (kind, subject):
                 del self._sessions[cookie]
 
-    def _cookie_name(self, kind: Kind) -> str:
+    def cookie_name(self, kind: str) -> str:
         """One cookie for judging and one for owning, so that a person can do both; bound to the host by https.
 
         Below a path the cookie belongs to that path, which browsers allow for the weaker binding to https only.
@@ -329,7 +329,7 @@ class Server:
 
     def _cookie(self, request: Request, kind: Kind) -> str:
         """The cookie that the browser sent, "" for none that could be ours."""
-        cookie = request.cookies.get(self._cookie_name(kind), "")
+        cookie = request.cookies.get(self.cookie_name(kind), "")
         return cookie if cookie.isascii() and len(cookie) <= 200 else ""
 
 

@@ -28,7 +28,7 @@ from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.keeping import keep
 from qrowd.collect.web.logs import LogFormat, LogLevel, set_up_logs
-from qrowd.collect.web.oidc import oidc_settings
+from qrowd.collect.web.owner.oidc import oidc_settings
 from qrowd.collect.web.security import ServerSettings
 from qrowd.errors import ArgumentError
 
@@ -76,7 +76,6 @@ class Serving:
             key_hosts=(*ServerSettings.key_hosts, *self.key_hosts),
             judgments_per_minute=self.per_minute,
             metrics_token=self.metrics_token,
-            is_secret_outside=bool(self.secret),
         )
 
     def check(self) -> None:

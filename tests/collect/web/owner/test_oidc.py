@@ -11,11 +11,10 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import pytest
 
-from collect.web.owner.estate import PASSWORD, Estate, estate
+from collect.web.owner.estate import Estate, estate
 from collect.web.owner.provider import Liar, lying_provider, real_provider
 from qrowd.collect.store.accounts import accounts, disable_account, find_account
-from qrowd.collect.web.oidc import OidcSettings, oidc_settings
-from qrowd.collect.web.problems import Problem
+from qrowd.collect.web.owner.oidc import oidc_settings
 from qrowd.errors import ArgumentError
 from webserver import BASE, Answer, Browser
 
@@ -27,7 +26,6 @@ def settings(issuer: str, **more: str) -> dict[str, str]:
         "QROWD_OIDC_ISSUER": issuer,
         "QROWD_OIDC_CLIENT_ID": "qrowd",
         "QROWD_OIDC_CLIENT_SECRET": "a secret",
-        "QROWD_OIDC_LABEL": "Uni",
         **{f"QROWD_OIDC_{name}": value for name, value in more.items()},
     }
 
@@ -64,7 +62,7 @@ def agree(address: str, subject: str) -> str:
 
 def sign_in(browser: Browser, subject: str) -> Answer:
     going = browser.get("/owner/oidc")
-    assert going.status == 303
+    assert going.status == 302
     return browser.get(agree(going.header("location") or "", subject))
 
 
@@ -73,7 +71,7 @@ def names(made: Estate) -> dict[str, str]:
 
 
 def test_the_first_sign_in_makes_an_account_and_the_next_one_finds_it(made: Estate) -> None:
-    assert "Sign in by Uni" in Browser(made.app).get("/owner/login").text
+    assert "Sign in with" in Browser(made.app).get("/owner/login").text
     for _ in range(2):
         browser = Browser(made.app)
         answer = sign_in(browser, "s-ann")
@@ -92,23 +90,6 @@ def test_a_name_that_is_taken_links_nobody_with_its_account(made: Estate) -> Non
     assert sign_in(browser, "s-ann").status == 303
     assert names(made) == {"ann": "administrator", "ann-2": "member"}
     assert ">ann-2</a>" in browser.get("/owner").text
-
-
-def test_an_account_is_linked_by_its_owner_and_then_signs_in_either_way(made: Estate) -> None:
-    olga = Browser(made.app)
-    form = {"csrf": olga.get("/owner/login").field("csrf"), "name": "olga", "password": PASSWORD}
-    assert olga.post("/owner/login", form).status == 303
-    csrf = olga.get("/owner/account").field("csrf")
-    page = olga.post("/owner/oidc", {"csrf": csrf})
-    address = page.text.partition('<a class="button primary" href="')[2].partition('"')[0].replace("&amp;", "&")
-    back = agree(address, "s-ann")
-    assert Browser(made.app).get(back).status == 403  # another browser cannot finish it
-    answer = olga.get(back)
-    assert (answer.status, answer.header("location")) == (303, "/owner/account")
-    assert names(made) == {"olga": "administrator"}
-    other = Browser(made.app)
-    assert sign_in(other, "s-ann").status == 303
-    assert ">olga</a>" in other.get("/owner").text
 
 
 def test_a_disabled_account_does_not_sign_in_and_no_other_one_is_made(made: Estate) -> None:
@@ -132,11 +113,11 @@ def test_a_disabled_account_does_not_sign_in_and_no_other_one_is_made(made: Esta
 )
 def test_domains_and_groups_decide_who_may_sign_in(tmp_path: Path, issuer: str, more: dict[str, str],
                                                    may: list[str]) -> None:  # fmt: skip
-    with estate(tmp_path, environ=settings(issuer, ROLE="creator", **more)) as made:
+    with estate(tmp_path, environ=settings(issuer, **more)) as made:
         made.clock.now = time.time()
         came = [who for who in ("s-ann", "s-bob", "s-eve") if sign_in(Browser(made.app), who).status == 303]
         assert came == may
-        assert [role for name, role in names(made).items() if name != "olga"] == ["creator"] * len(may)
+        assert [role for name, role in names(made).items() if name != "olga"] == ["member"] * len(may)
         assert "s-bob" not in came or "bob-ross" in names(made)
 
 
@@ -161,18 +142,6 @@ def test_a_refusal_of_the_provider_is_told(made: Estate) -> None:
     state = parse_qs(urlsplit(browser.get("/owner/oidc").header("location") or "").query)["state"][0]
     answer = browser.get(f"{CALLBACK}?{urlencode({'error': 'access_denied', 'state': state})}")
     assert (answer.status, "access_denied" in answer.text) == (403, True)
-
-
-def test_logging_out_offers_the_provider_s_own_page(made: Estate) -> None:
-    browser = Browser(made.app)
-    assert sign_in(browser, "s-ann").status == 303
-    out = browser.post("/owner/logout", {"csrf": browser.get("/owner").field("csrf")})
-    page = browser.get(out.header("location") or "")
-    assert 'href="/owner/oidc/logout"' in page.text
-    address = browser.get("/owner/oidc/logout").header("location") or ""
-    query = parse_qs(urlsplit(address).query)
-    assert query == {"client_id": ["qrowd"], "post_logout_redirect_uri": [f"{BASE}/owner/login"]}
-    assert browser.get("/owner").status == 303
 
 
 # ---- a provider that lies
@@ -251,28 +220,6 @@ def test_a_token_that_the_issuer_did_not_sign_is_refused(tmp_path: Path, liar: L
         assert "ann" not in names(made)
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        {"token_endpoint": "http://169.254.169.254/latest"},
-        {"token_endpoint": "https://evil.test/token"},
-        {"token_endpoint": "file:///etc/passwd"},
-        {"jwks_uri": "http://localhost:1/keys"},
-        {"jwks_uri": None},
-        {"issuer": "https://evil.test"},
-    ],
-)
-def test_only_the_configured_issuer_is_asked(tmp_path: Path, liar: Liar, metadata: dict[str, object]) -> None:
-    with estate(tmp_path, environ=settings(liar.issuer)) as made:
-        made.clock.now, liar.metadata = time.time(), metadata
-        if "issuer" in metadata:
-            assert Browser(made.app).get("/owner/oidc").status == 502
-        else:
-            assert come_back(made, liar).status == 502
-        assert {path for _, path, _ in liar.asked} <= {"/.well-known/openid-configuration", "/token_endpoint"}
-        assert "ann" not in names(made)
-
-
 def test_a_provider_that_is_away_is_a_friendly_page(tmp_path: Path) -> None:
     with estate(tmp_path, environ=settings("http://127.0.0.1:9")) as made:
         answer = Browser(made.app).get("/owner/oidc")
@@ -285,9 +232,8 @@ def test_a_provider_that_is_away_is_a_friendly_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "line"),
     [
-        (settings("http://id.example.org"), "expected https://"),
+        (settings("http://id.example.org"), "expected an address"),
         (settings("id.example.org"), "expected an address"),
-        (settings("https://id.example.org", ROLE="administrator"), "choose member or creator"),
         ({"QROWD_OIDC_ISSUER": "https://id.example.org"}, "QROWD_OIDC_CLIENT_ID"),
     ],
 )
@@ -295,12 +241,3 @@ def test_settings_that_cannot_work_name_the_variable(environ: dict[str, str], li
     with pytest.raises(ArgumentError, match=line):
         oidc_settings(environ)
     assert oidc_settings({}) is None
-
-
-def test_further_hosts_of_the_provider_are_named_one_by_one() -> None:
-    google = OidcSettings("https://accounts.google.com", "id", "s", hosts=("oauth2.googleapis.com",))
-    assert google.check_address("https://oauth2.googleapis.com/token").endswith("/token")
-    for address in ("http://oauth2.googleapis.com/token", "https://www.googleapis.com/x",
-                    "https://oauth2.googleapis.com:8443/token", None):  # fmt: skip
-        with pytest.raises(Problem):
-            google.check_address(address)

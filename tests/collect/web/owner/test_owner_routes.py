@@ -40,7 +40,6 @@ OPEN = {
     "/owner/password/{token}",
     "/owner/oidc",
     "/owner/oidc/callback",
-    "/owner/oidc/logout",
 }  # to whoever is not known yet
 TOML = (
     '[campaign]\nname = "zipped"\ntitle = "From a zip"\n[journey]\nconsent = false\n[grades]\nk = 2\nredundancy = 1\n'

@@ -5,7 +5,7 @@ login        login, the printed link, logout                 campaigns    all, a
 change       a campaign after its start
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
 export_page  files, keys for programs
-accounts     accounts, passwords, second factor              oidc         sign-in by a provider
+accounts     accounts, passwords                         oidc         sign-in with OpenID Connect
 members      roles in a campaign, what owners did     review       answers, final answers, answers opened again
 review_people  questions of assessors
 """

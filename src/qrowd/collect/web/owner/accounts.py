@@ -1,15 +1,13 @@
 """Accounts of the server, for administrators; the page of one's own account; and links to set a password.
 
-GET  /owner/accounts            all         POST: add, link, role, disable, enable, remove, factor
-GET  /owner/account             one's own   POST: password, begin, confirm, codes, factor
+GET  /owner/accounts            all         POST: add, link, role, disable, enable, remove
+GET  /owner/account             one's own   POST: another password
 GET  /owner/password/{token}    a form      POST /owner/password/{token}    sets a password, once
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from sqlalchemy import Connection
 from starlette.requests import Request
@@ -36,15 +34,6 @@ from qrowd.collect.store.accounts import (
     set_server_role,
     verify,
 )
-from qrowd.collect.store.second_factor import (
-    add_second_factor,
-    address_of,
-    new_recovery_codes,
-    new_secret,
-    recovery_codes_left,
-    remove_second_factor,
-    step_of,
-)
 from qrowd.collect.store.sessions import hashed
 from qrowd.collect.store.settings import get_setting, take_setting
 from qrowd.collect.web.forms import Form
@@ -60,15 +49,11 @@ from qrowd.collect.web.owner.context import (
     page,
 )
 from qrowd.collect.web.owner.login import count_attempt
-from qrowd.collect.web.owner.oidc import provider_name
 from qrowd.collect.web.problems import Problem, invalid_token
 from qrowd.collect.web.recognised import line_of
 from qrowd.collect.web.server import Server, server_of
 from qrowd.collect.web.templating import render
 from qrowd.errors import ArgumentError
-
-ENROL_SECONDS = 15 * 60.0  # for setting a second factor up
-
 
 # ---- all accounts
 
@@ -106,10 +91,8 @@ async def change_accounts(context: OwnerContext, fields: Form) -> Response:
                 enable_account(connection, account.id)
             case "remove":
                 remove_account(connection, account.id)
-            case "factor":
-                remove_second_factor(connection, account.id)
             case other:
-                raise choose_one("do", other, "add", "link", "role", "disable", "enable", "remove", "factor")
+                raise choose_one("do", other, "add", "link", "role", "disable", "enable", "remove")
         return account.id, None
 
     number, address = await context.server.store.write_async(work)
@@ -188,49 +171,27 @@ async def _new_hash(fields: Form) -> str:
 # ---- one's own account
 
 
-async def account(
-    context: OwnerContext, *, codes: Sequence[str] = (), enrol: Mapping[str, str] | None = None
-) -> Response:
-    """One's own account: password, second factor, sign-in by a provider.
-
-    codes : recovery codes that were just made. enrol : secret, stamp and image of a second factor to be confirmed.
-    """
+async def account(context: OwnerContext) -> Response:
+    """One's own account: the password, and the providers that it signs in by."""
     number = context.owner.account
     own = await context.read(lambda connection: read_account(connection, number))
-    left = await context.read(lambda connection: recovery_codes_left(connection, number))
-    provider = provider_name(context.server.settings.environ)
-    values = {"own": own, "codes_left": left, "provider": provider, "codes": codes, "enrol": enrol}
-    return context.render("account", tab="account", **values)
+    return context.render("account", tab="account", own=own)
 
 
 async def change_account(context: OwnerContext, fields: Form) -> Response:
-    """Another password, or a second factor. Both need the present password."""
-    number, do = context.owner.account, fields.get("do", "")
+    """Another password, which needs the present one."""
+    number = context.owner.account
     if number == NO_ACCOUNT:
         raise ArgumentError(
             Message("You came by the printed link, which belongs to no account. Log in by name and password.")
         )
-    write = context.server.store.write_async
-    if do == "confirm":
-        return await _confirm(context, fields)
     await _check_password(context, fields.get("password", ""))
-    match do:
-        case "password":
-            password_hash = await _new_hash(fields)
-            await write(lambda connection: set_password(connection, number, password_hash))
-            response = RedirectResponse("/owner/account", 303)
-            context.server.forget(OWNER, number)
-            await context.server.begin(context.request, response, OWNER, number)
-            return response
-        case "begin":
-            return await _enrol(context, new_secret())
-        case "codes":
-            codes = await write(lambda connection: new_recovery_codes(connection, number))
-            return await account(context, codes=codes)
-        case "factor":
-            await write(lambda connection: remove_second_factor(connection, number))
-            return RedirectResponse("/owner/account", 303)
-    raise choose_one("do", do, "password", "begin", "confirm", "codes", "factor")
+    password_hash = await _new_hash(fields)
+    await context.server.store.write_async(lambda connection: set_password(connection, number, password_hash))
+    response = RedirectResponse("/owner/account", 303)
+    context.server.forget(OWNER, number)
+    await context.server.begin(context.request, response, OWNER, number)
+    return response
 
 
 async def _check_password(context: OwnerContext, password: str) -> None:
@@ -241,37 +202,6 @@ async def _check_password(context: OwnerContext, password: str) -> None:
     if password_hash and not await asyncio.to_thread(verify, password_hash, password):
         raise ArgumentError(Message("password: this is not your present password"))
     await attempt.forgive()
-
-
-async def _enrol(context: OwnerContext, secret: str) -> Response:
-    """The page with the secret as a QR code, which a first code confirms."""
-    from segno import make
-
-    host = context.server.settings.host
-    address = address_of(secret, context.owner.name, host)
-    stamp = context.server.form_token("factor", {"a": context.owner.account, "s": secret}, ENROL_SECONDS)
-    # The drawing of segno holds nothing but one path; its size comes from the style sheet.
-    image = make(address, error="m").svg_inline(omitsize=True, border=4, dark="#000", light="#fff")
-    return await account(context, enrol={"secret": secret, "stamp": stamp, "image": image})
-
-
-async def _confirm(context: OwnerContext, fields: Form) -> Response:
-    """A code of the new secret switches the second factor on; the recovery codes are shown once."""
-    number, at = context.owner.account, context.server.clock()
-    stamp = context.server.read_form_token("factor", fields.get("stamp", ""))
-    if stamp["a"] != number:
-        raise invalid_token()
-    secret = str(stamp["s"])
-    step = step_of(secret, fields.get("code", ""), at)
-    if step is None:
-        problem = Message("code: this is not the code that the app shows now; compare the clocks of both devices")
-        return await _enrol(replace(context, problem=problem), secret)
-
-    def work(connection: Connection) -> list[str]:
-        add_second_factor(connection, number, secret, step, at, context.server.settings.sealing_key)
-        return new_recovery_codes(connection, number)
-
-    return await account(context, codes=await context.server.store.write_async(work))
 
 
 ROUTES: list[BaseRoute] = [

@@ -1,7 +1,6 @@
 """Login and logout of owners: accounts with passwords, and the link that the server prints when it starts.
 
-GET  /owner/login            the form         POST /owner/login            makes a session, or asks for a code
-                                              POST /owner/login/code       makes a session
+GET  /owner/login            the form         POST /owner/login            makes a session
 GET  /owner/enter/{token}    one button       POST /owner/enter/{token}    makes a session, once
 POST /owner/logout           ends it
 """
@@ -21,23 +20,19 @@ from qrowd.collect.store.accounts import (
     begin_attempt,
     check_login_async,
     forgive,
-    password_hash_of,
-    read_account,
 )
-from qrowd.collect.store.second_factor import has_second_factor, use_code
 from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.collect.store.settings import get_setting, put_setting, take_setting
-from qrowd.collect.web.forms import Form, query_of, token_of
+from qrowd.collect.web.forms import Form
 from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.logs import note
 from qrowd.collect.web.owner.context import MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
-from qrowd.collect.web.owner.oidc import provider_name
+from qrowd.collect.web.owner.oidc import oidc_settings
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
 from qrowd.collect.web.security import client_address
 from qrowd.collect.web.server import Server, server_of
 from qrowd.collect.web.templating import render
 
-CODE_SECONDS = 300.0  # for the code, after the password
 GOOD_FOR = 24 * 3600.0  # seconds that a printed link may be used
 LINK = "owner_link:"
 LONGEST_NAME = 200
@@ -92,8 +87,7 @@ async def show_login(request: Request) -> Response:
     """The form; an owner who is logged in goes to the campaigns."""
     if await owner_of(request) is not None:
         return RedirectResponse("/owner", 303)
-    left = "1" if query_of(request).get("left") == "1" else ""
-    return _login_page(request, left=left)
+    return _login_page(request)
 
 
 async def login(request: Request) -> Response:
@@ -113,54 +107,9 @@ async def login(request: Request) -> Response:
         page.status_code = problem.status
         page.headers.update(problem.headers)
         return page
-    return await _logged_in(request, account)
-
-
-async def _logged_in(request: Request, account: int) -> Response:
-    """A session; or the form for a code, where the account has a second factor."""
-    server = server_of(request)
-
-    def work(connection: Connection) -> tuple[bool, str]:
-        return has_second_factor(connection, account), hashed(password_hash_of(connection, account) or "")
-
-    second, fingerprint = await server.store.read_async(work)
-    if second:
-        stamp = server.form_token("code", {"a": account, "p": fingerprint}, CODE_SECONDS)
-        return _page(request, "code", csrf=stamp, problem="")
     response = RedirectResponse("/owner", 303)
     await server.begin(request, response, OWNER, account)
     return response
-
-
-async def enter_code(request: Request) -> Response:
-    """Check the code of the second factor, or a recovery code; failures count like wrong passwords."""
-    server, at = server_of(request), server_of(request).clock()
-    fields, stamp = await server.read_form(request, "code")
-    number, code = int(stamp["a"]), fields.get("code", "")[:100]
-    account = await server.store.read_async(lambda connection: read_account(connection, number))
-    if account is None:
-        raise invalid_token()
-    key = server.settings.sealing_key
-    problem = Problem(422, "code", "This is not the code that the app shows now, or it was used already.")
-    try:
-        attempt = await count_attempt(server, request, account.name)
-
-        def work(connection: Connection) -> bool:
-            """The password is still the one that was given, and the code is good."""
-            same_password = hashed(password_hash_of(connection, number) or "") == stamp["p"]
-            return same_password and use_code(connection, number, code, at, key)
-
-        if await server.store.write_async(work):
-            await attempt.forgive()
-            response = RedirectResponse("/owner", 303)
-            await server.begin(request, response, OWNER, number)
-            return response
-    except TooManyAttemptsError as error:
-        problem = problem_of(error)
-    page = _page(request, "code", csrf=token_of(fields, "csrf"), problem=problem.message)
-    page.status_code = problem.status
-    page.headers.update(problem.headers)
-    return page
 
 
 @dataclass(frozen=True)
@@ -190,16 +139,15 @@ async def count_attempt(server: Server, request: Request, name: str) -> Attempt:
 
 async def logout(context: OwnerContext, fields: Form) -> Response:
     """End the session."""
-    response = RedirectResponse("/owner/login?left=1", 303)
+    response = RedirectResponse("/owner/login", 303)
     await context.server.end(context.request, response, OWNER)
     return response
 
 
-def _login_page(request: Request, *, name: str = "", problem: str = "", left: str = "") -> Response:
-    """left : whether somebody has just logged out, who may want to do so at the provider as well."""
+def _login_page(request: Request, *, name: str = "", problem: str = "") -> Response:
     server = server_of(request)
-    csrf, provider = server.form_token("login", {}), provider_name(server.settings.environ)
-    return _page(request, "login", csrf=csrf, name=name, problem=problem, provider=provider, left=left)
+    csrf, settings = server.form_token("login", {}), oidc_settings(server.settings.environ)
+    return _page(request, "login", csrf=csrf, name=name, problem=problem, provider=settings.issuer if settings else "")
 
 
 def _page(request: Request, template: str, **values: str) -> Response:
@@ -210,7 +158,6 @@ def _page(request: Request, template: str, **values: str) -> Response:
 ROUTES: list[BaseRoute] = [
     Route("/owner/login", show_login, methods=["GET"]),
     Route("/owner/login", login, methods=["POST"]),
-    Route("/owner/login/code", enter_code, methods=["POST"]),
     Route("/owner/enter/{token}", show_link, methods=["GET"]),
     Route("/owner/enter/{token}", enter, methods=["POST"]),
     form("/owner/logout", logout, needs=MEMBER),
