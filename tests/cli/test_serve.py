@@ -23,14 +23,13 @@ def started(monkeypatch):
     ("arguments", "environment", "words"),
     [
         ("--base-url https://h/a?b", {}, "--base-url 'https://h/a?b': expected http:// or https:// and a host"),
+        ("--base-url https://h/judge", {}, "--base-url 'https://h/judge': expected http:// or https:// and a host"),
         ("--base-url judge.example.org", {}, "--base-url 'judge.example.org'"),
         ("", {"QROWD_BASE_URL": "ftp://h"}, "--base-url 'ftp://h'"),
         ("--trusted-proxy proxy", {}, "trusted_proxies 'proxy'"),
         ("", {"QROWD_PORT": "tcp://10.0.0.1:80"}, "QROWD_PORT"),
         ("", {"QROWD_SECRET": "no digits"}, "secret: expected 64 or more hexadecimal digits"),
         ("", {"QROWD_SECRET": "00" * 32}, "secret: expected at least 32 random bytes"),
-        ("", {"QROWD_METRICS_TOKEN": "short"}, "metrics_token: expected 16 to 200"),
-        ("", {"QROWD_LOG_FORMAT": "xml"}, "QROWD_LOG_FORMAT"),
         ("--host 203.0.113.9", {}, "--host 203.0.113.9"),
     ],
 )
@@ -63,31 +62,28 @@ def test_every_setting_comes_from_the_environment_and_an_option_goes_first(qrowd
         "QROWD_DATABASE": str(tmp_path / "own.db"),
         "QROWD_HOST": "127.0.0.1",
         "QROWD_PORT": "0",
-        "QROWD_BASE_URL": "https://example.org/judge/",
+        "QROWD_BASE_URL": "https://example.org/",
         "QROWD_TRUSTED_HOST": "a.example b.example:81",
         "QROWD_TRUSTED_PROXY": "10.0.0.0/8 ::1",
         "QROWD_LINK_KEY_HOST": "keys.example",
         "QROWD_PER_MINUTE": "7",
         "QROWD_SECRET": secret,
-        "QROWD_LOG_FORMAT": "json",
         "QROWD_LOG_LEVEL": "warning",
-        "QROWD_METRICS_TOKEN": "0123456789abcdef",
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     outcome = qrowd("serve", "--per-minute", "9")
     assert outcome.status == 0, outcome.err
     (settings,) = started
-    assert settings.base_url == "https://example.org/judge"
+    assert settings.base_url == "https://example.org"
     assert settings.trusted_hosts == ("a.example", "b.example:81")
     assert settings.trusted_proxies == ("10.0.0.0/8", "::1")
     assert (settings.key_hosts, settings.per_minute, settings.secret) == (("keys.example",), 9, secret)
-    assert (settings.log_format, settings.log_level) == ("json", "warning")
-    assert settings.metrics_token == "0123456789abcdef"
-    assert "https://example.org/judge/owner/enter/" in outcome.out
+    assert settings.log_level == "warning"
+    assert "https://example.org/owner/enter/" in outcome.out
     assert secret not in outcome.out + outcome.err + repr(settings)
     with open_store(tmp_path / "own.db", read_only=True) as store:
-        assert store.read(lambda c: get_setting(c, "base_url")) == "https://example.org/judge"
+        assert store.read(lambda c: get_setting(c, "base_url")) == "https://example.org"
 
 
 def test_a_server_whose_output_others_read_prints_no_link(qrowd, monkeypatch, started):

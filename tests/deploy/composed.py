@@ -32,7 +32,7 @@ KILLS = {15: "server", 30: "database", 45: "server"}  # after so many answers
 NAMES = ("ann", "ben", "cleo", "dora", "emil", "fred")
 PREFIX = os.environ.get("PREFIX", "").split()
 PORT = int(os.environ.get("HTTPS_PORT", "8443"))
-ROOT = f"https://{SITE}:{PORT}/judge"
+ROOT = f"https://{SITE}:{PORT}"
 ORIGIN = f"https://{SITE}"  # what the base URL says
 WHOLE = 120.0  # seconds for a form
 
@@ -102,7 +102,7 @@ def stored_keys() -> Counter[str]:
 def judge(folder: Path, campaign: str, name: str, keys: list[str], kills: dict[int, str]) -> None:
     """Judge by an invitation while parts are killed, and add the keys of acknowledged forms."""
     link = inside("qrowd", "campaign", "invite", campaign, name).split()[-1]
-    assert link.startswith(f"{ORIGIN}/judge/join/"), link
+    assert link.startswith(f"{ORIGIN}/join/"), link
     path, browser = link.removeprefix(f"{ORIGIN}/judge"), client(folder)
     csrf = re.search(r'name="csrf" value="([^"]+)"', browser.get(ROOT + path).text)
     assert csrf is not None
@@ -126,7 +126,6 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         browser = client(Path(folder))
         until(lambda: serves(browser), "the proxy's answer")
-        assert browser.get(f"{ROOT}/metrics").status_code == 404
         inside("qrowd", "campaign", "init", f"/tmp/{campaign}")
         inside("sed", "-i", f's/^name = .*/name = "{campaign}"/', f"/tmp/{campaign}/campaign.toml")
         inside("qrowd", "campaign", "create", f"/tmp/{campaign}")

@@ -79,7 +79,6 @@ def server(database: str, base_url: str, folder: Path, number: int) -> Iterator[
         "QROWD_PORT": str(port),
         "QROWD_BASE_URL": base_url,
         "QROWD_TRUSTED_PROXY": "127.0.0.1",
-        "QROWD_LOG_FORMAT": "json",
         "QROWD_OWNER_LINK": "false",
     }
     command = [sys.executable, "-m", "qrowd", "serve"]

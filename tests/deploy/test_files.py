@@ -13,7 +13,7 @@ from deploy.proxies import DEPLOY, SITE, caddy_environment, nginx_configuration,
 from qrowd.cli.main import app
 from webserver import free_port
 
-ENVIRONMENT_ONLY = {"QROWD_SECRET", "QROWD_METRICS_TOKEN"}
+ENVIRONMENT_ONLY = {"QROWD_SECRET"}
 DOCUMENTATION = DEPLOY.parent / "docs" / "operation.md"
 
 

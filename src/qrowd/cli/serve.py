@@ -74,9 +74,6 @@ def serve(
             envvar="QROWD_OWNER_LINK",
         ),
     ] = True,
-    log_format: Annotated[
-        Literal["text", "json"], option(help="Form of the lines of the log.", envvar="QROWD_LOG_FORMAT")
-    ] = "text",
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         option(help="Lowest level of the lines of the log.", envvar="QROWD_LOG_LEVEL"),
@@ -84,8 +81,7 @@ def serve(
 ) -> None:
     """Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.
 
-    Two settings are read from the environment only: QROWD_SECRET, the key of everything that is signed, and
-    QROWD_METRICS_TOKEN, which opens the page /metrics.
+    One setting is read from the environment only: QROWD_SECRET, the key of everything that is signed.
     """
     with server_extra():
         from qrowd.collect.store.settings import BASE_URL, put_setting
@@ -109,9 +105,7 @@ def serve(
         per_minute=per_minute,
         retention_days=retention_days,
         secret=os.environ.get("QROWD_SECRET", "").strip(),
-        log_format=log_format,
         log_level=log_level,
-        metrics_token=os.environ.get("QROWD_METRICS_TOKEN", "").strip(),
     )
     serving.check()
     store = serving.open()

@@ -14,7 +14,6 @@ HEAVY = {
         "matplotlib",
         "numba",
         "pandas",
-        "prometheus_client",
         "psycopg",
     ),
     *("polars", "pyarrow", "rich", "scipy", "xarray", "unittest", "numpy.ma", "websockets"),
@@ -23,7 +22,6 @@ SERVER = """
 import sys
 from qrowd.collect.web.serving import Serving, make_server
 import uvicorn
-from qrowd.collect.web.connections import PatientProtocol
 with (serving := Serving(sys.argv[1])).open() as store:
     make_server(serving, store)
 print(*sys.modules)

@@ -24,12 +24,10 @@ from qrowd.collect.web import assessor, health, language_choice, privacy_page, r
 from qrowd.collect.web.crowd import mturk, panel, prolific
 from qrowd.collect.web.language_choice import language_of
 from qrowd.collect.web.languages import ENGLISH
-from qrowd.collect.web.logs import Observe
-from qrowd.collect.web.prefix import Prefix
+from qrowd.collect.web.logs import RequestLog
 from qrowd.collect.web.problems import Problem, as_json, internal_error, not_found, problem_of, wants_data
-from qrowd.collect.web.security import Guard, RequestLog, ServerSettings
+from qrowd.collect.web.security import Guard, ServerSettings
 from qrowd.collect.web.server import Server
-from qrowd.collect.web.tracing import Tracing, is_traced
 from qrowd.errors import QrowdError
 
 YEAR = 365 * 86400  # seconds
@@ -45,13 +43,12 @@ def make_app(
     large: Mapping[str, int] | None = None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
-    observe: Observe | None = None,
 ) -> Starlette:
     """The application over a service and the store it works on.
 
     pages : the module that renders pages. routes : of further modules (owners, programs).
     large : for paths that begin so, how many bytes a body may have; 64 KB elsewhere. clock : seconds since 1970.
-    monotonic : seconds for durations, never going back. observe : is told of every answer, for metrics.
+    monotonic : seconds for durations, never going back.
     """
     server = Server(service, store, pages, settings, clock, monotonic)
 
@@ -86,9 +83,7 @@ def make_app(
             Route("/static/{name:path}", Static().serve),
         ],
         middleware=[
-            *([Middleware(Prefix, prefix=settings.prefix)] if settings.prefix else []),
-            Middleware(RequestLog, observe=observe),
-            *([Middleware(Tracing)] if is_traced(settings.environ) else []),
+            Middleware(RequestLog),
             Middleware(Guard, settings=settings, failed=on_failure, large=large),
         ],
         exception_handlers={QrowdError: on_problem, HTTPException: on_http},

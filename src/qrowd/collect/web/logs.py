@@ -1,11 +1,11 @@
-"""The log of the server: a line for each request and each error, with the time, the level and the request's number.
+"""The log of the server: a JSON object on a line for each request and each error.
 
-    text   2026-11-22T10:15:02.113Z INFO request id=5F2C9A01 method=POST path=/c/pilot/act status=303 ms=4.1 who=...
-    json   {"time": "2026-11-22T10:15:02.113Z", "level": "info", "event": "request", "id": "5F2C9A01", ...}
+    {"time": "2026-11-22T10:15:02.113Z", "level": "info", "event": "request", "id": "5F2C9A01", "method": "POST",
+     "route": "/c/{campaign}/act", "campaign": "pilot", "status": 303, "ms": 4.1, "who": "assessor:12"}
 
-The number is also in the header X-Request-ID of the answer and on the page of an error. People are numbers here: of the
-assessor, the account or the key. A path is that of its route, with names of campaigns and numbers filled in: tokens,
-names and queries are not in it. Addresses of visitors stand only where a login failed.
+The id is also in the header X-Request-ID of the answer and on the page of an error. People are numbers here: of the
+assessor, the account or the key. Tokens, names and queries are not in the log: a request is named by its route and by
+the parameters of its path that are in `SHOWN`. Addresses of visitors stand only where a login failed.
 """
 
 from __future__ import annotations
@@ -14,36 +14,29 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import MutableMapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from functools import lru_cache
 from secrets import token_hex
-from typing import Literal
+from typing import Any, Literal
 
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
-Observe = Callable[[str, str, int, float], None]  # route, method, status, seconds
 
 log = logging.getLogger("qrowd.collect.web.requests")
 
-HEADER = b"x-request-id"
-WHO = "qrowd.who"  # key of the scope: "assessor:12", once it is known
-SHOWN = frozenset(
-    {"campaign", "number", "assessor", "what", "format", "protocol"}
-)  # parameters of paths that are shown
+WHO = "qrowd.who"  # key of the scope: "assessor:12", once the session was read
+SHOWN = ("campaign", "number", "assessor", "what", "format", "protocol")  # parameters of paths that are logged
 PLAIN = re.compile(r"[a-z._-]{1,20}")  # what a token is not
-QUOTED = re.compile(r'[\s"=]')  # what a value in text is quoted for
-QUIET = frozenset({"/health", "/ready", "/metrics"})  # asked every few seconds
-_PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
-CURRENT: ContextVar[str] = ContextVar("request_id", default="")
+PROBES = frozenset({"/health", "/ready"})  # asked every few seconds
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def request_id() -> str:
-    """The number of the request under way; a new one where there is none."""
-    return CURRENT.get() or token_hex(4).upper()
+    """The id of the request under way; a new one where there is none."""
+    return REQUEST_ID.get() or token_hex(4).upper()
 
 
 def note(message: str, *, level: int = logging.INFO, **fields: object) -> None:
@@ -51,110 +44,71 @@ def note(message: str, *, level: int = logging.INFO, **fields: object) -> None:
     log.log(level, message, extra={"fields": fields})
 
 
-# ---- requests
+class RequestLog:
+    """Gives every request an id, and writes a line when it has been answered."""
 
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
-def route_of(scope: Scope) -> str:
-    """The path of the route that took a request, such as /c/{campaign}; "" where none did."""
-    route = getattr(scope.get("route"), "path", None)
-    if route is not None:
-        return _without_types(route)
-    if "endpoint" not in scope:
-        return ""
-    names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
-    return "/".join(names.get(part, part) for part in scope["path"].split("/"))
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        number, began, status = token_hex(4).upper(), time.perf_counter(), 500
+        token = REQUEST_ID.set(number)
 
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", number.encode())]
+            await send(message)
 
-@lru_cache(maxsize=1024)
-def _without_types(route: str) -> str:
-    return _PARAMETER.sub(r"{\1}", route)
-
-
-@lru_cache(maxsize=1024)
-def _shown_parameters(route: str) -> tuple[str, ...]:
-    """A route in parts; at odd places the names of parameters that are shown."""
-    parts = _PARAMETER.split(route)
-    shown = [parts[0]]
-    for name, rest in zip(parts[1::2], parts[2::2], strict=True):
-        if name in SHOWN:
-            shown += [name, rest]
-        else:
-            shown[-1] += f"{{{name}}}{rest}"
-    return tuple(shown)
-
-
-def shown_path(scope: Scope) -> str:
-    """The path as it may stand in a log: without tokens and names of people; only its start where no route took it."""
-    route, values = route_of(scope), scope.get("path_params", {})
-    if route:
-        parts = _shown_parameters(route)
-        return "".join([str(values.get(one, f"{{{one}}}")) if i % 2 else one for i, one in enumerate(parts)])
-    first = scope["path"].split("/")[1] if "/" in scope["path"] else ""
-    return f"/{first}/..." if PLAIN.fullmatch(first) else "/..."
+        try:
+            await self.app(scope, receive, sending)
+        finally:
+            write_request(scope, status, time.perf_counter() - began)
+            REQUEST_ID.reset(token)
 
 
 def write_request(scope: Scope, status: int, seconds: float) -> None:
     """Write the line of a request that was answered."""
-    quiet = scope["path"] in QUIET and status < 400
-    level = logging.DEBUG if quiet else logging.WARNING if status >= 500 else logging.INFO
-    if log.isEnabledFor(level):
-        fields: dict[str, object] = {"method": scope["method"], "path": shown_path(scope), "status": status}
-        fields["ms"] = round(1000 * seconds, 1)
-        if (who := scope.get(WHO)) is not None:
-            fields["who"] = who
-        note("request", level=level, **fields)
+    is_probe = scope["path"] in PROBES and status < 400
+    level = logging.DEBUG if is_probe else logging.WARNING if status >= 500 else logging.INFO
+    parameters = scope.get("path_params", {})
+    fields: dict[str, object] = {"method": scope["method"], "route": route_of(scope)}
+    fields |= {name: parameters[name] for name in SHOWN if name in parameters}
+    fields |= {"status": status, "ms": round(1000 * seconds, 1)}
+    if WHO in scope:
+        fields["who"] = scope[WHO]
+    note("request", level=level, **fields)
 
 
-# ---- lines
+def route_of(scope: Scope) -> str:
+    """The route that took a request, such as /c/{campaign}; where none did, the first part of the path."""
+    if "endpoint" in scope:
+        names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
+        return "/".join(names.get(part, part) for part in scope["path"].split("/"))
+    first = scope["path"].removeprefix("/").partition("/")[0]
+    return f"/{first}/..." if PLAIN.fullmatch(first) else "/..."
 
 
-class Lines(logging.Formatter):
-    """One line a record, as text or as a JSON object."""
-
-    def __init__(self, form: LogFormat) -> None:
-        super().__init__()
-        self.form = form
+class JsonLines(logging.Formatter):
+    """A record as a JSON object on one line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        moment = f"{_second(int(record.created))}.{int(1000 * (record.created % 1)):03d}Z"
-        fields: dict[str, object] = {"id": number} if (number := CURRENT.get()) else {}
-        fields |= getattr(record, "fields", {})
-        trace = self.formatException(record.exc_info) if record.exc_info else ""
-        if self.form == "json":
-            row = {"time": moment, "level": record.levelname.lower(), "event": record.getMessage(), **fields}
-            return json.dumps(row | ({"traceback": trace} if trace else {}), ensure_ascii=False, default=str)
-        words = " ".join(f"{name}={_value(value)}" for name, value in fields.items())
-        line = f"{moment} {record.levelname} {_one_line(record.getMessage())} {words}".rstrip()
-        return f"{line}\n{trace}" if trace else line
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        row = {"time": moment.replace("+00:00", "Z"), "level": record.levelname.lower(), "event": record.getMessage()}
+        row |= {"id": number} if (number := REQUEST_ID.get()) else {}
+        row |= getattr(record, "fields", {})
+        row |= {"traceback": self.formatException(record.exc_info)} if record.exc_info else {}
+        return json.dumps(row, ensure_ascii=False, default=str)
 
 
-@lru_cache(maxsize=4)
-def _second(seconds: int) -> str:
-    """The start of the time of a line."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
-
-
-def _one_line(text: str) -> str:
-    """The text without what would begin a line, or steer a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-
-
-def _value(value: object) -> str:
-    if type(value) is int or type(value) is float:
-        return str(value)
-    text = _one_line(str(value))
-    return json.dumps(text, ensure_ascii=False) if QUOTED.search(text) or not text else text
-
-
-def set_up_logs(form: LogFormat = "text", level: LogLevel = "info") -> None:
+def set_up_logs(level: LogLevel = "info") -> None:
     """Write the log of this process to its standard error, of the server from this level on."""
-    # What our lines do not hold need not be found out for each of them.
-    logging._srcfile = None
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Lines(form))
+    handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -12,13 +12,11 @@ import json
 import logging
 import os
 import re
-import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address, ip_network
-from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,15 +25,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qrowd.collect.protocols.messages import Message as Text
-from qrowd.collect.web.logs import CURRENT, HEADER, Observe, request_id, route_of, write_request
+from qrowd.collect.web.logs import PROBES, request_id
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import ArgumentError
 
 log = logging.getLogger("qrowd.collect.web")
 
 BODY_LIMIT = 64 * 1024  # bytes
-PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")  # of a base URL; nothing that has to be quoted
-PROBES = frozenset({"/health", "/ready", "/metrics"})  # asked by address, under whatever Host
 HEADER_LIMIT = 32 * 1024  # with the address; what is still coming in is for uvicorn, or a proxy before it, to end
 _GIVEAWAYS = (b"secret", b"changeme", b"change-me", b"password", b"example", b"insecure", b"default", b"qrowd")
 _DISTINCT = 10  # bytes that differ: 32 random ones have about 30, 64 random hexadecimal digits about 16
@@ -48,8 +44,7 @@ _DISTINCT = 10  # bytes that differ: 32 random ones have about 30, 64 random hex
 class ServerSettings:
     """The settings of a server.
 
-    base_url : its own address as browsers know it, `https://judge.example.org`; with a path, `https://example.org/judge`,
-        where a proxy hands the server only what begins so.
+    base_url : its own address as browsers know it, `https://judge.example.org`, on a host of its own.
     secret : at least 32 random bytes; everything signed is signed with keys made from it.
     trusted_hosts : other hosts, with port where it is not the usual one, under which it may be asked.
     trusted_proxies : addresses or networks whose X-Forwarded-For is believed.
@@ -58,7 +53,6 @@ class ServerSettings:
     session_seconds : for which a session is believed without asking the store again.
     key_hosts : from which a campaign may have the keys of signed links fetched; nothing else that a campaign names is.
     loopback : whether a platform may be asked on this machine without https; for tests.
-    metrics_token : that opens /metrics; "" where there is no such page.
     body_seconds : for which the server waits for the next part of a body.
     """
 
@@ -72,14 +66,11 @@ class ServerSettings:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     key_hosts: tuple[str, ...] = ("api.prolific.com",)
     loopback: bool = False
-    metrics_token: str = field(default="", repr=False)
     body_seconds: float = 30.0
 
     def __post_init__(self) -> None:
         """Refuse settings that would be unsafe."""
         _check_base_url(self.base_url)
-        if self.metrics_token and not re.fullmatch(r"[!-~]{16,200}", self.metrics_token):
-            raise ArgumentError("metrics_token: expected 16 to 200 characters of ASCII without blanks")
         weak = len(self.secret) < 32 or len(set(self.secret)) < _DISTINCT
         if weak or any(word in self.secret.lower() for word in _GIVEAWAYS):
             raise ArgumentError(
@@ -97,11 +88,6 @@ class ServerSettings:
     def https(self) -> bool:
         """Whether browsers reach the server by https, if need be through a proxy."""
         return urlsplit(self.base_url).scheme == "https"
-
-    @property
-    def prefix(self) -> str:
-        """The path of the base URL, before that of every address: "/judge", or ""."""
-        return urlsplit(self.base_url).path.rstrip("/")
 
     @property
     def host(self) -> str:
@@ -130,11 +116,10 @@ def _check_base_url(address: str) -> None:
         port = url.port
     except ValueError:  # no number, or brackets that do not close
         url, port = urlsplit(""), None
-    unusual = url.query or url.fragment or url.username or url.password or port == 0
-    if url.scheme not in {"http", "https"} or not url.hostname or unusual or not PATH.fullmatch(url.path.rstrip("/")):
+    unusual = url.path.rstrip("/") or url.query or url.fragment or url.username or url.password or port == 0
+    if url.scheme not in {"http", "https"} or not url.hostname or unusual:
         raise ArgumentError(
-            f"base_url {address!r}: expected http:// or https:// and a host, such as 'https://judge.example.org', "
-            "or with a path 'https://example.org/judge'"
+            f"base_url {address!r}: expected http:// or https:// and a host, such as 'https://judge.example.org'"
         )
 
 
@@ -246,44 +231,6 @@ def check_origin(headers: Mapping[str, str], origins: frozenset[str]) -> None:
     ours = site == "same-origin" if origin in (None, "null") else origin.lower() in origins
     if not ours or site not in {None, "same-origin", "none"}:
         raise Problem(403, "origin", "This form came from another site. Open the page again and send it from there.")
-
-
-# ---- the log of requests
-
-
-class RequestLog:
-    """Gives every request a number, and writes a line when it has been answered.
-
-    observe : is told of each answer too, for metrics.
-    """
-
-    def __init__(
-        self, app: ASGIApp, *, observe: Observe | None = None, clock: Callable[[], float] = time.perf_counter
-    ) -> None:
-        self.app, self.observe, self.clock = app, observe, clock
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        number, began, status = token_hex(4).upper(), self.clock(), 500
-        token = CURRENT.set(number)
-
-        async def sending(message: MutableMapping[str, Any]) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (HEADER, number.encode())]
-            await send(message)
-
-        try:
-            await self.app(scope, receive, sending)
-        finally:
-            seconds = self.clock() - began
-            if self.observe is not None:
-                self.observe(route_of(scope), scope["method"], status, seconds)
-            write_request(scope, status, seconds)
-            CURRENT.reset(token)
 
 
 # ---- the guard

@@ -124,7 +124,7 @@ class Server:
     def __post_init__(self) -> None:
         """Make what follows from the settings."""
         self.signer, self.origins = Signer(self.settings.secret), self.settings.origins
-        self._binding = ("__Secure-" if self.settings.prefix else "__Host-") if self.settings.https else ""
+        self._binding = "__Host-" if self.settings.https else ""
         self.judging = Limiter(self.settings.judgments_per_minute, clock=self.monotonic)
         self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.monotonic)
 
@@ -315,17 +315,13 @@ class Server:
                 del self._sessions[cookie]
 
     def cookie_name(self, kind: str) -> str:
-        """One cookie for judging and one for owning, so that a person can do both; bound to the host by https.
-
-        Below a path the cookie belongs to that path, which browsers allow for the weaker binding to https only.
-        """
+        """One cookie for judging and one for owning, so that a person can do both; bound to the host by https."""
         name = "qrowd" if kind == ASSESSOR else f"qrowd-{kind}"
         return self._binding + name
 
     def cookie_attributes(self) -> dict[str, Any]:
-        """Of every cookie: below our path, over https where we are, out of reach of scripts and other sites."""
-        path = self.settings.prefix or "/"
-        return {"path": path, "secure": self.settings.https, "httponly": True, "samesite": "lax"}
+        """Of every cookie: over https where we are, out of reach of scripts and other sites."""
+        return {"path": "/", "secure": self.settings.https, "httponly": True, "samesite": "lax"}
 
     def _cookie(self, request: Request, kind: Kind) -> str:
         """The cookie that the browser sent, "" for none that could be ours."""

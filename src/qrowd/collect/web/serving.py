@@ -12,8 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from secrets import token_bytes
 from socket import AI_PASSIVE, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, getaddrinfo, socket
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.applications import Starlette
 
@@ -27,13 +26,10 @@ from qrowd.collect.store.settings import secret
 from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.keeping import keep
-from qrowd.collect.web.logs import LogFormat, LogLevel, set_up_logs
+from qrowd.collect.web.logs import LogLevel, set_up_logs
 from qrowd.collect.web.owner.oidc import oidc_settings
 from qrowd.collect.web.security import ServerSettings
 from qrowd.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from qrowd.collect.web.metrics import Metrics
 
 VARIABLE = "QROWD_SERVING"  # the settings for further processes
 SWITCH = 0.001  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
@@ -47,7 +43,7 @@ class Serving:
 
     database : of the store. base_url : the address as browsers know it. workers : processes; more than one needs
     PostgreSQL. trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
-    judgments of one assessor. log_format, log_level : as in `set_up_logs`. metrics_token : that opens /metrics.
+    judgments of one assessor. log_level : as in `set_up_logs`.
     retention_days : for campaigns that do not say how long names are kept after their end; None for ever.
     """
 
@@ -61,9 +57,7 @@ class Serving:
     key_hosts: tuple[str, ...] = ()
     per_minute: int = 60
     secret: str = field(default="", repr=False)  # hexadecimal; "" for the one that the store holds
-    log_format: LogFormat = "text"
     log_level: LogLevel = "info"
-    metrics_token: str = field(default="", repr=False)
     retention_days: float | None = None
 
     def settings(self, secret: bytes) -> ServerSettings:
@@ -75,7 +69,6 @@ class Serving:
             trusted_proxies=self.trusted_proxies,
             key_hosts=(*ServerSettings.key_hosts, *self.key_hosts),
             judgments_per_minute=self.per_minute,
-            metrics_token=self.metrics_token,
         )
 
     def check(self) -> None:
@@ -93,11 +86,6 @@ class Serving:
                 "secret: expected 64 or more hexadecimal digits; `openssl rand -hex 32` makes them"
             ) from None
         oidc_settings(self.settings(secret).environ)
-        if self.metrics_token:
-            try:
-                import prometheus_client  # noqa: F401
-            except ImportError:
-                raise ArgumentError("metrics need prometheus-client; pip install 'qrowd[server]'") from None
         try:
             found = getaddrinfo(self.host, self.port, type=SOCK_STREAM, flags=AI_PASSIVE)
             family, kind, protocol, _, address = found[0]
@@ -131,36 +119,24 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     settings = serving.settings(bytes.fromhex(serving.secret) if serving.secret else store.write(secret))
     service = JudgingService(store)
     service.retention_days = serving.retention_days
-    metrics: Metrics | None = None
-    routes = [*owner.ROUTES, *api.ROUTES]
-    if serving.metrics_token:
-        from qrowd.collect.web import metrics as measured
-
-        metrics = measured.Metrics(store)
-        routes += measured.ROUTES
     app = make_app(
         service,
         store,
         settings=settings,
-        routes=routes,
+        routes=[*owner.ROUTES, *api.ROUTES],
         large={**owner.LARGE, **api.LARGE},
-        observe=None if metrics is None else metrics.observe,
     )
-    app.state.metrics = metrics
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
         questions = asyncio.create_task(look_for_ever(store, app.state.server.clock))
         keeping = asyncio.create_task(keep(store, app.state.server.clock, serving.retention_days))
-        watching = None if metrics is None else asyncio.create_task(metrics.watch_the_event_loop())
         try:
             yield
         finally:
             keeping.cancel()
             questions.cancel()
-            if watching is not None:
-                watching.cancel()
             store.close()
 
     app.router.lifespan_context = lifespan
@@ -171,7 +147,7 @@ def app_from_environment() -> Starlette:
     """For processes that uvicorn starts."""
     serving = read(Serving, json.loads(os.environ[VARIABLE]))
     _without_pauses()
-    set_up_logs(serving.log_format, serving.log_level)
+    set_up_logs(serving.log_level)
     return make_server(serving, serving.open())
 
 
@@ -188,12 +164,9 @@ def serve(serving: Serving, store: Store) -> None:
     """Serve until interrupted; what was acknowledged by then is safe."""
     import uvicorn
 
-    from qrowd.collect.web.connections import PatientProtocol, most_connections
-
     options: dict[str, Any] = {
         "host": serving.host,
         "port": serving.port,
-        "http": PatientProtocol,
         "ws": "none",
         "log_config": None,  # ours takes its records, too
         "log_level": "warning",
@@ -201,17 +174,13 @@ def serve(serving: Serving, store: Store) -> None:
         "server_header": False,
         "timeout_keep_alive": 75,  # assessors read for a while between two answers
         "timeout_graceful_shutdown": 10,
-        "limit_concurrency": most_connections(),
         "proxy_headers": False,  # the application reads them itself, and only from proxies it trusts
     }
-    set_up_logs(serving.log_format, serving.log_level)
+    set_up_logs(serving.log_level)
     _without_pauses()
     if serving.workers == 1:
         uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()
         return
     store.close()
     os.environ[VARIABLE] = json.dumps(asdict(serving))
-    with TemporaryDirectory(prefix="qrowd-metrics-") as folder:
-        if serving.metrics_token:
-            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
-        uvicorn.run(FACTORY, factory=True, workers=serving.workers, **options)
+    uvicorn.run(FACTORY, factory=True, workers=serving.workers, **options)

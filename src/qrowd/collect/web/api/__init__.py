@@ -19,7 +19,6 @@ from starlette.routing import BaseRoute, Route
 from qrowd.collect.web.api import document
 from qrowd.collect.web.api.campaigns import ARCHIVE_LIMIT, PLAN_LIMIT
 from qrowd.collect.web.api.operations import PREFIX, routes_of
-from qrowd.collect.web.server import server_of
 
 LARGE = {  # bytes of a body, by how the path begins; what needs less has its own limit
     f"{PREFIX}/archives": ARCHIVE_LIMIT,
@@ -29,12 +28,12 @@ LARGE = {  # bytes of a body, by how the path begins; what needs less has its ow
 
 async def for_people(request: Request) -> Response:
     """The page that lists the operations."""
-    return HTMLResponse(document.page(server_of(request).settings.prefix), headers={"cache-control": "no-cache"})
+    return HTMLResponse(document.page(), headers={"cache-control": "no-cache"})
 
 
 async def for_machines(request: Request) -> Response:
     """The OpenAPI document."""
-    text = document.document_text(server_of(request).settings.prefix)
+    text = document.document_text()
     return Response(text, media_type="application/json", headers={"cache-control": "no-cache"})
 
 
