@@ -44,11 +44,9 @@ def by_file(rows):
 # ---- whose scale is whose
 
 
-def test_assessors_of_one_table_share_the_widest_scale_and_who_stops_short_is_named():
+def test_assessors_of_one_table_share_the_widest_scale():
     judgments = Judgments.from_rows(ROWS)
     assert scales_of(judgments) == dict.fromkeys(DECLARED, "0-5")
-    short = {name: str(scale) for name, scale in judgments.stopping_short().items()}
-    assert short == {"human03": "0-3", "bin": "binary"}
 
 
 def test_assessors_of_separate_files_have_scales_of_their_own(tmp_path):
@@ -58,7 +56,6 @@ def test_assessors_of_separate_files_have_scales_of_their_own(tmp_path):
         (tmp_path / f"{assessor}.qrels").write_text("".join(lines))
     separate = read_judgments(tmp_path)
     assert scales_of(separate) == DECLARED
-    assert separate.stopping_short() == {}
 
 
 def test_a_file_with_an_assessor_column_is_one_table_and_another_such_file_is_another(tmp_path):
@@ -130,24 +127,9 @@ def test_judges_who_never_disagree_have_kappa_1_and_outvote_nobody(judgments):
     assert mixed.n_ties == 175  # of 400 documents, left to the coin by grades of unlike scales
 
 
-def test_a_strict_worker_or_one_who_always_says_the_same_is_not_on_another_scale():
-    rng = np.random.default_rng(1)
-    truth = rng.choice(3, 200)
-    said = {
-        "plain": truth,
-        "noisy": np.where(rng.random(200) < 0.2, rng.choice(3, 200), truth),
-        "strict": np.where(rng.random(200) < 0.8, np.minimum(truth, 1), 0),
-        "always one": np.ones(200),
-        "always two": np.full(200, 2),
-    }
-    rows = [("t", f"d{i}", who, float(v)) for who, values in said.items() for i, v in enumerate(values)]
-    judgments = Judgments.from_rows(rows)
-    assert set(judgments.stopping_short()) == {"strict", "always one"}
-
-
 def test_rf10s_workers_share_one_scale(rf10):
     crowd = read_judgments(rf10 / "trec-rf10-data.txt.gz").recode({-2: 0})
-    assert (len(crowd.stopping_short()), len(crowd.assessors)) == (93, 766)
+    assert (len(crowd.assessors), len(set(crowd.scales))) == (766, 1)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, top) for top in (3, 1, 5)]), min_size=1, max_size=12))

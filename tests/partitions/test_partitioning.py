@@ -120,5 +120,5 @@ def test_a_collection_that_is_not_complete_is_refused(folder, tmp_path):
     with pytest.raises(FileError, match=r"part=0: cannot be read"):
         qrowd.evaluate(collection.runs, collection.judgments, "AP")
     (tmp_path / "c" / "survey.json").write_text('{"format": 99}')
-    with pytest.raises(FileError, match="is not of format 5"):
+    with pytest.raises(FileError, match="is not of format 6"):
         open_partitioned(tmp_path / "c")

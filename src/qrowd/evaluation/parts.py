@@ -149,7 +149,6 @@ def _concatenated(
     attributes = {
         "conventions": conventions.as_dict(),
         "scales": dict(zip(collection.assessors, collection.scales, strict=True)),
-        "stopping_short": dict(collection.stopping_short),
         "repeated_judgments": sum(part.n_repeats for part in parts),
         **facts.attributes(),
     }

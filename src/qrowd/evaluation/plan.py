@@ -124,7 +124,6 @@ class Plan:
             {
                 "conventions": self.conventions.as_dict(),
                 "scales": scales,
-                "stopping_short": {},
                 "repeated_judgments": repeated,
                 **self._facts(),
             },

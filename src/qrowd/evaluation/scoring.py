@@ -97,8 +97,7 @@ def evaluate(
         return plan.gather(names, panels)
     scores = plan.gather(names, panels, judgments.n_repeats())
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))  # before `grades` divided anything
-    short = judgments.stopping_short()
-    return replace(scores, attributes={**scores.attributes, "scales": scales, "stopping_short": short})
+    return replace(scores, attributes={**scores.attributes, "scales": scales})
 
 
 def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Iterable[Panel]:

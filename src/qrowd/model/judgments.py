@@ -262,18 +262,6 @@ class Judgments(Displayed):
             for name, scale, values in zip(self.assessors, self.scales, self.values_by_assessor(), strict=True)
         }
 
-    def stopping_short(self) -> dict[str, Scale]:
-        """By name, the own scale of assessors who never used the top of the one that was inferred for their table.
-
-        Whether they judge on a shorter one, values cannot tell.
-        """
-        judged = set(self.assessor[self.value >= 0].tolist())
-        return {
-            name: own
-            for a, ((name, own), scale) in enumerate(zip(self.own_scales().items(), self.scales, strict=True))
-            if a in judged and own.maximum < scale.maximum and scale.kind != "magnitude"
-        }
-
     # ------------------------------------------------------------------ new judgments from these
 
     def select(

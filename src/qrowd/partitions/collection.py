@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -27,7 +27,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 
 SURVEY = "survey.json"
-FORMAT = 5
+FORMAT = 6
 NUMBERS = ("order", "seconds")  # columns of judgments that are numbers; other optional ones are texts
 
 
@@ -36,9 +36,9 @@ class PartitionedCollection:
     """What is known of a partitioned collection without reading its parts.
 
     key : differs whenever a collection is written. systems, assessors : names. scales, sources : of the assessors, as
-    in `Judgments`. stopping_short : as `Judgments.stopping_short`. judged_topics, run_topics : in the order in which
-    they were read. run_rows, judgment_rows : of each part. columns : optional ones of judgments that were recorded.
-    has_ranks : whether runs state ranks. run_notes, notes : what was noticed while files were read.
+    in `Judgments`. judged_topics, run_topics : in the order in which they were read. run_rows, judgment_rows : of each
+    part. columns : optional ones of judgments that were recorded. has_ranks : whether runs state ranks.
+    run_notes, notes : what was noticed while files were read.
     """
 
     folder: Path
@@ -47,7 +47,6 @@ class PartitionedCollection:
     assessors: tuple[str, ...]
     scales: tuple[Scale, ...]
     sources: tuple[int, ...]
-    stopping_short: Mapping[str, Scale]
     judged_topics: tuple[str, ...] = field(repr=False)
     run_topics: tuple[str, ...] = field(repr=False)
     run_rows: tuple[int, ...]
@@ -238,8 +237,7 @@ def open_partitioned(folder: str | os.PathLike[str]) -> PartitionedCollection:
         raise FileError(path, f"is not of format {FORMAT}, which this version reads; write the collection again")
     lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
     lists["scales"] = tuple(map(_scale, content["scales"]))
-    short = {name: _scale(scale) for name, scale in content["stopping_short"].items()}
-    return PartitionedCollection(**{"folder": Path(folder), **content, **lists, "stopping_short": short})
+    return PartitionedCollection(**{"folder": Path(folder), **content, **lists})
 
 
 def survey_text(collection: PartitionedCollection) -> str:
@@ -247,7 +245,6 @@ def survey_text(collection: PartitionedCollection) -> str:
     content = {"format": FORMAT, **vars(collection)}
     del content["folder"]
     content["scales"] = [_written(scale) for scale in collection.scales]
-    content["stopping_short"] = {name: _written(scale) for name, scale in collection.stopping_short.items()}
     return json.dumps(content, ensure_ascii=False)
 
 

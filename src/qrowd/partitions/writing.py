@@ -162,7 +162,6 @@ class _Survey:
             judgments.assessors,
             judgments.scales,
             judgments.sources or tuple(range(len(judgments.assessors))),
-            judgments.stopping_short(),
             tuple(self.judged_topics),
             tuple(self.run_topics),
             tuple(self.run_rows.tolist()),

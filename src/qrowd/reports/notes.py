@@ -78,7 +78,7 @@ def _scales(scores: Scores, grades: str) -> Iterator[Note]:
     parts += [f"{', '.join(methods)}: {SCALE_RULES[rule]}" for rule, methods in by_rule.items()]
     if not parts and not alike(list(scales.values())):
         parts = ["each assessor's scores are on the assessor's own scale"]
-    yield scales_note(scales, scores.attributes.get("stopping_short", {}), "; ".join(parts))
+    yield scales_note(scales, "; ".join(parts))
 
 
 def _never_relevant(scores: Scores) -> Iterator[Note]:

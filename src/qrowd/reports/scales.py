@@ -44,31 +44,23 @@ def scale_rules(scales: Sequence[Scale], combine_scales: CombineScales, unlike: 
 def scale_note(judgments: Judgments, rules: str = "", *, gold: str | None = None) -> Note:
     """The note for these judgments; see `scales_note`."""
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
-    return scales_note(scales, judgments.stopping_short(), rules, gold=gold)
+    return scales_note(scales, rules, gold=gold)
 
 
-def scales_note(
-    scales: Mapping[str, Scale], short: Mapping[str, Scale], rules: str = "", *, gold: str | None = None
-) -> Note:
+def scales_note(scales: Mapping[str, Scale], rules: str = "", *, gold: str | None = None) -> Note:
     """On which scales the assessors judged.
 
-    scales : by assessor; short : the own scale of those who stop short of the one inferred for their table; rules : how
-    values were brought together, where the caller changed them or where scales differ; gold : the assessor, if any,
-    whose judgments the others are compared with.
+    scales : by assessor; rules : how values were brought together, where the caller changed them or where scales
+    differ; gold : the assessor, if any, whose judgments the others are compared with.
 
     >>> scales = {"ann": Scale("graded", 3.0, False), "bob": Scale("binary", 1.0)}
-    >>> print(scales_note(scales, {}, "votes count relevance"))
+    >>> print(scales_note(scales, "votes count relevance"))
     scale: 0-3 (inferred): ann; binary: bob; votes count relevance; to declare: --scale 'ann=0-3'
-    >>> print(scales_note(dict.fromkeys(["ann", "bob", "gold"], Scale("binary", 1.0, False)), {}, gold="gold"))
+    >>> print(scales_note(dict.fromkeys(["ann", "bob", "gold"], Scale("binary", 1.0, False)), gold="gold"))
     scale: binary (inferred from the judgments of both assessors and gold); to declare: --scale '*=binary'
     """
     open_ones = {name: scale for name, scale in scales.items() if not scale.declared}
     parts = [_shared(scales, open_ones, gold) if alike(list(scales.values())) else "; ".join(_groups(scales))]
-    if short:
-        widest = {name: scales[name] for name in short}
-        parts.append(f"{'; '.join(_short(short))}, though others of the same table do")
-        if alike(list(widest.values())):
-            parts.append(f"taken to be on {next(iter(widest.values()))} all the same")
     if rules:
         parts.append(rules)
     raw = [name for name, scale in scales.items() if scale.kind == "magnitude" and not scale.normalised]
@@ -79,8 +71,6 @@ def scales_note(
         )
     if open_ones:
         parts.append(f"to declare: {options(open_ones, scales)}")
-        if short:
-            parts.append(f"or, where scales differ: {options({**open_ones, **short}, scales)}")
     return Note("scale", "; ".join(parts))
 
 
@@ -104,14 +94,6 @@ def _groups(scales: Mapping[str, Scale]) -> Iterator[str]:
         by_scale.setdefault(f"{scale}{'' if scale.declared else ' (inferred)'}", []).append(name)
     for text, names in by_scale.items():
         yield f"{text}: {listed(names, NAMED)}"
-
-
-def _short(short: Mapping[str, Scale]) -> Iterator[str]:
-    by_top: dict[float, list[str]] = {}
-    for name, scale in short.items():
-        by_top.setdefault(scale.maximum, []).append(name)
-    for top, names in sorted(by_top.items()):
-        yield f"{listed(names, NAMED)} never {'gives' if len(names) == 1 else 'give'} more than {top:g}"
 
 
 def options(scales: Mapping[str, Scale], everybody: Collection[str]) -> str:
