@@ -13,7 +13,7 @@ from numbered_scores import numbered
 from oracles import certainty as oracle
 from qrowd.comparison.differences import all_differences, difference, difference_among
 from qrowd.comparison.interval_widths import recommended
-from qrowd.comparison.spread import Spreads
+from qrowd.comparison.shrinkage import Spreads
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import two_way, two_way_with_holes
 

@@ -105,12 +105,9 @@ def pairwise_agreement(
     document, who, value = _coded(on_one_scale(judgments, combine_scales, unlike_with(weights)), repeats)
     values = np.unique(value)
     credits(values, weights)
-    sums = _Sums(len(judgments.assessors), values, weights)
-    sums.add(document, who, value)
-    n = sums.n
+    n, disagreement, by_chance = _sums(document, who, value, values, len(judgments.assessors), weights)
     if not np.triu(n, 1).any():
         raise NoOverlapError("no pair of assessors judged a document in common, so there is no agreement to compute")
-    disagreement, by_chance = sums.disagreements()
     scale = 1.0 if weights is None else float(np.ptp(values)) ** (2 if weights == "quadratic" else 1)
     scale = scale or 1.0
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -123,63 +120,43 @@ def pairwise_agreement(
     return PairwiseAgreement(judgments.assessors, n.astype(np.int64), observed, expected, kappa, weights)
 
 
-class _Sums:
-    """Sums over documents, of as many parts as there are, from which the agreement of each pair follows.
+def _sums(
+    document: Ints, who: Ints, value: Floats, values: Floats, n_assessors: int, weights: Weights | None
+) -> tuple[Floats, Floats, Floats]:
+    """(assessors, assessors) documents both judged, and sums of differences: between the two, and as chance would have.
+
+    document, who, value : of each judgment, at most one for each document and assessor. values : distinct, ascending.
 
     Agreement on grades is a sum of agreements on yes or no: over values, or with linear weights over thresholds.
     """
+    from scipy.sparse import csc_array
 
-    def __init__(self, n_assessors: int, values: Floats, weights: Weights | None) -> None:
-        self.values, self.weights = values, weights
-        n_steps = 1 if weights == "quadratic" else values.size - (weights == "linear")
-        shape = (n_assessors, n_assessors)
-        self.n = np.zeros(shape)
-        self.of_one = [np.zeros(shape) for _ in range(n_steps)]  # of documents both judged, by the value of the first
-        self.of_both = [np.zeros(shape) for _ in range(n_steps)]
-        self.squares = np.zeros(shape)
+    code = np.searchsorted(values, value)
+    shape = (int(document.max(initial=-1)) + 1, n_assessors)
 
-    def add(self, document: Ints, who: Ints, value: Floats) -> None:
-        """Add the judgments of some documents, at most one for each document and assessor."""
-        from scipy.sparse import csc_array
+    def table(weight: Floats) -> Any:
+        used = weight != 0
+        return csc_array((weight[used], (document[used], who[used])), shape=shape)
 
-        code = np.searchsorted(self.values, value)
-        shape = (int(document.max(initial=-1)) + 1, self.n.shape[0])
+    def product(first: Any, second: Any) -> Floats:
+        return np.asarray((first.T @ second).toarray(), np.float64)
 
-        def of(weight: Floats) -> Any:
-            used = weight != 0
-            return csc_array((weight[used], (document[used], who[used])), shape=shape)
-
-        def dense(matrix: Any) -> Floats:
-            return np.asarray(matrix.toarray(), np.float64)
-
-        judged = of(np.ones(code.size))
-        self.n += dense(judged.T @ judged)
-        if self.weights == "quadratic":
-            x = self.values[code] - self.values.mean()
-            first = of(x)
-            self.of_one[0] += dense(first.T @ judged)
-            self.squares += dense(of(x**2).T @ judged)
-            self.of_both[0] += dense(first.T @ first)
-            return
-        for k, (of_one, of_both) in enumerate(zip(self.of_one, self.of_both, strict=True)):
-            part = of((code > k if self.weights == "linear" else code == k).astype(np.float64))
-            of_one += dense(part.T @ judged)
-            of_both += dense(part.T @ part)
-
-    def disagreements(self) -> tuple[Floats, Floats]:
-        """Sums of differences between two assessors, of documents both judged, and as chance would have them."""
-        disagreement, by_chance = np.zeros(self.n.shape), np.zeros(self.n.shape)
-        with np.errstate(invalid="ignore"):
-            if self.weights == "quadratic":
-                (sums,), (products,), squares = self.of_one, self.of_both, self.squares
-                disagreement += squares + squares.T - 2 * products
-                by_chance += squares + squares.T - 2 * sums * sums.T / self.n
-                return disagreement, by_chance
-            steps = np.diff(self.values) if self.weights == "linear" else np.full(len(self.of_one), 0.5)
-            for step, counts, both in zip(steps.tolist(), self.of_one, self.of_both, strict=True):
-                disagreement += step * (counts + counts.T - 2 * both)
-                by_chance += step * (counts + counts.T - 2 * counts * counts.T / self.n)
-        return disagreement, by_chance
+    judged = table(np.ones(code.size))
+    n = product(judged, judged)
+    disagreement, by_chance = np.zeros(n.shape), np.zeros(n.shape)
+    with np.errstate(invalid="ignore"):
+        if weights == "quadratic":
+            x = values[code] - values.mean()
+            sums, squares = product(table(x), judged), product(table(x**2), judged)
+            both = squares + squares.T
+            return n, both - 2 * product(table(x), table(x)), both - 2 * sums * sums.T / n
+        steps = np.diff(values) if weights == "linear" else np.full(values.size, 0.5)
+        for k, step in enumerate(steps.tolist()):
+            yes = table((code > k if weights == "linear" else code == k).astype(np.float64))
+            counts = product(yes, judged)
+            disagreement += step * (counts + counts.T - 2 * product(yes, yes))
+            by_chance += step * (counts + counts.T - 2 * counts * counts.T / n)
+    return n, disagreement, by_chance
 
 
 def _coded(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:

@@ -21,8 +21,7 @@ import numpy as np
 from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.interval_widths import ENOUGH, Method, check_confidence, half_widths, recommended, two_sided_p
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
-from qrowd.comparison.shrinkage import p_same_sign
-from qrowd.comparison.spread import Spread, Spreads
+from qrowd.comparison.shrinkage import Spread, Spreads, p_same_sign
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Rng, Seed, seed_of

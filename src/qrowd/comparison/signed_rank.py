@@ -22,7 +22,7 @@ def signed_rank_p(differences: Floats, scale: float = 0.0) -> Floats:
     rounded = np.round(differences / grain) if grain else differences
     p = np.full(rounded.shape[1], np.nan)
     for c, column in enumerate(rounded.T):
-        known = column[~np.isnan(column)]
-        if known.size:
-            p[c] = wilcoxon(known).pvalue if known.any() else 1.0
+        pairs = column[~np.isnan(column)]
+        if pairs.size:
+            p[c] = wilcoxon(pairs).pvalue if pairs.any() else 1.0
     return p

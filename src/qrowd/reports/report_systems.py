@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from qrowd.comparison.differences import Difference, difference_among
-from qrowd.comparison.spread import Spreads
+from qrowd.comparison.shrinkage import Spreads
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Scores, known_mean
