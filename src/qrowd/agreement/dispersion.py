@@ -23,6 +23,8 @@ from qrowd.model.result import Result
 class TopicDispersion(Result):
     """Means over the documents of each topic; arrays are (topics,), columns as of `DocumentDispersion`."""
 
+    summary = "Means over the documents of each topic"
+
     topics: tuple[str, ...]
     n_documents: NDArray[np.int64]
     variance: Floats
@@ -39,6 +41,8 @@ class DocumentDispersion(Result):
     topic, document : labels. n : number of judgments. mean : of the values.
     variance, sd : with n - 1. entropy : -sum p log2 p over the shares p of the distinct values, in bits.
     """
+
+    summary = "Dispersion of the values of every document judged at least `min_judgments` times"
 
     topic: NDArray[np.object_]
     document: NDArray[np.object_]

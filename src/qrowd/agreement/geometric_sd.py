@@ -29,6 +29,8 @@ class GeometricSD(Result):
     ratio : highest value over lowest.
     """
 
+    summary = "Dispersion of the values of every document judged at least `min_judgments` times"
+
     topic: NDArray[np.object_]
     document: NDArray[np.object_]
     n: NDArray[np.int64]

@@ -42,6 +42,8 @@ class IntraclassCorrelation(Result):
     n_resamples, resample, seed : as of `Alpha`.
     """
 
+    summary = "Intraclass correlations of every group, or of all judgments as the group 'all'"
+
     by: str
     labels: tuple[str, ...]
     value: Floats

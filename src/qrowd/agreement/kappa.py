@@ -39,6 +39,8 @@ class Kappa(Result):
     weights : the option in force.
     """
 
+    summary = "Agreement of two assessors"
+
     value: float
     observed: float
     expected: float
@@ -61,6 +63,8 @@ class FleissKappa(Result):
         anyway.
     weights : the option in force.
     """
+
+    summary = "Agreement of many assessors"
 
     value: float
     observed: float

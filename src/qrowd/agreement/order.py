@@ -34,6 +34,8 @@ class OrderAgreement(Result):
     strict : whether equal values count as disagreement. reference : its name.
     """
 
+    summary = "How often values follow the order of a reference"
+
     by: tuple[str, ...]
     columns: dict[str, NDArray[Any]]
     same: Ints

@@ -36,6 +36,8 @@ class PairwiseAgreement(Result):
     Entries are nan where they are undefined, and on the diagonal of kappa and expected.
     """
 
+    summary = "Agreement of each pair of assessors on the documents both judged"
+
     assessors: tuple[str, ...]
     n: Ints
     agreement: Floats
@@ -182,6 +184,8 @@ class LabelTable(Result):
     n_documents, n_pairs : number of documents and of pairs, each pair counted once.
     """
 
+    summary = "How often one assessor gives the column's value to a document to which another gives the row's"
+
     values: tuple[Any, ...]
     counts: Floats
     n_documents: int
@@ -256,6 +260,8 @@ class AgreementTest(Result):
     agreement : share of agreeing pairs of each. n_pairs : pairs of judgments of each.
     both_directions : whether each pair of judgments counts twice, as in the paper's tables (that doubles chi-square).
     """
+
+    summary = "Chi-square test that two ways of judging have equal agreement, with one degree of freedom"
 
     chi_square: float
     p: float

@@ -33,6 +33,8 @@ class MarginalGain(Result):
         of topics has it, because system*assessor does not decrease with topics.
     """
 
+    summary = "The gain from more topics or more assessors"
+
     n_topics: int
     n_assessors: int
     topics: int
@@ -58,6 +60,8 @@ class DesignStudy(Result):
     standard_error_of_difference : of the difference of two systems' means. cost : nan where no costs were given.
     design : "crossed" or "nested", for all of them.
     """
+
+    summary = "The precision of designs"
 
     design: Design
     n_topics: NDArray[np.int64]
@@ -93,6 +97,8 @@ class BestDesign(Result):
     target : the coefficient that was maximised. n_designs : number of designs within the budget.
     at_limit : the limits ("max_topics", "max_assessors") that the best design reaches; more might be better.
     """
+
+    summary = "The best design within a budget"
 
     n_topics: int
     n_assessors: int

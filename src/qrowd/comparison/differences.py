@@ -55,6 +55,8 @@ class Difference(Result):
     n_resamples, seed : of the bootstrap; 0 and None for other methods.
     """
 
+    summary = "First system minus second, in the units of the measure"
+
     first: str
     second: str
     difference: float
@@ -142,6 +144,8 @@ class AllDifferences(Result):
         gives p-values for all pairs together.
     n_left_out : cells that lack some system's score; all pairs rest on the same cells.
     """
+
+    summary = "The differences of all pairs of systems"
 
     systems: tuple[str, ...]
     first: Ints

@@ -60,6 +60,8 @@ class VarianceComponents(Result):
     handling : one sentence on the treatment of missing scores.
     """
 
+    summary = "The variance components of scores"
+
     design: Design
     sources: tuple[str, ...]
     ss: Floats

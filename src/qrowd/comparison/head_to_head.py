@@ -31,6 +31,8 @@ class HeadToHead(Result):
         fixed; that of `difference` does not.
     """
 
+    summary = "First system minus second"
+
     first: str
     second: str
     assessors: tuple[str, ...]

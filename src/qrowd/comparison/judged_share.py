@@ -23,6 +23,8 @@ class JudgedShare(Result):
         for a system without a list for any of them. anyone : (systems,) share that at least one assessor judged.
     """
 
+    summary = "How much of what systems return each assessor judged; systems with the smallest share come first"
+
     systems: tuple[str, ...]
     assessors: tuple[str, ...]
     cutoff: int

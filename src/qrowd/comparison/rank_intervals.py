@@ -37,6 +37,8 @@ class DifferencesTo(Result):
     low, high, p : interval and p-value, adjusted for all pairs of systems.
     """
 
+    summary = "All systems minus one of them"
+
     difference: Floats
     low: Floats
     high: Floats

@@ -63,6 +63,8 @@ class RankingAgreement(Result):
         where nothing can be compared. n_topics : (assessors, assessors).
     """
 
+    summary = "How similarly each pair of assessors ranks the systems"
+
     assessors: tuple[str, ...]
     tau_b: Floats
     n_topics: NDArray[np.int64]
@@ -81,6 +83,8 @@ class SignAgreement(Result):
     same, opposite, tied : number with the same system higher, with the other one, and with no difference for one
         assessor or for both.
     """
+
+    summary = "The (topic, pair of systems) for which two assessors score the same system higher"
 
     value: float
     same: int

@@ -26,6 +26,8 @@ class SystemIntervals(Result):
     by_assessor : (assessors, systems) means over topics; nan without a score.
     """
 
+    summary = "Means of systems, best first, with two intervals each"
+
     _DOTS = ("system", "mean", "low_topics", "high_topics")
     _BARS = "intervals over topics"
 

@@ -82,6 +82,8 @@ class BaselineComparison(Result):
         all differences are equal, since nothing varies.
     """
 
+    summary = "Differences of all systems from a baseline"
+
     systems: tuple[str, ...]
     baseline: str
     difference: Floats
@@ -101,6 +103,8 @@ class RankChanges(Result):
     mean, rank : (methods, systems) rank among these systems, 1 is best; equal means share the better rank; 0 without a
         score. rank_of_all : (methods, systems) rank among all systems.
     """
+
+    summary = "Ranks of some systems by several methods of putting a panel together"
 
     methods: tuple[str, ...]
     systems: tuple[str, ...]

@@ -73,6 +73,8 @@ class TopSetOverlap(Result):
     same_best : whether both have the same best system.
     """
 
+    summary = "The overlap of two top sets"
+
     both: tuple[str, ...]
     either: tuple[str, ...]
     jaccard: float

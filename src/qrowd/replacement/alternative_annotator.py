@@ -64,6 +64,8 @@ class AnnotatorTest(Result):
     n_repeats : judgments that repeat one by the same assessor; `repeats` says which of them count.
     """
 
+    summary = "A model compared with each assessor by the judgments of the others"
+
     model: str
     assessors: tuple[str, ...]
     n_documents: Ints

@@ -48,6 +48,8 @@ class AssessorBias(Result):
     adjusted : whether severity was taken into account.
     """
 
+    summary = "The bias of a model towards groups of systems"
+
     model: str
     assessors: tuple[str, ...]
     groups: tuple[str, ...]

@@ -51,6 +51,8 @@ class ModelRankings(Result):
         compared. n_topics, n_systems : that both scored.
     """
 
+    summary = "A model's ranking of systems compared with that of each assessor"
+
     measure: str
     model: str
     assessors: tuple[str, ...]
@@ -74,6 +76,8 @@ class ModelComparison(Result):
         mean grade of all assessors; None where their scales cannot be one.
     scores, rankings : None without runs. bias : None without groups of systems.
     """
+
+    summary = "A model compared with each human assessor"
 
     model: str
     assessors: tuple[str, ...]

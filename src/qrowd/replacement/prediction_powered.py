@@ -50,6 +50,8 @@ class PredictionPowered(Result):
     classical_standard_error : of the assessors alone, from the same topics.
     """
 
+    summary = "A mean over topics with its interval"
+
     estimate: float
     standard_error: float
     low: float
@@ -83,6 +85,8 @@ class PredictionPoweredMeans(Result):
     left_out : topics of the assessors that the model lacks, or where some system has no score.
     effective_topics, topics_gained, lam, df, classical_standard_error : as in `PredictionPowered`.
     """
+
+    summary = "The mean of each system over topics with its interval"
 
     systems: tuple[str, ...]
     assessor_topics: tuple[str, ...]
