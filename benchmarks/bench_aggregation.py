@@ -8,7 +8,7 @@ import numpy as np
 from side_by_side import data, finish, promise, seconds, times
 
 import qrowd
-from qrowd.aggregation import dawid_skene, to_crowdkit
+from qrowd.aggregation import dawid_skene
 from qrowd.aggregation.coded import coded
 
 try:
@@ -19,7 +19,8 @@ except ImportError:
 
 labels = qrowd.read_judgments(data("trec-rf10") / "trec-rf10-data.txt.gz").recode({-2: 0})
 single = labels.single()
-frame = to_crowdkit(single)
+frame = single.to_frame().rename(columns={"assessor": "worker", "value": "label"})
+frame["task"] = frame["topic"] + "\t" + frame["document"]
 rows = coded(single, "first")
 
 

@@ -22,7 +22,6 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scores import known_mean
 from qrowd.simulation import (
-    AllRelevant,
     Behaviour,
     Confused,
     Inverted,
@@ -45,7 +44,7 @@ ACCURACIES = tuple(round(0.55 + 0.05 * i, 2) for i in range(9))
 HONEST: dict[str, Behaviour] = {f"{accuracy:.2f}": Confused.of_accuracy(accuracy) for accuracy in ACCURACIES}
 TROUBLE: dict[str, Behaviour] = {
     "lazy": Lazy(),
-    "all relevant": AllRelevant(),
+    "all relevant": Random(1.0),
     "inverted": Inverted(Confused.of_accuracy(0.9)),
     "p = .3": Random(0.3),
 }

@@ -10,7 +10,6 @@ from qrowd import trec
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import (
-    AllRelevant,
     Behaviour,
     Confident,
     Confused,
@@ -38,7 +37,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "constant": Spammer(2),
     "coin": Random(0.3),
     "lazy": Lazy(),
-    "all relevant": AllRelevant(),
+    "all relevant": Random(1.0),
     "inverted": Inverted(Lenient()),
     "magnitudes": Magnitude(),
     "inverted magnitudes": Inverted(Magnitude()),

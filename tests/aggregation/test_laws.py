@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import qrowd
 from merging import by_pair, judgments_of, panels
 from qrowd import aggregation
-from qrowd.errors import ArgumentError, InputError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 
 # Every aggregator with its coins fixed to the lowest grade, so that names of documents cannot matter.
@@ -26,7 +26,7 @@ every = pytest.mark.parametrize("name", EVERY)
 
 
 def test_every_aggregator_is_held_to_these_laws():
-    public = {n for n in aggregation.__all__ if n[0].islower() and "crowdkit" not in n}
+    public = {n for n in aggregation.__all__ if n[0].islower()}
     assert public == NAMED | {"total"}  # a sum has a scale of its own
 
 
@@ -99,17 +99,3 @@ def test_the_frames_hold_every_pair_and_every_confusion():
     assert len(frame) == 4
     confusion = found.to_frame(what="confusion")
     assert confusion[["gives_0", "gives_1"]].sum(axis=1).tolist() == pytest.approx([1] * 4)
-
-
-def test_crowd_kit_takes_and_gives_back_what_was_said():
-    labels = {("t", "d1"): {"a": 1, "b": 1}, ("u", "d1"): {"a": 0}}
-    frame = aggregation.to_crowdkit(judgments_of(labels))
-    assert sorted(map(tuple, frame.to_numpy().tolist())) == [
-        ("t\td1", "a", 1.0), ("t\td1", "b", 1.0), ("u\td1", "a", 0.0),
-    ]  # fmt: skip
-    voted = frame.groupby("task")["label"].max()
-    back = aggregation.from_crowdkit(voted, "theirs", scale="binary")
-    assert back.assessors == ("theirs",)
-    assert sorted(zip(back.topic.tolist(), back.value.tolist(), strict=True)) == [(0, 1.0), (1, 0.0)]
-    with pytest.raises(InputError, match="no tab"):
-        aggregation.from_crowdkit({"d1": 1}, "theirs")

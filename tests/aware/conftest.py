@@ -14,11 +14,11 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.simulation import (
-    AllRelevant,
     Confident,
     Confused,
     Lazy,
     Lenient,
+    Random,
     RandomAssessors,
     Spammer,
     simulate_judgments,
@@ -143,7 +143,7 @@ def case_of(kind):
     if kind == "mixed":
         panel = {
             "yes-no": Confused.of_accuracy(0.8), "grades": Lenient(noise=0.5), "share": Confident(noise=0.5),
-            "lazy": Lazy(), "all": AllRelevant(), "none": Spammer(0),
+            "lazy": Lazy(), "all": Random(1.0), "none": Spammer(0),
         }  # fmt: skip
         judgments = simulate_judgments(truth, panel, rng=4)
         return Case(runs, judgments, ("AP", "ERR@20", "RBP"))

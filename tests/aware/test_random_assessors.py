@@ -16,7 +16,6 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale, parse_scale
 from qrowd.simulation import (
-    AllRelevant,
     Confused,
     Lenient,
     Random,
@@ -249,7 +248,7 @@ def test_a_random_assessor_is_the_most_similar_to_those_of_their_own_level():
 def test_an_assessor_without_a_ranking_weighs_nothing_by_rank_and_one_without_a_relevant_document_has_no_part():
     truth = simulate_pool(6, 20, topic_variance=0, rng=9)
     runs = simulate_runs(truth, 6, depth=10, rng=9)
-    panel = {"careful": Confused.of_accuracy(0.9), "all": AllRelevant(), "none": Spammer(0)}
+    panel = {"careful": Confused.of_accuracy(0.9), "all": Random(1.0), "none": Spammer(0)}
     similarities = similarity_to_random(runs, simulate_judgments(truth, panel, rng=9), "AP", n_resamples=5, rng=9)
     for name in NAMES:
         usual, printed = (similarities.accuracy(name, polarity=p)[0] for p in ("dissimilarity", "printed"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles import aware as oracle
-from qrowd.aware import NAMES, assessor_similarities, leave_topics_out, similarity_to_gold, similarity_to_random
+from qrowd.aware import NAMES, assessor_similarities, similarity_to_gold, similarity_to_random
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
@@ -163,104 +163,6 @@ def test_a_gold_who_judged_nothing_is_named_with_the_nearest_assessor(world):
         assessor_similarities(runs, judgments, "AP", gold="closer")
 
 
-# ---- leaving topics out
-
-
-def from_random(world, **options):
-    runs, judgments, _ = world
-    return lambda topics: similarity_to_random(
-        runs, judgments.select(topics=list(topics)), list(MEASURES), n_resamples=4, rng=3, **options
-    )
-
-
-def test_the_accuracies_of_a_topic_are_those_that_the_other_folds_give(world, scored):
-    scores, gold = scored
-    for estimate in (lambda topics: similarity_to_gold(scores, gold, topics=[t for t in topics if t in gold.topics]),
-                     from_random(world)):  # fmt: skip
-        for name, across, polarity in (("sgl_rmse_msd", "own", "dissimilarity"), ("sgl_tau_md", "all", "printed")):
-            left = leave_topics_out(scores, estimate, name, folds=3, across=across, polarity=polarity, rng=4)
-            assert sorted(np.bincount(left.folds)) == [2, 2, 3]
-            for t, topic in enumerate(scores.topics):
-                others = [u for u, f in zip(scores.topics, left.folds, strict=True) if f != left.folds[t]]
-                assert topic not in others
-                learnt = (
-                    estimate(others).accuracies(estimators=[name], polarity=polarity, across=across)[0].max("topic")
-                )
-                expected = np.where(scores.known[:, :, t], learnt.sel(assessor=list(scores.assessors)), np.nan)
-                assert left.accuracy[:, :, t] == pytest.approx(expected, nan_ok=True)
-
-
-def test_the_average_is_by_the_accuracies_that_were_learnt_elsewhere(world, scored):
-    scores, _ = scored
-    left = leave_topics_out(scores, from_random(world), "sgl_rmse_msd", folds=7, rng=1)
-    assert sorted(left.folds) == list(range(7))
-    assert left.scores.assessors == ("sgl_rmse_msd",)
-    for m, measure in enumerate(MEASURES):
-        tables = [by_label(scores, measure, assessor, scores.topics) for assessor in scores.assessors]
-        expected = oracle.aware(tables, left.accuracy[m].tolist())
-        assert left.scores.values[m, 0] == pytest.approx(np.array(expected))
-
-
-def test_what_is_said_of_a_topic_that_is_left_out_does_not_change_its_accuracies(world):
-    runs, judgments, _ = world
-    scores = evaluate(runs, judgments, list(MEASURES), conventions=CONVENTIONS)
-    usual = leave_topics_out(scores, from_random(world), "sgl_rmse_msd", folds=7, rng=1)
-    top = np.array([scale.maximum for scale in judgments.scales])[judgments.assessor]
-    turn = (judgments.topic == judgments.topics.index("q4")) & (judgments.assessor == 0)
-    other_judgments = replace(judgments, value=np.where(turn, top - judgments.value, judgments.value))
-    other_scores = evaluate(runs, other_judgments, list(MEASURES), conventions=CONVENTIONS)
-    other = leave_topics_out(other_scores, from_random((runs, other_judgments, None)), "sgl_rmse_msd", folds=7, rng=1)
-    at = scores.topics.index("q4")
-    both = scores.known[..., at] & other_scores.known[..., at]
-    assert both[:, 0].all()
-    assert np.array_equal(other.accuracy[..., at][both], usual.accuracy[..., at][both])
-    changed = np.delete(other.accuracy[0, 0] - usual.accuracy[0, 0], at)
-    assert (changed[~np.isnan(changed)] != 0).all()
-
-
-def test_folds_follow_from_chance_alone(world, scored):
-    scores, gold = scored
-
-    def estimate(topics):
-        return similarity_to_gold(scores, gold, topics=[t for t in topics if t in gold.topics])
-
-    one, again, other = (leave_topics_out(scores, estimate, "sgl_fro_md", folds=3, rng=r).folds for r in (1, 1, 2))
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, other)
-    fresh = leave_topics_out(scores, estimate, "sgl_fro_md", folds=3)
-    assert np.array_equal(leave_topics_out(scores, estimate, "sgl_fro_md", folds=3, rng=fresh.seed).folds, fresh.folds)
-    assert fresh.scores.attributes["aware"]["seed"] == fresh.seed
-    order = [3, 0, 6, 2, 5, 1, 4]
-    mixed = replace(
-        scores,
-        topics=tuple(scores.topics[t] for t in order),
-        values=scores.values[:, :, order],
-        relevant=scores.relevant[:, :, order],
-        coverage=scores.coverage[:, order],
-    )
-    assert np.array_equal(leave_topics_out(mixed, estimate, "sgl_fro_md", folds=3, rng=1).folds, one[order])
-
-
-def test_left_out_topics_cannot_have_accuracies_of_their_own_and_folds_must_fit(world, scored):
-    scores, _ = scored
-    for name, folds, message in (
-        ("tpc_fro_md", 3, "a topic that was left out has no accuracy of its own; use sgl_fro_md"),
-        ("sgl_fro_mdd", 3, "did you mean 'sgl_fro_md'"),
-        ("sgl_fro_md", 1, r"folds=1: from 2 to the number of topics \(7\)"),
-        ("sgl_fro_md", 8, "folds=8"),
-    ):
-        with pytest.raises(ArgumentError, match=message):
-            leave_topics_out(scores, from_random(world), name, folds=folds)
-    with pytest.raises(ArgumentError, match=r"similarities by AP, nDCG@10, and scores by AP; use the same measures"):
-        leave_topics_out(scores.sel(measure="AP"), from_random(world), "sgl_fro_md", folds=2)
-
-
-def test_uniform_needs_no_estimate_to_be_the_mean(world, scored):
-    scores, _ = scored
-    left = leave_topics_out(scores, from_random(world), "uniform", folds=2, rng=1)
-    assert left.scores.values[:, 0] == pytest.approx(known_mean(scores.values, 1))
-
-
 def test_frames_have_a_row_for_each_similarity_and_each_accuracy(world, scored):
     scores, gold = scored
     similarities = similarity_to_gold(scores, gold)
@@ -269,8 +171,3 @@ def test_frames_have_a_row_for_each_similarity_and_each_accuracy(world, scored):
     row = frame.query("gap == 'tau' and measure == 'AP' and assessor == 'far'").iloc[0]
     assert row["similarity"] == similarities.single[3, 0, 0, scores.assessors.index("far")]
     assert len(similarities.to_frame(what="topics")) == similarities.by_topic.size
-    left = leave_topics_out(scores, from_random(world), "uniform", folds=2, rng=1)
-    row = left.to_frame().query("measure == 'AP' and assessor == 'far' and topic == 'q3'").iloc[0]
-    t = scores.topics.index("q3")
-    expected = [left.folds[t], left.accuracy[0, scores.assessors.index("far"), t]]
-    assert row[["fold", "accuracy"]].tolist() == pytest.approx(expected, nan_ok=True)

@@ -2,13 +2,11 @@
 
     majority_vote, dawid_skene, mace      whole grades; a probability of every grade
     mean, total, median, geometric_mean   any values; magnitudes with the geometric mean
-    to_crowdkit, from_crowdkit            all other aggregators, through crowd-kit
 
 All aggregators return an `Aggregate`: judgments of one merged assessor, ready for `evaluate`, with their fit.
 """
 
 from qrowd.aggregation.aggregate import Aggregate, TopicFit
-from qrowd.aggregation.crowdkit import from_crowdkit, to_crowdkit
 from qrowd.aggregation.dawid_skene import dawid_skene
 from qrowd.aggregation.mace import mace
 from qrowd.aggregation.vote import geometric_mean, majority_vote, mean, median, total
@@ -17,12 +15,10 @@ __all__ = [
     "Aggregate",
     "TopicFit",
     "dawid_skene",
-    "from_crowdkit",
     "geometric_mean",
     "mace",
     "majority_vote",
     "mean",
     "median",
-    "to_crowdkit",
     "total",
 ]

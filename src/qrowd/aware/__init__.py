@@ -11,7 +11,7 @@ from qrowd.aware.averages import aware
 from qrowd.aware.estimators import DEFAULT, ESTIMATORS, GAPS, NAMES, Estimator, estimator
 from qrowd.aware.random_assessors import LEVELS, even_grades, similarity_to_random
 from qrowd.aware.similarity import Similarities
-from qrowd.aware.supervised import LeftOut, assessor_similarities, leave_topics_out, similarity_to_gold
+from qrowd.aware.supervised import assessor_similarities, similarity_to_gold
 from qrowd.aware.weights import (
     AssessorWeights,
     DoubtfulWeight,
@@ -29,7 +29,6 @@ __all__ = [
     "AssessorWeights",
     "DoubtfulWeight",
     "Estimator",
-    "LeftOut",
     "Similarities",
     "assessor_similarities",
     "assessor_weights",
@@ -37,7 +36,6 @@ __all__ = [
     "doubtful_weights",
     "estimator",
     "even_grades",
-    "leave_topics_out",
     "reasons_to_doubt",
     "similarity_to_gold",
     "similarity_to_random",

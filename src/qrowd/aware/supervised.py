@@ -7,27 +7,23 @@ higher the assessor's weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 
-from qrowd.aware.averages import averaged
-from qrowd.aware.estimators import GAPS, estimator
+from qrowd.aware.estimators import GAPS
 from qrowd.aware.random_assessors import CONVENTIONS, LEVELS, similarity_to_random
-from qrowd.aware.similarity import Across, ApcReference, Polarity, Similarities, SimilarityOptions, long_labels
+from qrowd.aware.similarity import ApcReference, Similarities, SimilarityOptions
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.executors import AnyExecutor
-from qrowd.kernels.arrays import Floats, Ints
-from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
-from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 
@@ -162,80 +158,3 @@ def similarity_to_gold(
         "apc_reference": apc_reference,
     }
     return Similarities(scores, "gold", {"gold": 1.0}, single, by_topic, attributes)
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOut(Result):
-    """AWARE on topics that were not used to estimate the accuracies.
-
-    scores : of one assessor, who has the estimator's name.
-    assessors : labels. accuracy : (measures, assessors, topics), each topic's from the topics of the other folds.
-    folds : (topics,) the fold of each topic.
-    seed : as `rng` it gives the same folds again.
-    """
-
-    scores: Scores
-    assessors: tuple[str, ...]
-    accuracy: Floats
-    folds: Ints
-    seed: Seed
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per measure, assessor and topic."""
-        scores = self.scores
-        labels = {"measure": scores.measures, "assessor": self.assessors, "topic": scores.topics}
-        fold = np.broadcast_to(self.folds, self.accuracy.shape)
-        return {**long_labels(labels), "fold": fold.ravel(), "accuracy": self.accuracy.ravel()}
-
-
-def leave_topics_out(
-    scores: Scores,
-    estimate: Callable[[tuple[str, ...]], Similarities],
-    name: str,
-    *,
-    folds: int = 5,
-    polarity: Polarity = "dissimilarity",
-    across: Across = "own",
-    rng: Rng = None,
-) -> LeftOut:
-    """Estimate accuracies on some topics and use them on the others: cross-validation.
-
-    scores : what to average; nan in cells without a score.
-    estimate : a function from topics to the similarities on them, such as
-        `lambda topics: similarity_to_random(runs, judgments.select(topics=topics), "AP")` or
-        `lambda topics: similarity_to_gold(scores, gold, topics=topics)`.
-    name : of an estimator with one accuracy for all topics (sgl_...).
-    folds : number of parts into which the topics are divided at random; the number of topics leaves out one at a time.
-    polarity, across : as of `Similarities.accuracy`.
-    """
-    how = estimator(name)
-    if how is not None and how.granularity != "sgl":
-        raise ArgumentError(f"{name}: a topic that was left out has no accuracy of its own; use sgl_{name[4:]}")
-    if not 2 <= folds <= len(scores.topics):
-        raise ArgumentError(f"folds={folds}: from 2 to the number of topics ({len(scores.topics)})")
-    seed = seed_of(rng)
-    fold = np.empty(len(scores.topics), np.int64)
-    by_label = np.array(sorted(range(fold.size), key=scores.topics.__getitem__))  # whatever was read first
-    fold[by_label[np.random.default_rng(seed).permutation(fold.size)]] = np.arange(fold.size) % folds
-    accuracy = np.full(scores.values.shape[:3], np.nan)
-    for f, others in enumerate(_others(scores.topics, fold, folds)):
-        similarities = estimate(others)
-        if similarities.scores.measures != scores.measures:
-            raise ArgumentError(
-                f"estimate: similarities by {', '.join(similarities.scores.measures)}, and scores by "
-                f"{', '.join(scores.measures)}; use the same measures in the same order"
-            )
-        by_topic = similarities.accuracy(name, polarity=polarity, across=across)
-        by_assessor = np.where(np.isnan(by_topic), -np.inf, by_topic).max(axis=2)  # the same for all topics
-        rows = [scores.assessors.index(a) for a in similarities.scores.assessors]
-        of_fold = np.full(accuracy.shape[:2], np.nan)
-        of_fold[:, rows] = np.where(np.isinf(by_assessor), np.nan, by_assessor)
-        accuracy[:, :, fold == f] = of_fold[..., None]
-    accuracy[~scores.known] = np.nan
-    about = {"folds": folds, "seed": seed, "polarity": polarity, "across": across}
-    return LeftOut(averaged(scores, accuracy, name, about), scores.assessors, accuracy, fold, seed)
-
-
-def _others(topics: tuple[str, ...], fold: Ints, folds: int) -> Iterator[tuple[str, ...]]:
-    for f in range(folds):
-        yield tuple(topic for topic, its in zip(topics, fold, strict=True) if its != f)

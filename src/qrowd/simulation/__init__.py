@@ -13,7 +13,6 @@ number still draw independently of each other, because each draws from a stream 
 
 from qrowd.model.chance import Rng
 from qrowd.simulation.assessors import (
-    AllRelevant,
     Behaviour,
     Confident,
     Confused,
@@ -33,7 +32,6 @@ from qrowd.simulation.runs import simulate_runs
 from qrowd.simulation.truth import Truth, simulate_pool
 
 __all__ = [
-    "AllRelevant",
     "Behaviour",
     "Confident",
     "Confused",

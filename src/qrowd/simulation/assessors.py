@@ -188,17 +188,6 @@ class Lazy:
 
 
 @dataclass(frozen=True)
-class AllRelevant:
-    """Calls everything relevant."""
-
-    def scale(self, truth: Truth) -> Scale:
-        return _grades(2)
-
-    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
-        return np.ones(truth.relevance.size)
-
-
-@dataclass(frozen=True)
 class Inverted:
     """Turns another behaviour upside down: the highest grade for the lowest, 1 / m for a magnitude m."""
 
