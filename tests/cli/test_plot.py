@@ -31,7 +31,7 @@ def test_a_figure_is_written_under_its_name_and_its_caption_told(qrowd, panel, t
 
 @pytest.mark.parametrize(("name", "start"), [("s.pdf", b"%PDF"), ("s.png", b"\x89PNG"), ("s.SVG", b"<?xml")])
 def test_the_ending_says_how_it_is_written(qrowd, panel, tmp_path, name, start):
-    assert qrowd("plot", "scores", *panel, "-m", "AP", "-m", "RR", "-o", name).status == 0
+    assert qrowd("plot", "ranks", *panel, "-m", "AP", "-o", name).status == 0
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
@@ -84,7 +84,6 @@ def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
     (["systems", "-m", "nDGC"], ["did you mean 'nDCG'"]),
     (["systems", "--confidence", "95"], ["--confidence 95"]),
     (["bump", "--method", "majorty"], ["did you mean 'majority'"]),
-    (["scores", "-m", "AP"], ["name two measures"]),
     (["alpha", "--combine-scales", "as-is"], ["cannot be on one scale", "--combine-scales"]),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, tmp_path, arguments, expected):

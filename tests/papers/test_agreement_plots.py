@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.agreement import alpha_by_gold, alpha_of_matched_subsets, krippendorff_alpha, topic_removal
+from qrowd.agreement import alpha_by_gold, alpha_of_matched_subsets, ease_correlation, krippendorff_alpha, topic_removal
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import agreement_aware_ndcg, density, scatter
+from qrowd.model.scores import Scores
 from qrowd.reports.plots.style import GREY, styled
-from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
+from qrowd.simulation import Lenient, simulate_demo, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers.agreement.plots import (
     REMOVED,
     apart,
@@ -33,6 +34,7 @@ from qrowd_papers.agreement.plots import (
     plot_gain_ridges,
     plot_scatter,
     plot_topic_removal,
+    plot_topics,
     smoothed,
 )
 
@@ -241,3 +243,24 @@ def test_a_picture_looks_like_its_reference(name, by_topic, by_gold, matched, re
     ours, theirs = imread(picture), imread(file)
     assert ours.shape == theirs.shape
     assert np.abs(ours - theirs).mean() <= TOLERANCE
+
+
+@pytest.fixture(scope="module")
+def alphas():
+    judgments = simulate_demo()[1].rescaled()
+    return krippendorff_alpha(judgments, by="topic", n_resamples=100, rng=1)
+
+
+def test_ease_is_drawn_against_agreement_with_the_means_of_bins(alphas):
+    random = np.random.default_rng(1)
+    scores = random.random((25, 4)) + alphas.value[:, None]
+    found = ease_correlation(Scores.from_array(scores, topics=alphas.labels), alphas, bins=(8,))
+    ax = plot_topics(found)
+    dots, bins = ax.lines
+    assert dots.get_xdata().tolist() == alphas.value.tolist()
+    assert dots.get_ydata() == pytest.approx(scores.mean(axis=1))
+    order = np.argsort(alphas.value)
+    assert bins.get_xdata()[0] == pytest.approx(alphas.value[order[:4]].mean())
+    said = [text.get_text() for text in ax.texts]
+    assert any(text.startswith(f"Pearson's r {found.correlations[0][-1].r:.2f}, p ") for text in said)
+    assert len(plot_topics(found, bins=0).lines) == 1

@@ -13,7 +13,6 @@ import numpy as np
 from qrowd.agreement import AlphaByGold
 from qrowd.model.chance import Rng
 from qrowd.reports.plots.style import Figure
-from qrowd.reports.plots.topics import plot_topics
 from qrowd_papers.agreement.plots import (
     check_curves,
     plot_alpha_by_gold,
@@ -23,6 +22,7 @@ from qrowd_papers.agreement.plots import (
     plot_gain_ridges,
     plot_scatter,
     plot_topic_removal,
+    plot_topics,
 )
 from qrowd_papers.agreement.study import AgreementStudy, Progress, agreement_study
 from qrowd_papers.frames import frame_of, stacked

@@ -1,4 +1,4 @@
-"""The plots of Considering Assessor Agreement: Figures 1 and 3 to 8; Figure 2 is `plot_topics` of qrowd."""
+"""The plots of Considering Assessor Agreement: Figures 1 to 8."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qrowd.agreement import Alpha, AlphaByGold, MatchedSize, TopicRemoval
+from qrowd.agreement.by_topic import EaseCorrelation, binned
 from qrowd.errors import ArgumentError
 from qrowd.gain_distributions import GainDensity, Scatter
 from qrowd.kernels.arrays import Floats
+from qrowd.reports.plots.marks import above, name_points, note
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
@@ -264,4 +266,33 @@ def plot_scatter(scatter: Scatter, of: Means = "systems", *, ax: Axes | None = N
     ax.text(0.03, 0.97, text, transform=ax.transAxes, va="top")
     ax.set_xlabel(f"mean {scatter.names[0]}")
     ax.set_ylabel(f"mean {scatter.names[1]}")
+    return ax
+
+
+def plot_topics(ease: EaseCorrelation, *, bins: int = 8, ax: Axes | None = None) -> Axes:
+    """Ease against agreement: a dot for each topic, diamonds for the means of bins of topics of like agreement.
+
+    Maddalena, Roitero, Demartini & Mizzaro (2017), ICTIR, section 4.2, Figure 2.
+    """
+    ax = axes_or_new(ax)
+    agreement = ease.agreement[-1]
+    known = ~np.isnan(agreement)
+    ax.plot(agreement, ease.ease, "o", color=PALETTE[0], markersize=4, alpha=0.75, label="topic")
+    x, y = np.empty(0), np.empty(0)
+    if bins and known.sum() >= 2 * bins:
+        x, y = binned(agreement, ease.ease, bins)
+        ax.plot(x, y, "D-", color=PALETTE[1], markersize=5, linewidth=0.9, label=f"mean of one of {bins} bins")
+    ax.set_xlabel("agreement (Krippendorff's alpha)")
+    ax.set_ylabel("ease (mean score of all systems)")
+    above(ax)
+    one = ease.correlations[-1][ease.bins.index(0)] if 0 in ease.bins else None
+    if one is not None:
+        p = "< .001" if one.p < 0.001 else f"= {one.p:.3f}"
+        note(ax, f"Pearson's r {one.r:.2f}, p {p}, {one.n} topics", "upper left")
+    spread = [np.nan if not np.any(known) else float(f(agreement[known])) for f in (np.min, np.max)]
+    ends = (agreement <= spread[0] + 0.1 * (spread[1] - spread[0])) | (
+        agreement >= spread[1] - 0.1 * (spread[1] - spread[0])
+    )
+    names = [name if end else "" for name, end in zip(ease.topics, ends, strict=True)] + [""] * x.size
+    name_points(ax, np.append(agreement, x), np.append(ease.ease, y), names)
     return ax

@@ -74,7 +74,7 @@ def test_a_general_figure_looks_as_it_did(name, general):
     assert apart(marks(general[name]), file.read_bytes()) <= TOLERANCE
 
 
-@pytest.mark.parametrize("name", ["systems", "ranks", "bump", "scores", "components", "assessors", "alpha", "topics"])
+@pytest.mark.parametrize("name", ["systems", "ranks", "bump", "components", "assessors", "alpha"])
 def test_a_mark_that_is_missing_is_noticed(name, general):
     def without(ax):
         (ax.lines or ax.patches)[-1].remove()
@@ -112,14 +112,14 @@ def test_the_same_data_gives_the_same_bytes(general):
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_a_picture_is_written_as_svg_pdf_or_png_without_a_date(form, start, general):
-    file = render(general["scores"], form)
+    file = render(general["ranks"], form)
     assert file.startswith(start)
     assert not re.search(rb"CreationDate|<dc:date>|20\d\d-\d\d-\d\d", file)
 
 
 def test_another_form_is_refused(general):
     with pytest.raises(ArgumentError, match="format='gif': a plot is written as svg, pdf, png"):
-        render(general["scores"], "gif")
+        render(general["ranks"], "gif")
 
 
 def test_text_stays_text(general):
@@ -194,7 +194,6 @@ def test_an_unknown_name_gets_the_nearest():
 
 @pytest.mark.parametrize(("name", "options", "message"), [
     ("systems", None, "it needs runs"),
-    ("scores", Options(measures=("AP",)), "name two measures"),
 ])  # fmt: skip
 def test_what_a_figure_lacks_is_said(name, options, message, demo):
     runs, judgments = demo

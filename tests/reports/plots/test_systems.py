@@ -9,7 +9,6 @@ from qrowd.model.scores import Scores
 from qrowd.reports.plots.systems import (
     plot_differences,
     plot_ranks,
-    plot_scores,
     plot_systems,
 )
 
@@ -104,12 +103,3 @@ def test_an_assessor_without_a_ranking_has_no_ticks():
     place = rank_systems(named(values)).rank_by_assessor
     ax = plot_ranks(rank_intervals(named(values), n_resamples=200, rng=1), by_assessor=place)
     assert len(ax.lines[0].get_xdata()) == place.size - 5
-
-
-def test_systems_whose_ranks_differ_between_measures_are_named():
-    first, second = np.array([0.9, 0.8, 0.7, 0.6, 0.1]), np.array([0.4, 0.5, 0.3, 0.2, 0.1])
-    ax = plot_scores(first, second, ["p", "q", "r", "s", "t"], names=("AP", "RR"))
-    assert {"p", "q"} <= set(texts(ax))
-    assert not {"r", "s", "t"} & set(texts(ax))
-    assert "tau-b 0.800; diamonds: ranks differ most" in texts(ax)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean AP", "mean RR")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.agreement.alpha import Alphas
 from qrowd.agreement.assessors import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
 from qrowd.comparison.judged_share import JudgedShare
-from qrowd.reports.plots.marks import above, cells, name_points
+from qrowd.reports.plots.marks import above, cells, name_points, name_rows
 from qrowd.reports.plots.ranking import short
 from qrowd.reports.plots.style import GREY, PALETTE, axes_or_new
 
@@ -100,3 +101,45 @@ def plot_coverage(shares: JudgedShare, *, top: int | None = None, ax: Axes | Non
     )
     ax.axvline(1, color="white", linewidth=3)
     return ax
+
+
+def plot_alpha(
+    by_topic: Alphas, *, overall: float | None = None, top: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """Krippendorff's alpha of every topic with its interval, the topics that agree most on top.
+
+    overall : alpha of all topics together, as a line. top : topics shown, half from either end; None: all.
+
+    Maddalena, Roitero, Demartini & Mizzaro (2017), ICTIR, section 4.1.
+    """
+    ax = axes_or_new(ax)
+    order = alpha_order(by_topic, top)
+    alphas = [by_topic.alphas[t] for t in order]
+    y = name_rows(ax, [by_topic.labels[t] for t in order])
+    low, high = (np.array([getattr(one, end) for one in alphas]) for end in ("low", "high"))
+    if not np.isnan(low).all():
+        ax.hlines(
+            y,
+            low,
+            high,
+            color=PALETTE[0],
+            alpha=0.5,
+            linewidth=2.2,
+            label=f"{100 * alphas[0].confidence:g} %, over documents",
+        )
+    ax.plot([one.value for one in alphas], y, "o", color=PALETTE[0], markersize=3.8, label="alpha of the topic")
+    if overall is not None:
+        ax.axvline(overall, color=PALETTE[1], linewidth=1.2, linestyle="--", label=f"all topics: {overall:.3f}")
+    ax.axvline(0, color=GREY, linewidth=0.8, zorder=1)
+    ax.set_xlabel(f"Krippendorff's alpha, {alphas[0].level} level" if alphas else "Krippendorff's alpha")
+    above(ax)
+    return ax
+
+
+def alpha_order(by_topic: Alphas, top: int | None = None) -> list[int]:
+    """Numbers of the topics, the highest alpha first, those without one left out; the ends alone of more than `top`."""
+    value = by_topic.value
+    order = [t for t in np.argsort(-value, kind="stable").tolist() if not np.isnan(value[t])]
+    if top is not None and len(order) > top:
+        return order[: (top + 1) // 2] + order[len(order) - top // 2 :]
+    return order

@@ -96,8 +96,6 @@ class Plot:
             raise ArgumentError(f"plot {self.name}: it needs runs; give --runs FILES")
         if "gold" in self.needs and options.gold is None:
             raise ArgumentError(f"plot {self.name}: it needs gold grades; give --gold NAME or FILE")
-        if self.name == "scores" and len(measures) < 2:
-            raise ArgumentError(f"plot {self.name}: name two measures, as in -m nDCG@10 -m AP")
         if runs is not None and options.short_names:
             runs = replace(runs, systems=short_names(runs.systems))
         return self.make(PlotData(self.name, runs, judgments, measures, options))

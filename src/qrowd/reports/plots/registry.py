@@ -19,7 +19,7 @@ from qrowd.model.labels import closest
 from qrowd.model.scores import Scores
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.plots import assessors as assessor_plots
-from qrowd.reports.plots import critical_difference, ranking, systems, topics
+from qrowd.reports.plots import critical_difference, ranking, systems
 from qrowd.reports.plots.magnitude_figures import MAGNITUDE_PLOTS, TOPICS, MagnitudePlot
 from qrowd.reports.plots.marks import list_size, table_size
 from qrowd.reports.plots.plot import Options as Options
@@ -197,11 +197,11 @@ def _alpha(data: PlotData) -> Figure:
         repeats=repeats,
     )
     overall = krippendorff_alpha(data.graded, level=options.level, repeats=repeats).item()
-    order = topics.alpha_order(by_topic, options.top)
+    order = assessor_plots.alpha_order(by_topic, options.top)
     return data.figure(
         f"Krippendorff's alpha ({overall.level}) of {count(len(order), 'topic')}, {percent(options.confidence)} "
         f"intervals over documents; {overall.value:.3f} over all topics (dashed line).",
-        lambda ax: topics.plot_alpha(by_topic, overall=overall.value, top=options.top, ax=ax),
+        lambda ax: assessor_plots.plot_alpha(by_topic, overall=overall.value, top=options.top, ax=ax),
         by_topic.to_frame,
         list_size([by_topic.labels[t] for t in order]),
     )
@@ -233,55 +233,6 @@ def _kappa(data: PlotData) -> Figure:
         lambda ax: assessor_plots.plot_kappa(pairs, ax=ax),
         pairs.to_frame,
         table_size(pairs.assessors, pairs.assessors, (0.26, 0.19)),
-    )
-
-
-def _topics(data: PlotData) -> Figure:
-    from qrowd.agreement.alpha import krippendorff_alpha
-    from qrowd.agreement.by_topic import ease_correlation
-
-    repeats = data.options.conventions.repeats
-    alpha = krippendorff_alpha(data.graded, level=data.options.level, by="topic", repeats=repeats)
-    scores = data.scores()
-    ease = ease_correlation(scores, alpha, bins=(8,))
-    one = ease.correlations[0][-1]
-    return data.figure(
-        f"Ease (mean {data.measure} of all systems) against agreement (Krippendorff's alpha) of {one.n} topics: "
-        f"Pearson's r {one.r:.2f}. Diamonds: means of 8 bins of topics with similar agreement.",
-        lambda ax: topics.plot_topics(ease, ax=ax),
-        ease.points,
-    )
-
-
-def _split(data: PlotData) -> Figure:
-    from qrowd.agreement.split_documents import split_documents
-
-    split = split_documents(data.judgments, top=data.options.top or 15, repeats=data.options.conventions.repeats)
-    return data.figure(
-        f"The {len(split.documents)} documents on which assessors disagree most, and the grade of each assessor. "
-        "Assessors are ordered from severe (left) to lenient (right).",
-        lambda ax: topics.plot_split(split, ax=ax),
-        split.to_frame,
-        table_size(topics.split_names(split), split.assessors, (0.26, 0.19)),
-    )
-
-
-def _scores(data: PlotData) -> Figure:
-    scores = data.scores(data.measures[:2])
-    first, second = (rank_systems(scores.sel(measure=name)).mean for name in scores.measures)
-
-    def frame() -> pandas.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame({"system": scores.systems, scores.measures[0]: first, scores.measures[1]: second})
-
-    names = scores.measures[0], scores.measures[1]
-    return data.figure(
-        f"Mean {names[0]} against mean {names[1]} of {len(scores.systems)} systems; the "
-        "systems whose ranks differ most are named diamonds.",
-        lambda ax: systems.plot_scores(first, second, scores.systems, names=names, ax=ax),
-        frame,
-        (4.6, 3.8),
     )
 
 
@@ -360,7 +311,6 @@ PLOTS: dict[str, Plot] = {
         Plot("bump", "How does the ranking change with the method that combines the assessors?", _BOTH, _ONE, _bump),
         Plot("critical-difference", "Which systems have different mean ranks?", _BOTH, _ONE, _critical_difference),
         Plot("fragility", "How few changes of judgments would reverse each difference?", _BOTH, _ONE, _fragility),
-        Plot("scores", "Do two measures rank the systems alike?", _BOTH, ("nDCG@10", "AP"), _scores),
         Plot("correlation", "Which assessors rank the systems alike?", _BOTH, _ONE, _correlation),
         Plot(
             "components",
@@ -373,8 +323,6 @@ PLOTS: dict[str, Plot] = {
         Plot("assessors", "Which assessors are severe, lenient, or agree with the others?", _ALONE, (), _assessors),
         Plot("kappa", "Which assessors agree with each other beyond chance?", _ALONE, (), _kappa),
         Plot("alpha", "On which topics do assessors agree?", _ALONE, (), _alpha),
-        Plot("topics", "Are topics on which assessors agree easier?", _BOTH, _ONE, _topics),
-        Plot("split", "On which documents do assessors disagree most?", _ALONE, (), _split),
     )
 }
 

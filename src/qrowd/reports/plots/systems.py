@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.differences import AllDifferences
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.system_intervals import SystemIntervals
-from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Floats
-from qrowd.reports.plots.marks import above, cells, name_points, name_rows, note
+from qrowd.reports.plots.marks import above, cells, name_rows
 from qrowd.reports.plots.style import PALETTE, axes_or_new
 
 if TYPE_CHECKING:
@@ -145,29 +141,4 @@ def plot_ranks(
     ax.set_xlabel("rank (1 is best)")
     ax.set_xlim(0.2, len(intervals.systems) + 0.8)
     above(ax)
-    return ax
-
-
-def plot_scores(
-    first: Floats, second: Floats, systems: Sequence[str], *, names: tuple[str, str], ax: Axes | None = None
-) -> Axes:
-    """One measure against another, a dot for each system; named are those whose ranks differ most.
-
-    first, second : (systems,) means. names : of the measures. Kendall's tau-b stands in the corner.
-    """
-    ax = axes_or_new(ax)
-    apart = np.abs(ranks(settled(first)) - ranks(settled(second)))
-    furthest = np.argsort(-apart, kind="stable")[: max(6, len(systems) // 6)]
-    labels = np.array([name if i in furthest and apart[i] else "" for i, name in enumerate(systems)], object)
-    far = np.flatnonzero(labels != "")
-    ax.set_xlabel(f"mean {names[0]}")
-    ax.set_ylabel(f"mean {names[1]}")
-    near = np.flatnonzero(labels == "")
-    ax.plot(first[near], second[near], "o", color=PALETTE[0], alpha=0.75, markersize=4.2)
-    ax.plot(first[far], second[far], "D", color=PALETTE[1], markersize=4.2)
-    ax.margins(x=0.12)
-    name_points(ax, np.asarray(first), np.asarray(second), labels.tolist())
-    both = ~np.isnan(first) & ~np.isnan(second)
-    if both.sum() > 1:
-        note(ax, f"tau-b {kendall_tau_b(first[both], second[both]):.3f}; diamonds: ranks differ most")
     return ax
