@@ -29,10 +29,10 @@ def rows(database):
 def test_accounts_are_added_listed_and_removed(qrowd, database):
     assert qrowd("account", "list").out.strip() == "No account yet; qrowd account add NAME adds one."
     assert qrowd("account", "add", "zoe").out == "zoe can log in at /owner/login\n"
-    assert qrowd("account", "add", "ann", "--role", "creator").status == 0
+    assert qrowd("account", "add", "ann", "--role", "administrator").status == 0
     listed = qrowd("account", "list").out
     assert listed.splitlines()[0] == "2 accounts."
-    assert {name: one.role for name, one in rows(database).items()} == {"zoe": "member", "ann": "creator"}
+    assert {name: one.role for name, one in rows(database).items()} == {"zoe": "member", "ann": "administrator"}
     assert qrowd("account", "remove", "zoe").out == "zoe is removed\n"
     assert list(rows(database)) == ["ann"]
 
@@ -77,11 +77,11 @@ def test_a_link_to_set_a_password_is_printed(qrowd, database):
 
 def test_a_role_in_a_campaign_is_an_event_by_the_command_line(qrowd, database):
     assert qrowd("account", "add", "zoe").status == 0
-    assert qrowd("account", "role", "zoe", "reviewer", "--in-campaign", "my-campaign").status == 2  # not its name
-    assert qrowd("account", "role", "zoe", "reviewer", "--in-campaign", "pilot").out == "zoe is reviewer in pilot\n"
+    assert qrowd("account", "role", "zoe", "viewer", "--in-campaign", "my-campaign").status == 2  # not its name
+    assert qrowd("account", "role", "zoe", "viewer", "--in-campaign", "pilot").out == "zoe is viewer in pilot\n"
     assert qrowd("account", "role", "zoe", "administrator").out == "zoe is administrator\n"
     with open_store(database, read_only=True) as store:
-        assert [(one.name, one.role) for one in store.read(lambda c: members(c, 1))] == [("zoe", "reviewer")]
+        assert [(one.name, one.role) for one in store.read(lambda c: members(c, 1))] == [("zoe", "viewer")]
         log = store.read(lambda c: of_owners(c, 1, 10))
         assert [(one.kind, one.account) for one in log] == [("member", "command line"), ("created", "command line")]
 
@@ -92,7 +92,7 @@ def test_a_role_in_a_campaign_is_an_event_by_the_command_line(qrowd, database):
         (("add", "two words"), "account 'two words': give a name of 1 to 100 characters without blanks"),
         (("password", "nobody"), "account 'nobody': there is none of this name; qrowd account list shows all"),
         (("remove", "nobody"), "account 'nobody': there is none of this name; qrowd account list shows all"),
-        (("role", "nobody", "creator"), "account 'nobody': there is none of this name; qrowd account list shows all"),
+        (("role", "nobody", "member"), "account 'nobody': there is none of this name; qrowd account list shows all"),
         (("role", "zoe", "viewer"), "role viewer: it is a role in a campaign; name it by --in-campaign NAME"),
         (
             ("role", "zoe", "member", "--in-campaign", "pilot"),

@@ -27,7 +27,7 @@ AsLink = Annotated[
 def add(
     name: Name,
     role: Annotated[
-        Literal["administrator", "creator", "member"],
+        Literal["administrator", "member"],
         option(help="Role on the server: everything; create campaigns; only what it is named for in campaigns."),
     ] = "member",
     link: AsLink = False,
@@ -74,8 +74,8 @@ def password(name: Name, link: AsLink = False, database: options.Database = opti
 def role(
     name: Name,
     role: Annotated[
-        Literal["administrator", "creator", "member", "owner", "reviewer", "viewer", "none"],
-        typer.Argument(help="New role: the first three on the server, the others in a campaign."),
+        Literal["administrator", "member", "owner", "viewer", "none"],
+        typer.Argument(help="New role: the first two on the server, the others in a campaign."),
     ],
     in_campaign: Annotated[
         str | None, option(help="Campaign in which the account gets the role.", metavar="NAME")

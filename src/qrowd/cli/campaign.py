@@ -89,8 +89,8 @@ def export(
     adjudicated: Annotated[
         Literal["without", "add", "replace"],
         option(
-            help="Final answers of reviewers: left out, added as one more assessor of the kind adjudicator, or in "
-            "place of what assessors said of the same documents or pairs."
+            help="Final answers of owners: left out, added as one more assessor of the kind adjudicator, or in place "
+            "of what assessors said of the same documents."
         ),
     ] = "without",
     names: options.Names = False,

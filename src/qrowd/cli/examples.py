@@ -103,7 +103,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "campaign person": ("qrowd campaign person pilot ann -o ann.json",),
     "campaign delete-person": ("qrowd campaign delete-person pilot ann --answers withdraw",),
     "campaign retention": ("qrowd campaign retention --retention-days 365",),
-    "account add": ("qrowd account add zoe --role creator", "qrowd account add yan --link"),
+    "account add": ("qrowd account add zoe --role administrator", "qrowd account add yan --link"),
     "account list": ("qrowd account list",),
     "account password": ("qrowd account password zoe --link",),
     "account role": ("qrowd account role zoe administrator", "qrowd account role yan viewer --in-campaign pilot"),

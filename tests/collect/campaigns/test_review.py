@@ -18,7 +18,7 @@ from qrowd.collect.campaigns.collected import judgments
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.rebuild import rebuild
-from qrowd.collect.campaigns.review import CampaignReview, Filters, review_rows, summaries
+from qrowd.collect.campaigns.review import CampaignReview, review_rows, summaries
 from qrowd.collect.protocols.events import AskOrganisers, GoOn, Judge, ReadReply, Refusal
 from qrowd.collect.protocols.views import DocumentView
 from qrowd.collect.store.base import Store
@@ -225,7 +225,7 @@ def test_answers_that_are_not_there_cannot_be_opened_again(store: Store) -> None
     run(come())
     ids = dict(store.read(lambda c: c.exec_driver_sql("select campaign_id, id from assignment").all()))
     rita = reviewer(store, clock)
-    with pytest.raises(ArgumentError, match="no such answer"):
+    with pytest.raises(ArgumentError, match="no such judgment"):
         run(rita.reopen("graded", ids[2], 7, "why"))
     with pytest.raises(ArgumentError, match="no such assessor"):
         run(rita.reopen("pilot", ids[2], 0, "why"))
@@ -320,7 +320,7 @@ def test_pairs_can_be_asked_about_and_everything_goes_into_another_database(
 def test_documents_with_most_disagreement_come_first_as_worked_out_one_by_one(store: Store) -> None:
     clock = Clock(step=1.0)
     campaign(store, clock)
-    found = store.read(lambda c: review_rows(c, 1, summaries(c, "pilot", Filters()), ""))
+    found = store.read(lambda c: review_rows(c, 1, summaries(c, "pilot"), ""))
     table = store.read(lambda c: judgments(c, "pilot"))
     values: dict[tuple[str, str], list[float]] = {}
     for t, d, value in zip(table.topic.tolist(), table.document.tolist(), table.value.tolist(), strict=True):
@@ -331,7 +331,7 @@ def test_documents_with_most_disagreement_come_first_as_worked_out_one_by_one(st
         slow[place] = (sum((one - mean) ** 2 for one in own) / len(own)) ** 0.5
     assert len(found) == len(slow) == 8
     for row in found:
-        place = row.topic, row.documents[0]
+        place = row.topic, row.document
         assert row.summary.disagreement == pytest.approx(slow[place], abs=1e-9)
         assert (row.summary.n_counted, row.summary.lowest, row.summary.highest) == (
             len(values[place]), min(values[place]), max(values[place])
@@ -340,44 +340,36 @@ def test_documents_with_most_disagreement_come_first_as_worked_out_one_by_one(st
     assert spread == sorted(spread, reverse=True)
 
 
-def test_filters_choose_by_topic_assessor_comment_and_final_answer(store: Store) -> None:
+def test_filters_choose_by_topic_and_final_answer(store: Store) -> None:
     clock = Clock(step=1.0)
     campaign(store, clock)
     run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "3", "so"))
 
     def n(**options: Any) -> int:
-        return len(store.read(lambda c: summaries(c, "pilot", Filters(**options))))
+        return len(store.read(lambda c: summaries(c, "pilot", **options)))
 
-    assert n() == 8
-    assert n(topic="t0") == 4
-    assert n(comments=True) == 8
-    assert n(assessor="ann", names=True) == n(assessor="a1") == 8
-    assert n(assessor="nobody") == 0
-    assert n(open=True) == 7
-    assert n(kind="gold") == 0
+    assert (n(), n(topic="t0"), n(open=True)) == (8, 4, 7)
     with pytest.raises(ArgumentError, match="topic"):
         n(topic="t9")
     with pytest.raises(ArgumentError, match="arm"):
         n(arm="x")
 
 
-def test_pairs_are_listed_with_how_many_preferred_each(store: Store) -> None:
+def test_preferences_are_not_reviewed(store: Store) -> None:
     clock = Clock(step=1.0)
-    created(store, small_plan("preference", redundancy=3, topics=1, stop=False))
+    created(store, small_plan("preference", redundancy=1, topics=1))
     service = seeded(store, clock)
 
     async def come() -> None:
-        for i, name in enumerate(("ann", "bob", "cleo")):
-            await work(service, await service.arrive("pilot", "link", name), Random(i))
+        await work(service, await service.arrive("pilot", "link", "ann"), Random(1))
 
     run(come())
-    found = store.read(lambda c: review_rows(c, 1, summaries(c, "pilot", Filters()), ""))
-    assert found
-    assert all(len(row.documents) == 2 for row in found)
-    assert sum(row.summary.n for row in found) == store.read(
-        lambda c: c.exec_driver_sql("select count(*) from preference").scalar()
-    )
-    assert all(0 <= row.summary.disagreement <= 0.5 for row in found)
+    (unit,) = store.read(lambda c: c.exec_driver_sql("select id from assignment").all())
+    assert store.read(lambda c: summaries(c, "pilot")) == []
+    with pytest.raises(ArgumentError, match="no such judgment"):
+        run(reviewer(store, clock).reopen("pilot", unit[0], 0, "why"))
+    with pytest.raises(ArgumentError, match="final answers are for documents"):
+        run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "first", "why"))
 
 
 @settings(max_examples=10, deadline=None)

@@ -241,10 +241,6 @@ GALLERY: dict[str, Page] = {
     "pair": pair(),
     "pair-full": replace(pair(), full_topic=True, ask="Which document would you read first?"),
     "pair-first": pair(pair=0, new="both", may_undo=False, definitely=False, duplicates=True),
-    "pair-reopened": pair(
-        reopened="The second document names the cause in its last line.", answer="right", definite=True,
-        may_undo=False, may_mark_bad=False, has_context=False, at_most=1,
-    ),
     "pair-removed": pair(left=3, right=4, removed=True, at_most=1),
     "pair-odd": pair(left=5, right=6, has_context=False, may_mark_bad=False),
     "rating": page(RatingView()),

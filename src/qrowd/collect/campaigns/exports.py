@@ -24,47 +24,199 @@ from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, state, writers
 from qrowd.collect.store.accounts import COMMAND_LINE
 from qrowd.collect.store.gold import GOLD, gold_rows
+from qrowd.collect.store.materials import CampaignRow
 from qrowd.errors import ArgumentError
 
-Write = Callable[[Sequence[str], Iterator[tuple[Any, ...]]], Iterator[bytes]]
+Rows = Iterator[tuple[Any, ...]]
+Write = Callable[[Sequence[str], Rows], Iterator[bytes]]
+LINES = 500  # of an archive, in a piece
 
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write what was collected.
+    """One way to write a table.
 
-    ending : of files. media_type : for the web. of : what it can hold. refuses : whether it cannot hold everything of
-    that, and says so only when it meets it.
+    ending : of files. media_type : for the web. refuses : whether it cannot hold everything, and says so only when it
+    meets it.
     """
 
-    name: str
     ending: str
     media_type: str
     write: Write
-    of: tuple[str, ...]
     refuses: bool = False
 
 
-JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS = "judgments", "preferences", "duplicates", "revisions"
-OF_UNITS, ARCHIVE, DESIGN = "units", "archive", "design"
-LINES = 500  # of an archive, in a piece
-OF_GOLD, PAYMENTS = "gold", "payment"
-TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, REVISIONS, OF_GOLD, PAYMENTS)
-OF_ANSWERS = (JUDGMENTS, PREFERENCES, DUPLICATES)  # tables that can have final answers of reviewers
-WHOLE = (OF_UNITS, REVISIONS, OF_GOLD, PAYMENTS)  # tables that always hold everything
-WHOLE_CAMPAIGN = (REVISIONS, PAYMENTS, ARCHIVE)  # never of one arm
-OWN_FORMAT = (ARCHIVE, DESIGN)  # which have one format, of their own
 FORMATS = {
-    format.name: format
-    for format in (
-        Format("jsonl", ".jsonl", "application/jsonl", writers.json_lines, TABLES),
-        Format("csv", ".csv", "text/csv", writers.csv, TABLES),
-        Format("spreadsheet", ".csv", "text/csv", partial(writers.csv, for_spreadsheets=True), TABLES),
-        Format("parquet", ".parquet", "application/vnd.apache.parquet", writers.parquet, TABLES),
-        Format("qrels", ".qrels", "text/plain", partial(writers.qrels, assessor_in_column=True), (JUDGMENTS,), True),
-        Format("prefs", ".prefs", "text/plain", partial(writers.prefs, definitely=True), (PREFERENCES,), True),
-    )
+    "jsonl": Format(".jsonl", "application/jsonl", writers.json_lines),
+    "csv": Format(".csv", "text/csv", writers.csv),
+    "spreadsheet": Format(".csv", "text/csv", partial(writers.csv, for_spreadsheets=True)),
+    "parquet": Format(".parquet", "application/vnd.apache.parquet", writers.parquet),
+    "qrels": Format(".qrels", "text/plain", partial(writers.qrels, assessor_in_column=True), refuses=True),
+    "prefs": Format(".prefs", "text/plain", partial(writers.prefs, definitely=True), refuses=True),
 }
+TABLES = ("jsonl", "csv", "spreadsheet", "parquet")
+
+
+# ---- what is asked for
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An export that is asked for. campaign : as it was named. arms : {arm: protocol}, "" without arms."""
+
+    connection: Connection
+    campaign: str
+    row: CampaignRow
+    arms: Mapping[str, str]
+    everything: bool
+    names: bool
+    adjudicated: Adjudicated
+    session_gap: float
+
+    @property
+    def has_arms(self) -> bool:
+        """Whether rows have a column `arm`."""
+        return "" not in self.arms
+
+    def arms_with(self, preferences: bool) -> list[str]:
+        """The arms that collect preferences, or those that collect judgments."""
+        return [arm for arm, protocol in self.arms.items() if (protocol == PREFERENCE) == preferences]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns and the rows of a table."""
+
+    columns: tuple[str, ...]
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Export:
+    """A kind of export.
+
+    columns : of its table, those that depend on the campaign aside; none of a file. content : the table, or the pieces
+    of a file. formats : of tables; "" for a file, which has an ending and media_type of its own. of_arms : whether one
+    arm can be asked for. of_answers : whether answers that do not count can be asked for.
+    """
+
+    columns: tuple[str, ...]
+    content: Callable[[Asked], Table | Iterator[bytes]]
+    formats: tuple[str, ...] = TABLES
+    of_arms: bool = True
+    of_answers: bool = False
+    ending: str = ""
+    media_type: str = ""
+
+
+def _judgments(asked: Asked) -> Table:
+    arms = asked.arms_with(preferences=False)
+    table = _answers(asked, export.judgments, export.JUDGMENTS, arms)
+    if asked.adjudicated != "without":
+        rows = with_adjudications(
+            asked.connection, asked.row.id, table.rows, table.columns, adjudicated=asked.adjudicated, arms=arms
+        )
+        table = Table(table.columns, rows)
+    n, settings = len(export.JUDGMENTS), read_settings(asked.row).arms
+    scales = {arm: scale_of(settings[arm].settings) for arm in arms}
+    with_scale = ((*cells[:n], scales[cells[n] if asked.has_arms else ""], *cells[n:]) for cells in table.rows)
+    return Table((*table.columns[:n], *export.SCALE, *table.columns[n:]), with_scale)
+
+
+def _preferences(asked: Asked) -> Table:
+    return _answers(asked, export.preferences, export.PREFERENCES, asked.arms_with(preferences=True))
+
+
+def _duplicates(asked: Asked) -> Table:
+    arms = asked.arms_with(preferences=True)
+    return _answers(asked, export.duplicates, export.DUPLICATES, arms, gold=False)
+
+
+def _answers(
+    asked: Asked, read: Callable[..., Rows], columns: tuple[str, ...], arms: list[str], *, gold: bool = True
+) -> Table:
+    """Answers of these arms; with everything, also those that do not count, and those to gold questions at the end."""
+    further = (*(export.ARM if asked.has_arms else ()), *(export.STATUS if asked.everything else ()))
+    of_arms = arms if asked.has_arms else None
+    rows = read(asked.connection, asked.row.id, arms=of_arms, everything=asked.everything, names=asked.names)
+    if gold and asked.everything and asked.row.settings.get("gold") is not None:
+        further = (*further, "gold")
+        rows = _with_gold(_gold(asked, of_arm=False).rows, rows, columns, arms, has_arms=asked.has_arms)
+    return Table((*columns, *further), rows)
+
+
+def _units(asked: Asked) -> Table:
+    units = campaign_units(asked.connection, asked.campaign, session_gap=asked.session_gap, names=asked.names)
+    return Table(UNITS, units.rows())
+
+
+def _gold(asked: Asked, *, of_arm: bool = True) -> Table:
+    """Answers to gold questions; of the arm that was named, if one was."""
+    arm = asked.campaign.partition("/")[2] or None if of_arm else None
+    rows = gold_rows(asked.connection, asked.row.id, arm=arm)
+    if not asked.names:
+        return Table(GOLD, rows)
+    names = {one.label: one.name for one in state.assessors_of(asked.connection, asked.row.id)}
+    i = GOLD.index("assessor")
+    return Table(GOLD, ((*cells[:i], names.get(cells[i], cells[i]), *cells[i + 1 :]) for cells in rows))
+
+
+def _payment(asked: Asked) -> Table:
+    return Table(PAYMENT, payment_rows(asked.connection, asked.campaign, names=asked.names))
+
+
+def _revisions(asked: Asked) -> Table:
+    further = export.ARM if asked.has_arms else ()
+    arms = list(asked.arms) if asked.has_arms else None
+    rows = export.revisions(asked.connection, asked.row.id, arms=arms, names=asked.names)
+    return Table((*export.REVISIONS, *further), rows)
+
+
+def _design(asked: Asked) -> Iterator[bytes]:
+    return iter([design_content(asked.connection, asked.row)])
+
+
+def _archive(asked: Asked) -> Iterator[bytes]:
+    lines = write_archive(asked.connection, asked.campaign, names=asked.names)
+    while part := list(islice(lines, LINES)):
+        yield b"".join(part)
+
+
+EXPORTS: dict[str, Export] = {
+    "judgments": Export((*export.JUDGMENTS, *export.SCALE), _judgments, (*TABLES, "qrels"), of_answers=True),
+    "preferences": Export(export.PREFERENCES, _preferences, (*TABLES, "prefs"), of_answers=True),
+    "duplicates": Export(export.DUPLICATES, _duplicates, of_answers=True),
+    "units": Export(UNITS, _units),
+    "gold": Export(GOLD, _gold),
+    "payment": Export(PAYMENT, _payment, of_arms=False),
+    "revisions": Export(export.REVISIONS, _revisions, of_arms=False),
+    "design": Export((), _design, (), ending=".json", media_type="application/json"),
+    "archive": Export((), _archive, (), of_arms=False, ending=".archive", media_type="application/jsonl"),
+}
+JUDGMENTS, ARCHIVE, DESIGN = "judgments", "archive", "design"
+
+
+def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool = False) -> list[str]:
+    """What a campaign of these protocols has to give, the usual first.
+
+    question : whether it carries one. gold : whether it has gold questions.
+
+    >>> kinds_of(["grades"])
+    ['judgments', 'units', 'revisions', 'archive']
+    """
+    pairs = PREFERENCE in protocols
+    has = {
+        "judgments": set(protocols) != {PREFERENCE},
+        "preferences": pairs,
+        "duplicates": pairs,
+        "gold": gold,
+        "payment": gold,
+        "design": question,
+    }
+    return [kind for kind in EXPORTS if has.get(kind, True)]
+
+
+# ---- files
 
 
 @dataclass(frozen=True)
@@ -93,39 +245,21 @@ def file_of(
     ArgumentError
         There is no such kind or format, or the format cannot hold that kind.
     """
-    _check(what, format)
-    ending, media_type, refuses = ".archive", "application/jsonl", False
-    if what == DESIGN:
-        ending, media_type = ".json", "application/json"
-    elif what != ARCHIVE:
-        ending, media_type, refuses = FORMATS[format].ending, FORMATS[format].media_type, FORMATS[format].refuses
-    further = f"{'-all' if everything else ''}{'-names' if names else ''}"
+    kind, written = _kind(what, format)
+    stem, with_names = campaign.replace("/", "-"), "-names" if names else ""
+    further = f"{'-all' if everything else ''}{with_names}"
     further += {"without": "", "add": "-adjudicated", "replace": "-final"}.get(adjudicated, "")
     further += "-spreadsheet" if format == "spreadsheet" else ""
-    stem = campaign.replace("/", "-")
-    name = f"{stem}{'-names' if names else ''}" if what == ARCHIVE else f"{stem}-{what}{further}"
+    name = f"{stem}{with_names}" if what == ARCHIVE else f"{stem}-{what}{further}"
 
     def write(connection: Connection) -> Iterator[bytes]:
         return export_rows(
             connection, campaign, what, format, everything=everything, names=names, adjudicated=adjudicated
         )
 
-    return File(name + ending, media_type, refuses, write)
-
-
-def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool = False) -> list[str]:
-    """What a campaign of these protocols has to give, the usual first.
-
-    question : whether it carries one. gold : whether it has gold questions.
-
-    >>> kinds_of(["grades"])
-    ['judgments', 'units', 'codes', 'revisions', 'archive']
-    """
-    judgments = [] if set(protocols) == {PREFERENCE} else [JUDGMENTS]
-    preferences = [PREFERENCES, DUPLICATES] if PREFERENCE in protocols else []
-    design = [DESIGN] if question else []
-    of_gold = [OF_GOLD, PAYMENTS] if gold else []
-    return [*judgments, *preferences, OF_UNITS, *of_gold, REVISIONS, *design, ARCHIVE]
+    if written is None:
+        return File(name + kind.ending, kind.media_type, False, write)
+    return File(name + written.ending, written.media_type, written.refuses, write)
 
 
 def export_rows(
@@ -141,17 +275,15 @@ def export_rows(
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
-    campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`,
-    and answers of one that was changed a column `version`: that of the page they were given on.
-    what : judgments (each with the scale of its arm), preferences, duplicates (pairs that say the same), units (one row
-    per assignment), gold (answers to gold questions), payment (one row per assessor: units, accuracy, bonus),
-    revisions (all that ever happened), design (of a question, as `qrowd next` reads it) or archive.
-    format : a name of FORMATS; design and archive have their own.
+    campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
+    what : a key of EXPORTS: judgments (each with the scale of its arm), preferences, duplicates (pairs that say the
+    same), units (one row per assignment), gold (answers to gold questions), payment (one row per assessor: units,
+    accuracy, bonus), revisions (all that ever happened), design (of a question, as `qrowd next` reads it) or archive.
+    format : a key of FORMATS; design and archive have their own.
     everything : also what does not count, and columns that say why; answers to gold questions among it, at the end.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
-    adjudicated : of judgments, preferences and duplicates, the final answers of reviewers: "without" them, "add" them
-        as one more assessor of the kind "adjudicator", or let them "replace" what assessors said of the same documents
-        or pairs.
+    adjudicated : of judgments, the final answers of owners: "without" them, "add" them as one more assessor of the kind
+        "adjudicator", or let them "replace" what assessors said of the same documents.
     session_gap : of the units; see `campaign_units`.
 
     Raises
@@ -159,103 +291,29 @@ def export_rows(
     ArgumentError
         There is no such campaign, kind or format, the format cannot hold that kind, or the campaign has none of it.
     """
-    row, protocols = find_arms(connection, campaign)
-    _check(what, format)
-    if adjudicated not in CHOICES or (adjudicated != "without" and what not in OF_ANSWERS):
-        of = ", ".join(OF_ANSWERS)
-        raise ArgumentError(f"adjudicated={adjudicated!r}: choose one of {', '.join(CHOICES)}, of {of} only")
-    has_gold = row.settings.get("gold") is not None
-    kinds = kinds_of(protocols.values(), question=row.settings.get("question") is not None, gold=has_gold)
+    row, arms = find_arms(connection, campaign)
+    kind, written = _kind(what, format)
+    if adjudicated not in CHOICES or (adjudicated != "without" and what != JUDGMENTS):
+        raise ArgumentError(f"adjudicated={adjudicated!r}: choose one of {', '.join(CHOICES)}, of judgments only")
+    has_question, has_gold = (row.settings.get(key) is not None for key in ("question", "gold"))
+    kinds = kinds_of(arms.values(), question=has_question, gold=has_gold)
     if what not in kinds:
         raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
-    if what in WHOLE_CAMPAIGN and "/" in campaign:
+    if "/" in campaign and not kind.of_arms:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
-    if what == ARCHIVE:
-        return _together(write_archive(connection, campaign, names=names))
-    if what == DESIGN:
-        return iter([design_content(connection, row)])
-    several, changed = "" not in protocols, row.version > 1
-    arms = [arm for arm, protocol in protocols.items() if (protocol == PREFERENCE) == (what != JUDGMENTS)]
-    if what == REVISIONS:
-        revisions = export.revisions(connection, row.id, arms=arms if several else None, names=names, versions=changed)
-        return FORMATS[format].write(
-            (*export.REVISIONS, *(export.ARM if several else ()), *(export.VERSION if changed else ())), revisions
-        )
-    if what == OF_UNITS:
-        units = campaign_units(connection, campaign, session_gap=session_gap, names=names)
-        return FORMATS[format].write(UNITS, units.rows())
-    if what == PAYMENTS:
-        return FORMATS[format].write(PAYMENT, payment_rows(connection, campaign, names=names))
-    by_label = {one.label: one.name for one in state.assessors_of(connection, row.id)} if names else {}
-    if what == OF_GOLD:
-        arm = campaign.partition("/")[2] or None
-        return FORMATS[format].write(GOLD, _named(gold_rows(connection, row.id, arm=arm), GOLD, by_label))
-    if len(arms) > 1 and FORMATS[format].refuses:
-        choices = ", ".join(f"{row.name}/{arm}" for arm in arms)
-        raise ArgumentError(f"{campaign}: format {format} holds one arm; choose {choices}")
-    if everything and FORMATS[format].refuses:
-        raise ArgumentError(f"format={format!r}: it cannot tell what counts from what does not; choose a table")
-    read, columns = {
-        JUDGMENTS: (export.judgments, export.JUDGMENTS),
-        PREFERENCES: (export.preferences, export.PREFERENCES),
-        DUPLICATES: (export.duplicates, export.DUPLICATES),
-    }[what]
-    further = (*(export.ARM if several else ()), *(export.STATUS if everything else ()))
-    further = (*further, *(export.VERSION if changed else ()))
-    rows = read(
-        connection, row.id, arms=arms if several else None, everything=everything, names=names, versions=changed
-    )
-    if has_gold and everything and what != DUPLICATES:
-        further = (*further, OF_GOLD)
-        of_gold = _named(gold_rows(connection, row.id), GOLD, by_label)
-        rows = _with_gold(of_gold, rows, columns, arms, several=several, changed=changed)
-    if adjudicated != "without":
-        rows = with_adjudications(connection, row.id, rows, (*columns, *further), adjudicated=adjudicated, arms=arms)
-    if what != JUDGMENTS:
-        return FORMATS[format].write((*columns, *further), rows)
-    n, settings = len(columns), read_settings(row).arms
-    scales = {arm: scale_of(settings[arm].settings) for arm in arms}
-    with_scale = ((*cells[:n], scales[cells[n] if several else ""], *cells[n:]) for cells in rows)
-    return FORMATS[format].write((*columns, *export.SCALE, *further), with_scale)
-
-
-def _named(
-    rows: Iterator[tuple[Any, ...]], columns: Sequence[str], names: Mapping[str, str]
-) -> Iterator[tuple[Any, ...]]:
-    """Rows with a name in place of each label that has one."""
-    i = columns.index("assessor")
-    return ((*cells[:i], names.get(cells[i], cells[i]), *cells[i + 1 :]) for cells in rows) if names else rows
-
-
-def _with_gold(
-    of_gold: Iterator[tuple[Any, ...]],
-    rows: Iterator[tuple[Any, ...]],
-    columns: Sequence[str],
-    arms: Collection[str],
-    *,
-    several: bool,
-    changed: bool,
-) -> Iterator[tuple[Any, ...]]:
-    """Rows with a further column "gold", then the answers to gold questions as rows that do not count.
-
-    gold : "right", "wrong" or "cannot tell" of a gold question, None of any other answer.
-    """
-    for cells in rows:
-        yield *cells, None
-    for cells in of_gold:
-        one = dict(zip(GOLD, cells, strict=True))
-        if several and one["arm"] not in arms:
-            continue
-        better, answer = one["other"] is not None, one["answer"]
-        if better != ("preferred" in columns):
-            continue
-        pair = (one["document"], one["other"]) if answer == "better" else (one["other"], one["document"])
-        one |= {"preferred": pair[0], "other": pair[1], "strength": 1, "raw": answer}
-        one["value"] = float(answer) if not better and answer else None
-        status = False, one["status"], one["excluded"]
-        said = {1: "right", 0: "wrong", None: "cannot tell"}[one["right"]]
-        arm, version = [one["arm"]] if several else [], [None] if changed else []
-        yield *(one.get(name) for name in columns), *arm, *status, *version, said
+    asked = Asked(connection, campaign, row, arms, everything, names, adjudicated, session_gap)
+    if written is not None and written.refuses:
+        of_kind = asked.arms_with(preferences=what != JUDGMENTS)
+        if len(of_kind) > 1:
+            choices = ", ".join(f"{row.name}/{arm}" for arm in of_kind)
+            raise ArgumentError(f"{campaign}: format {format} holds one arm; choose {choices}")
+        if everything:
+            raise ArgumentError(f"format={format!r}: it cannot tell what counts from what does not; choose a table")
+    content = kind.content(asked)
+    if isinstance(content, Table):
+        assert written is not None  # as every table has formats
+        return written.write(content.columns, content.rows)
+    return content
 
 
 def note_names(
@@ -269,22 +327,41 @@ def note_names(
         There is no such campaign, kind or format.
     """
     row, _ = find_arms(connection, campaign)
-    _check(what, format)
+    _kind(what, format)
     record(connection, row.id, Event("names_exported", {"what": what, "format": format}), at, account)
 
 
-def _check(what: str, format: str) -> None:
-    if what in OWN_FORMAT:
-        return
-    if what not in TABLES:
-        raise ArgumentError(f"what={what!r}: choose one of {', '.join((*TABLES, DESIGN, ARCHIVE))}")
+def _kind(what: str, format: str) -> tuple[Export, Format | None]:
+    """A kind of export, and the format of its table; None for a file."""
+    if what not in EXPORTS:
+        raise ArgumentError(f"what={what!r}: choose one of {', '.join(EXPORTS)}")
+    kind = EXPORTS[what]
+    if not kind.formats:
+        return kind, None
     if format not in FORMATS:
         raise ArgumentError(f"format={format!r}: choose one of {', '.join(FORMATS)}")
-    if what not in FORMATS[format].of:
-        able = ", ".join(name for name, one in FORMATS.items() if what in one.of)
-        raise ArgumentError(f"format={format!r}: it cannot hold {what}; choose one of {able}")
+    if format not in kind.formats:
+        raise ArgumentError(f"format={format!r}: it cannot hold {what}; choose one of {', '.join(kind.formats)}")
+    return kind, FORMATS[format]
 
 
-def _together(lines: Iterator[bytes]) -> Iterator[bytes]:
-    while part := list(islice(lines, LINES)):
-        yield b"".join(part)
+def _with_gold(gold: Rows, rows: Rows, columns: Sequence[str], arms: Collection[str], *, has_arms: bool) -> Rows:
+    """Rows with a further column "gold", then the answers to gold questions as rows that do not count.
+
+    gold : "right", "wrong" or "cannot tell" of a gold question, None of any other answer.
+    """
+    for cells in rows:
+        yield *cells, None
+    of_pairs = "preferred" in columns
+    for cells in gold:
+        known = dict(zip(GOLD, cells, strict=True))
+        if (has_arms and known["arm"] not in arms) or (known["other"] is not None) != of_pairs:
+            continue
+        answer = known["answer"]
+        chose_better = answer == "better"
+        pair = (known["document"], known["other"]) if chose_better else (known["other"], known["document"])
+        known |= {"preferred": pair[0], "other": pair[1], "strength": 1, "raw": answer}
+        known["value"] = float(answer) if not of_pairs and answer else None
+        status = False, known["status"], known["excluded"]
+        said = {1: "right", 0: "wrong", None: "cannot tell"}[known["right"]]
+        yield *(known.get(name) for name in columns), *([known["arm"]] if has_arms else []), *status, said

@@ -20,7 +20,7 @@ NONE = "none"  # takes a role away
 def give_role(
     connection: Connection, campaign: str, name: str, role: str, at: float, *, account: str = COMMAND_LINE
 ) -> None:
-    """Give an account a role in a campaign: owner, reviewer, viewer or none. account : who does, for the log.
+    """Give an account a role in a campaign: owner, viewer or none. account : who does, for the log.
 
     Raises
     ------

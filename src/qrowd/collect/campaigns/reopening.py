@@ -1,7 +1,7 @@
-"""Answers that a reviewer opens again for their author, who changes them or keeps them.
+"""Judgments that an owner opens again for their author, who changes them or keeps them.
 
-The unit stays as it is. The author sees the document or the pair before anything else, with the reviewer's reason; the
-former answer stays in the log. Which further pairs come is decided by the first answers, as if none had been changed.
+The unit stays as it is. The author sees the document before anything else, with the owner's reason; the former answer
+stays in the log.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of
 from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.exclusion import Changes
 from qrowd.collect.protocols.asking import STALE, storable
-from qrowd.collect.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Prefer, Refusal
+from qrowd.collect.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Refusal
 from qrowd.collect.protocols.journey import Reopened
-from qrowd.collect.protocols.registry import PREFERENCE
+from qrowd.collect.protocols.sequence import Sequence as SequenceProtocol
 from qrowd.collect.protocols.views import View
 from qrowd.collect.store.schema import COMPLETED, OPEN
 from qrowd.collect.store.state import AssessorRow
@@ -37,18 +37,20 @@ def first_reopened(
         assignment = reader.assignment(one.assignment)
         if assignment is None or assignment.row.status not in (OPEN, COMPLETED):
             continue
-        if one.position in _reopenable(assignment):  # its author may have taken back a preference
-            return one, assignment
+        return one, assignment
     return None
 
 
 def reopened_view(assignment: AssignmentState, reopened: Reopened) -> View:
     """What its author sees."""
-    return assignment.protocol.reopened_view(assignment.task, assignment.state, reopened.position, reopened.reason)
+    protocol = _of_documents(assignment)
+    assert protocol is not None  # or it could not have been opened again
+    return protocol.reopened_view(assignment.task, assignment.state, reopened.position, reopened.reason)
 
 
-def _reopenable(assignment: AssignmentState) -> frozenset[int]:
-    return assignment.protocol.reopenable(assignment.task, assignment.state)
+def _of_documents(assignment: AssignmentState) -> SequenceProtocol | None:
+    """The protocol of a unit in which documents are judged one by one; None where pairs are."""
+    return assignment.protocol if isinstance(assignment.protocol, SequenceProtocol) else None
 
 
 def reopened_page(reopened: Reopened, version: int) -> str:
@@ -81,15 +83,13 @@ def reconsider(
     if again is None or place not in ("", _place(again[0])):
         raise Refusal("stale", STALE)
     reopened, assignment = again
-    is_pair = assignment.arm.protocol == PREFERENCE
+    protocol = _of_documents(assignment)
     event: Event | None = None
     match action:
         case GoOn():
             pass
-        case Prefer(place_of_it) if is_pair and place_of_it == reopened.position:
-            event = assignment.protocol.revise(assignment.task, assignment.state, action)
-        case Judge(place_of_it) | CannotTell(place_of_it) if not is_pair and place_of_it == reopened.position:
-            event = assignment.protocol.revise(assignment.task, assignment.state, action)
+        case Judge(position) | CannotTell(position) if protocol is not None and position == reopened.position:
+            event = protocol.revise(assignment.task, assignment.state, action)
         case _:
             raise Refusal("stale", STALE)
     data = {"position": reopened.position, "changed": event is not None}
@@ -99,7 +99,7 @@ def reconsider(
     return assessor, assignment if current is not None and current.row.id == assignment.row.id else current
 
 
-# ---- what a reviewer does
+# ---- what an owner does
 
 
 def reopen(
@@ -107,12 +107,12 @@ def reopen(
 ) -> None:
     """Open an answer again for its author; once more with another reason replaces the first.
 
-    position : of the document, or the number of the pair.
+    position : of the document.
 
     Raises
     ------
     ArgumentError
-        It is no answer of a person to a document or a pair, it counts nowhere any more, or no reason is given.
+        It is no judgment of a person, it counts nowhere any more, or no reason is given.
     """
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON or not storable(reason):
@@ -127,8 +127,9 @@ def reopen(
         raise ArgumentError(
             f"this unit is {assignment.row.status}; only answers of open and completed units can be opened again"
         )
-    if position not in _reopenable(assignment):
-        raise ArgumentError("there is no such answer; answers to gold questions and Bad marks cannot be opened again")
+    protocol = _of_documents(assignment)
+    if protocol is None or position not in protocol.reopenable(assignment.task, assignment.state):
+        raise ArgumentError("there is no such judgment; preferences and gold questions cannot be opened again")
     data = {"position": position, "reason": reason}
     transaction.record_assessor(assessor, Event("reopened", data), assignment.row)
 

@@ -1,4 +1,4 @@
-"""Review: everybody's answers to a document or a pair, and what a reviewer does about them.
+"""Review: everybody's answers to a document, and what an owner does about them.
 
 Every decision is an event in the log, under the account of whoever took it.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection
 
@@ -15,6 +14,7 @@ from qrowd.collect.campaigns import adjudication, messages, reopening
 from qrowd.collect.campaigns.assignment_state import AssignmentState
 from qrowd.collect.campaigns.decisions import Change, Decisions
 from qrowd.collect.campaigns.lookup import NotFoundError, find
+from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import review as rows
@@ -24,53 +24,26 @@ from qrowd.collect.store.review import Summary
 from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import ArgumentError
 
-Kind = Literal["answers", "gold"]
-Order = Literal["campaign", "disagreement"]
-ORDERS: tuple[Order, ...] = get_args(Order)
-MOST_SHOWN = 50  # documents or pairs of a page
-
-
-# ---- looking
-
-
-@dataclass(frozen=True)
-class Filters:
-    """Which documents or pairs are listed.
-
-    arm : "" without arms. kind : judgments, or answers to gold questions. topic : a label, "" for all.
-    assessor : only what this one judged, by name if `names`, else by pseudonym. comments : only with a reason.
-    open : only those without a final answer.
-    order : as in the campaign, or most disagreement first.
-    """
-
-    arm: str = ""
-    kind: Kind = "answers"
-    topic: str = ""
-    assessor: str = ""
-    comments: bool = False
-    open: bool = False
-    order: Order = "disagreement"
-    names: bool = False
+MOST_SHOWN = 50  # documents of a page
 
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A document or a pair in the list.
-
-    topic, title : label and title of the topic. documents : labels, two of a pair. titles : likewise.
-    final : the final answer.
-    """
+    """A document in the list. topic, title : label and title of the topic. final : the final answer."""
 
     topic: str
     title: str
-    documents: tuple[str, ...]
-    titles: tuple[str, ...]
+    document: str
     summary: Summary
     final: adjudication.Adjudication | None
 
 
-def summaries(connection: Connection, campaign: str, filters: Filters) -> list[Summary]:
-    """The documents or pairs that a page can list, in its order, most disagreement first by default.
+def summaries(
+    connection: Connection, campaign: str, *, arm: str = "", topic: str = "", open: bool = False
+) -> list[Summary]:
+    """The documents that a page can list, most disagreement first; none of an arm with preferences.
+
+    arm : "" without arms. topic : only of the one with this label. open : only those without a final answer.
 
     Raises
     ------
@@ -78,82 +51,53 @@ def summaries(connection: Connection, campaign: str, filters: Filters) -> list[S
         There is no such campaign, arm or topic.
     """
     row = find(connection, campaign)
-    protocols = {one["name"]: one["protocol"] for one in row.settings["arms"]}
-    if filters.arm not in protocols:
-        raise ArgumentError(f"arm={filters.arm[:40]!r}: choose one of {', '.join(protocols)}")
-    topics = {label: id for id, (label, _) in rows.topic_labels(connection, row.id).items()}
-    if filters.topic and filters.topic not in topics:
-        raise ArgumentError(f"topic={filters.topic[:40]!r}: the campaign {campaign} has none of this name")
-    protocol = protocols[filters.arm]
-    options: dict[str, Any] = {"arm": filters.arm, "name": filters.assessor, "names": filters.names}
-    topic_id = topics.get(filters.topic)
-    if filters.kind == "gold":
-        found = rows.gold_summaries(connection, row.id, topic_id=topic_id, **options)
-    elif protocol == PREFERENCE:
-        found = rows.pair_summaries(connection, row.id, topic_id=topic_id, **options)
-    else:
-        found = rows.document_summaries(
-            connection, row.id, topic_id=topic_id, comments=filters.comments, ratios=protocol == "magnitude", **options
-        )
-    if filters.open:
-        found = _without_final(connection, row.id, found, filters.arm)
-    if filters.order == "disagreement":
-        found.sort(key=lambda one: -one.disagreement)  # stable: otherwise as in the campaign
-    return found
-
-
-def _without_final(connection: Connection, campaign_id: int, found: list[Summary], arm: str) -> list[Summary]:
-    """Only what has no final answer."""
-    topics, labels = rows.topic_labels(connection, campaign_id), rows.all_labels(connection, campaign_id)
-    final = adjudication.adjudications(connection, campaign_id)
-
-    def place(summary: Summary) -> adjudication.Place:
-        documents = [labels[id] for id in (summary.document, summary.other) if id]
-        return adjudication.place_of(topics[summary.topic][0], documents, arm)
-
-    return [summary for summary in found if place(summary) not in final]
+    protocols, labels = protocols_of(row), rows.topic_labels(connection, row.id)
+    if arm not in protocols:
+        raise ArgumentError(f"arm={arm[:40]!r}: choose one of {', '.join(protocols)}")
+    numbers = {label: number for number, (label, _) in labels.items()}
+    if topic and topic not in numbers:
+        raise ArgumentError(f"topic={topic[:40]!r}: the campaign {campaign} has none of this name")
+    if protocols[arm] == PREFERENCE:
+        return []
+    ratios = protocols[arm] == "magnitude"
+    found = rows.document_summaries(connection, row.id, arm=arm, topic_id=numbers.get(topic), ratios=ratios)
+    if open:
+        final, documents = adjudication.adjudications(connection, row.id), rows.all_labels(connection, row.id)
+        found = [one for one in found if (labels[one.topic][0], documents[one.document], arm) not in final]
+    return sorted(found, key=lambda one: -one.disagreement)  # stable: otherwise as in the campaign
 
 
 def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary], arm: str) -> list[ReviewRow]:
-    """Some of the documents or pairs as a page shows them."""
-    topics = rows.topic_labels(connection, campaign_id)
-    names = rows.labels_of(connection, {id for one in part for id in (one.document, one.other)})
+    """Some of the documents as a page shows them."""
+    topics, documents = rows.topic_labels(connection, campaign_id), rows.all_labels(connection, campaign_id)
     final = adjudication.adjudications(connection, campaign_id)
     table = []
     for one in part:
-        label, title = topics[one.topic]
-        own = [names[id] for id in (one.document, one.other) if id]
-        documents, titles = tuple(name for name, _ in own), tuple(words for _, words in own)
-        answer = final.get(adjudication.place_of(label, documents, arm))
-        table.append(ReviewRow(label, title, documents, titles, one, answer))
+        (label, title), document = topics[one.topic], documents[one.document]
+        table.append(ReviewRow(label, title, document, one, final.get((label, document, arm))))
     return table
 
 
-# ---- deciding
-
-
 class CampaignReview(Decisions):
-    """Everything a reviewer can do, over one store; names of campaigns, assessors, topics and documents are labels."""
+    """What an owner does in a review, over one store; campaigns, topics and documents are named by their labels."""
 
     async def adjudicate(
-        self, campaign: str, topic: str, document: str, text: str, reason: str, *, other: str = ""
+        self, campaign: str, topic: str, document: str, text: str, reason: str
     ) -> adjudication.Adjudication | None:
-        """Give the final answer for a document, or a pair with the other document; see `adjudicate`."""
+        """Give the final answer for a document; see `adjudicate`."""
         at = self.clock()
         return await self.store.write_async(
-            lambda c: adjudication.adjudicate(
-                c, campaign, topic, document, text, reason, at, other=other, account=self.account
-            )
+            lambda c: adjudication.adjudicate(c, campaign, topic, document, text, reason, at, account=self.account)
         )
 
     async def reopen(self, campaign: str, assignment: int, position: int, reason: str) -> None:
-        """Open an answer again for its author; see `reopening.reopen`."""
+        """Open a judgment again for its author; see `reopening.reopen`."""
         await self._for_assignment(
             campaign, assignment, lambda t, a, unit: reopening.reopen(t, a, unit, position, reason)
         )
 
     async def close(self, campaign: str, assignment: int, position: int) -> None:
-        """Take it back that an answer was opened again."""
+        """Take it back that a judgment was opened again."""
         await self._for_assignment(campaign, assignment, lambda t, a, unit: reopening.close(t, a, unit, position))
 
     async def reply(self, campaign: str, assessor: int, number: int, text: str) -> None:

@@ -230,8 +230,8 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "drawn": {"documents": tuple[Index, ...], "sizes": tuple[float, ...]},  # a batch of a question, by its design
     "looked": {"n_judged": Index, "looked": dict[str, Any]},
     "decided": {"n_judged": Index, "sentence": str},
-    "adjudicated": {  # the final answer for a document or a pair; a text of "" takes it back
-        "item": tuple[str, str] | tuple[str, str, str],
+    "adjudicated": {  # the final answer for a document; a text of "" takes it back
+        "item": tuple[str, str],
         "arm": Text,
         "text": Text,
         "value": float | None,
@@ -264,7 +264,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "unit_left": _NOTHING,
     "paid": _NOTHING,
     # of a campaign, by its owners
-    "member": {"account": Text, "role": Literal["owner", "reviewer", "viewer", "none"]},  # an account's new role
+    "member": {"account": Text, "role": Literal["owner", "viewer", "none"]},  # an account's new role
     "invited": {"n": Index},
     "sign_up_opened": {"most": Index, "expires": float},
     "sign_up_closed": {"n": Index},
@@ -280,8 +280,8 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     },
     "names_exported": {"what": Text, "format": Text},  # a file with names and ids of platforms left the campaign
     "reset": _NOTHING,
-    "reopened": {"position": Index, "reason": Reason},  # an answer, for its author; of preferences the pair's number
-    "reconsidered": {"position": Index, "changed": bool},  # "revised" or "preferred_again" has what it was changed to
+    "reopened": {"position": Index, "reason": Reason},  # an answer, for its author
+    "reconsidered": {"position": Index, "changed": bool},  # "revised" has what it was changed to
     "closed": {"position": Index},  # by an owner, before its author came
     "message_sent": {"number": Index, "place": Index, "documents": tuple[str, ...], "text": Reason},
     "message_answered": {"number": Index, "text": Reason},
@@ -303,7 +303,6 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     | _GOLD
     | {"new": Literal["left", "right", "both"], "at_most": int, "removed": bool, "markable": tuple[bool, bool]},
     "preferred": _PAIR | _TIMES | _GOLD | {"choice": Choice, "strength": Literal[1, 2]},
-    "preferred_again": _PAIR | {"active": float | None, "choice": Choice, "strength": Literal[1, 2]},
     "marked_bad": _PAIR | _TIMES | _GOLD | {"side": Side, "document": int},
     "undone": _PAIR | _GOLD | {"choice": Literal["left", "right", "duplicates", "bad-left", "bad-right"]},
     "looked_up": {"place": Index | None},

@@ -60,7 +60,7 @@ OVER = N_("This task is finished; there is nothing left to do here.")
 
 @dataclass(frozen=True, slots=True)
 class Reopened:
-    """An answer that its author is asked to consider again. assignment : its number. reason : the reviewer's."""
+    """An answer that its author is asked to consider again. assignment : its number. reason : the owner's."""
 
     assignment: int
     position: int

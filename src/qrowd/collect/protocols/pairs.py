@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.gold import Gold
 from qrowd.collect.protocols.protocol import GoldRow, Task
 from qrowd.collect.protocols.views import FeedbackView
@@ -54,8 +52,6 @@ class PreferenceState:
     current : the pair on the page, or the last one. answers : what stands, oldest first. n_pairs : shown so far.
     wrong : answers to the question. looked_up : how often the context was opened. ending : why the pairs ended.
     n_gold : gold questions shown so far. feedback : whether the assessor is being told about the last answer.
-    revised : answers to pairs that were opened again, oldest first. They take the place of those in `answers`, by which
-    all further pairs are chosen.
     """
 
     phase: Phase
@@ -70,63 +66,11 @@ class PreferenceState:
     comment: str = ""
     n_gold: int = 0
     feedback: bool = False
-    revised: tuple[PairAnswer, ...] = ()
 
     @property
     def n_gold_answers(self) -> int:
         """How many gold questions have an answer: the first ones, because only the last answer is taken back."""
         return sum(one.gold is not None for one in self.answers)
-
-
-# ---- answers that are opened again
-
-
-def answers_as_they_stand(state: PreferenceState) -> tuple[PairAnswer, ...]:
-    """The answers in their order, each as it was given last."""
-    if not state.revised:
-        return state.answers
-    last = {one.pair: one for one in state.revised}
-    return tuple(last.get(one.pair, one) for one in state.answers)
-
-
-def reopenable_pairs(state: PreferenceState) -> dict[int, PairAnswer]:
-    """{number of the pair: preference as it stands}, without Bad marks and answers to gold questions."""
-    pairs = ("left", "right", "duplicates")
-    return {one.pair: one for one in answers_as_they_stand(state) if one.gold is None and one.choice in pairs}
-
-
-def preferred_again(state: PreferenceState, event: Event, at: float) -> PreferenceState:
-    """Another answer to a pair that was opened again.
-
-    Its seconds are those of the browser, since nothing tells the server when the page came up.
-    """
-    data = event.data
-    before, active = reopenable_pairs(state).get(data["pair"]), data["active"]
-    if before is None:
-        return state
-    after = before._replace(
-        choice=data["choice"],
-        strength=data["strength"],
-        seconds=before.seconds + (active or 0.0),
-        active=before.active if active is None else (before.active or 0.0) + active,
-        time=at,
-    )
-    return replace(state, revised=(*state.revised, after))
-
-
-def take_back(state: PreferenceState) -> PreferenceState:
-    """The state without its last answer."""
-    if not state.revised:
-        return replace(state, answers=state.answers[:-1])
-    answers = state.answers[:-1]
-    kept = {one.pair for one in answers}
-    return replace(state, answers=answers, revised=tuple(one for one in state.revised if one.pair in kept))
-
-
-def place_of_answer(table: Mapping[str, Any], number: int) -> tuple[int, int]:
-    """The number of the pair of an answer, and how often it was revised. table : the state as JSON values."""
-    pair = int(table["answers"][number][0])
-    return pair, sum(one[0] == pair for one in table.get("revised", ()))
 
 
 # ---- gold questions

@@ -27,14 +27,10 @@ from qrowd.collect.protocols.pairs import (
     CurrentPair,
     PairAnswer,
     PreferenceState,
-    answers_as_they_stand,
     feedback_view,
     gold_row,
     may_undo,
     of_gold,
-    preferred_again,
-    reopenable_pairs,
-    take_back,
 )
 from qrowd.collect.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.settings import PreferenceSettings
@@ -139,10 +135,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             case "feedback_read":
                 shown = None if state.current is None else replace(state.current, since=at)
                 return replace(state, current=shown, feedback=False)
-            case "preferred_again":
-                return preferred_again(state, event, at)
             case "undone":
-                return take_back(state)
+                return replace(state, answers=state.answers[:-1])
             case "looked_up":
                 return replace(state, looked_up=state.looked_up + 1)
             case "stopped" | "finished" | "all_bad" | "waiting":
@@ -188,7 +182,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
 
     def rows(self, task: Task, state: PreferenceState) -> Rows:
         preferences, bad, gold = [], [], []
-        for number, one in enumerate(answers_as_they_stand(state)):
+        for number, one in enumerate(state.answers):
             if one.gold is not None:
                 gold.append(gold_row(number, task, one))
             elif one.choice in ("left", "right", "duplicates"):
@@ -202,50 +196,14 @@ class PreferenceProtocol(Protocol[PreferenceState]):
     def to_json(self, state: PreferenceState) -> dict[str, Any]:
         data = {name: getattr(state, name) for name in PreferenceState.__slots__}
         current = None if state.current is None else asdict(state.current) | {"markable": list(state.current.markable)}
-        del data["revised"]  # which hardly anybody has
-        again = {"revised": state.revised} if state.revised else {}
-        return data | again | {"current": current, "answers": state.answers}
+        return data | {"current": current, "answers": state.answers}
 
     def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
         current = data["current"]
         if current is not None:
             current = CurrentPair(**{**current, "markable": tuple(current["markable"])})
         answers = tuple(PairAnswer(*one) for one in data["answers"])
-        revised = tuple(PairAnswer(*one) for one in data.get("revised", ()))
-        return PreferenceState(**{**data, "current": current, "answers": answers, "revised": revised})
-
-    # ---- what is opened again
-
-    def reopenable(self, task: Task, state: PreferenceState) -> frozenset[int]:
-        return frozenset(reopenable_pairs(state))
-
-    def reopened_view(self, task: Task, state: PreferenceState, position: int, reason: str) -> PairView:
-        settings: PreferenceSettings = task.settings
-        one = reopenable_pairs(state)[position]
-        assert one.choice in ("left", "right", "duplicates")
-        return PairView(
-            one.pair,
-            one.left,
-            one.right,
-            "both",
-            1,
-            may_undo=False,
-            definitely=settings.definitely,
-            duplicates=settings.duplicates,
-            may_mark_bad=False,
-            has_context=False,
-            reopened=reason,
-            answer=one.choice,
-            definite=one.strength == 2,
-        )
-
-    def revise(self, task: Task, state: PreferenceState, action: Prefer) -> Event | None:
-        one = reopenable_pairs(state)[action.pair]
-        said = _said(task.settings, action)
-        if (one.choice, one.strength) == (said["choice"], said["strength"]):
-            return None
-        pair = {"pair": one.pair, "left": one.left, "right": one.right}
-        return Event("preferred_again", pair | said | {"active": seconds_of(action.active)})
+        return PreferenceState(**{**data, "current": current, "answers": answers})
 
     # ---- what comes next
 

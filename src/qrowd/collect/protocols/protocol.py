@@ -212,24 +212,6 @@ class Protocol(ABC, Generic[S]):
     def from_json(self, data: Mapping[str, Any]) -> S:
         """The state again."""
 
-    @abstractmethod
-    def revise(self, task: Task, state: S, action: Any) -> Event | None:
-        """The event of another answer to what was opened again; None where it is the same answer.
-
-        Raises
-        ------
-        Refusal
-            What was typed cannot be used.
-        """
-
-    @abstractmethod
-    def reopened_view(self, task: Task, state: S, position: int, reason: str) -> View:
-        """The page of an answer that was opened again. reason : why, for the assessor."""
-
-    def reopenable(self, task: Task, state: S) -> frozenset[int]:
-        """The positions, or numbers of pairs, of answers that can be opened again."""
-        return frozenset(row.position for row in self.rows(task, state).judgments)
-
     def resume(self, task: Task, state: S, board: Any, at: float, removed: int | None = None) -> tuple[Event, ...]:
         """What follows by itself once a unit is assigned, or once somebody else removed a document from the board."""
         return ()

@@ -240,6 +240,10 @@ class Sequence(Protocol[SequenceState]):
         assert isinstance(view, DocumentView)
         return replace(view, may_postpone=False, has_context=False, reopened=reason)
 
+    def reopenable(self, task: Task, state: SequenceState) -> frozenset[int]:
+        """The positions of answers that can be opened again."""
+        return frozenset(row.position for row in self.rows(task, state).judgments)
+
     def _submission_events(self, task: Task, state: SequenceState) -> tuple[Event, ...]:
         """What becomes of a unit in which every position has its answer."""
         result = self.check(task, state)

@@ -82,7 +82,7 @@ class DocumentView:
     may_postpone, may_not_tell : whether these are offered (now).
     revising : the unit is being looked at again after a check failed. has_context : there are stored snippets.
     at_most : the unit may end before `of` documents are judged.
-    reopened : why a reviewer asks the assessor to consider the answer again; "" where nobody does.
+    reopened : why an owner asks the assessor to consider the answer again; "" where nobody does.
     """
 
     position: int
@@ -134,8 +134,6 @@ class PairView:
     pair : its number, from 0, for the form. left, right : their numbers. new : which side changed since the last pair.
     at_most : upper bound on the pairs still to come, this one included; it never rises.
     removed : a document of the pair shown before was removed by somebody else meanwhile.
-    reopened : why a reviewer asks the assessor to consider the answer again; "" where nobody does. answer, definite :
-    the answer as it stands then.
     """
 
     pair: int
@@ -149,9 +147,6 @@ class PairView:
     may_mark_bad: bool
     has_context: bool
     removed: bool = False
-    reopened: str = ""
-    answer: Literal["left", "right", "duplicates"] | None = None
-    definite: bool = False
 
 
 @dataclass(frozen=True)

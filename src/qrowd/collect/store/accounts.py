@@ -35,8 +35,8 @@ NAME = re.compile(rf"[^\s\x00-\x1f\x7f]{{1,{LONGEST_NAME}}}")
 PASSWORD_LINK = "password_link:"  # settings that are links to set a password
 LINK_SECONDS = 24 * 3600.0  # for which such a link may be used
 
-ServerRole = Literal["administrator", "creator", "member"]
-CampaignRole = Literal["owner", "reviewer", "viewer"]
+ServerRole = Literal["administrator", "member"]
+CampaignRole = Literal["owner", "viewer"]
 #: Each may do what the ones after it may.
 SERVER_ROLES: tuple[ServerRole, ...] = get_args(ServerRole)
 CAMPAIGN_ROLES: tuple[CampaignRole, ...] = get_args(CampaignRole)

@@ -58,7 +58,6 @@ DUPLICATES = ("topic", "one", "same_as", "assessor", "order", "seconds", "time",
 SCALE = ("scale",)  # a further column of judgments in files
 ARM = ("arm",)  # a further column in a campaign with several arms
 STATUS = ("counted", "status", "excluded")  # further columns where rows are exported that do not count
-VERSION = ("version",)  # a further column, the last, in a campaign that was changed
 REVISIONS = ("id", "time", "topic", "unit", "assignment", "assessor", "actor", "kind", "late", "data")
 
 _left, _right = document.alias("one"), document.alias("other")
@@ -76,23 +75,20 @@ def judgments(
     everything: bool = False,
     cannot_tell: bool = False,
     names: bool = False,
-    versions: bool = False,
 ) -> Iterator[Tuple]:
     """Judgments as they stand, as tuples of the columns JUDGMENTS.
 
     arms : those that are read, with the further column ARM; None in a campaign without arms.
     everything : also those that do not count (a unit not finished or failed, an excluded assessor); then the columns
         STATUS follow. cannot_tell : also documents that somebody could not judge; their value is None.
-    names : people by name, not by pseudonym. versions : the column VERSION follows, of the page of each answer.
+    names : people by name, not by pseudonym.
     """
     columns: list[ColumnElement[Any]] = [
         document.c.label, assessor_label(names), judgment.c.value, judgment.c.position, unit.c.number,
         judgment.c.seconds, judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits,
         judgment.c.revisions, assignment.c.id, _kind,
     ]  # fmt: skip
-    query = _answers(judgment, columns, arms, everything, versions=versions).join(
-        document, document.c.id == judgment.c.document_id
-    )
+    query = _answers(judgment, columns, arms, everything).join(document, document.c.id == judgment.c.document_id)
     if not cannot_tell:
         query = query.where(judgment.c.value.is_not(None))
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, judgment.c.position)):
@@ -106,12 +102,11 @@ def preferences(
     arms: Arms = None,
     everything: bool = False,
     names: bool = False,
-    versions: bool = False,
 ) -> Iterator[Tuple]:
     """Preferences and Bad marks as they stand, as tuples of the columns PREFERENCES.
 
     A Bad mark is a row without a preferred document. Pairs that were called duplicates prefer nothing: `duplicates`.
-    arms, everything, names, versions : as in `judgments`.
+    arms, everything, names : as in `judgments`.
     """
     choice, left = preference.c.choice, preference.c.choice == "left"
     pairs = _answers(
@@ -123,7 +118,7 @@ def preferences(
             assignment.c.id, _kind,
         ],
         arms, everything,
-        (assignment.c.slot.label("slot"), literal(0).label("mark")), versions=versions,
+        (assignment.c.slot.label("slot"), literal(0).label("mark")),
     ).where(choice != "duplicates")  # fmt: skip
     pairs = pairs.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
     marks = _answers(
@@ -133,7 +128,7 @@ def preferences(
             bad_mark.c.time, null(), unit.c.number.label("unit"), assignment.c.id, _kind,
         ],
         arms, everything,
-        (assignment.c.slot.label("slot"), literal(1).label("mark")), versions=versions,
+        (assignment.c.slot.label("slot"), literal(1).label("mark")),
     ).join(document, document.c.id == bad_mark.c.document_id)  # fmt: skip
     both = union_all(pairs, marks).subquery()
     c = list(both.c)
@@ -150,19 +145,16 @@ def duplicates(
     arms: Arms = None,
     everything: bool = False,
     names: bool = False,
-    versions: bool = False,
 ) -> Iterator[Tuple]:
     """Pairs of documents that say the same, as tuples of the columns DUPLICATES.
 
-    arms, everything, names, versions : as in `judgments`.
+    arms, everything, names : as in `judgments`.
     """
     columns: list[ColumnElement[Any]] = [
         _left.c.label, _right.c.label, assessor_label(names), preference.c.number, preference.c.seconds,
         preference.c.time, preference.c.active, unit.c.number, assignment.c.id, _kind,
     ]  # fmt: skip
-    query = _answers(preference, columns, arms, everything, versions=versions).where(
-        preference.c.choice == "duplicates"
-    )
+    query = _answers(preference, columns, arms, everything).where(preference.c.choice == "duplicates")
     query = query.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, preference.c.number)):
         yield label, *row[:7], f"{label}/{row[7]}", *row[8:]
@@ -175,19 +167,17 @@ def revisions(
     arms: Arms = None,
     kinds: Sequence[str] | None = None,
     names: bool = False,
-    versions: bool = False,
 ) -> Iterator[Tuple]:
     """All that ever happened, oldest first, as tuples of the columns REVISIONS; nothing that was changed is left out.
 
     arms : given, the further column ARM follows, "" for what happened outside units.
     kinds : only events of these kinds, such as ("judged", "preferred"). names : as in `judgments`; else the events
-        also hold no ids of platforms. versions : as in `judgments`; None for events that are no assessor's.
+        also hold no ids of platforms.
     """
     query = (
         select(
             event.c.id, event.c.time, topic.c.label, unit.c.number, event.c.assignment_id, assessor_label(names),
             event.c.actor, event.c.kind, event.c.late, event.c.data, func.coalesce(unit.c.arm, ""),
-            case((event.c.assessor_id.is_(None), None), else_=func.coalesce(event.c.version, 1)),
         )
         .select_from(event)
         .outerjoin(unit, unit.c.id == event.c.unit_id)
@@ -208,7 +198,6 @@ def revisions(
             *row[4:9],
             to_json(data),
             *([] if arms is None else [row[10]]),
-            *([row[11]] if versions else []),
         )
 
 
@@ -218,16 +207,12 @@ def _answers(
     arms: Arms,
     everything: bool,
     further: Sequence[ColumnElement[Any]] = (),
-    *,
-    versions: bool = False,
 ) -> Select[Any]:
     """What one topic's assignments hold in a table, with ARM where there are arms, with STATUS or only what counts."""
     if arms is not None:
         columns = [*columns, assignment.c.arm]
     if everything:
         columns = [*columns, _counted.label("counted"), assignment.c.status, assessor.c.excluded]
-    if versions:
-        columns = [*columns, _version_of(table)]
     query = (
         select(*columns, *further)
         .select_from(assignment)
@@ -239,13 +224,6 @@ def _answers(
     if arms is not None:
         query = query.where(assignment.c.arm.in_(list(arms)))
     return query if everything else query.where(_counted)
-
-
-def _version_of(table: Table) -> ColumnElement[Any]:
-    """The version of the campaign on the page of an answer: that of the event, which has the time of the answer."""
-    e = event.c
-    of_answer = select(func.max(e.version)).where(e.assignment_id == table.c.assignment_id, e.time == table.c.time)
-    return func.coalesce(of_answer.correlate(table).scalar_subquery(), 1).label("version")
 
 
 def _by_topic(connection: Connection, campaign_id: int, query: Select[Any]) -> Iterator[tuple[str, Tuple]]:

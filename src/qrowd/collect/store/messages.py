@@ -8,7 +8,6 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, func, select
 
 from qrowd.collect.store.base import upsert
-from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import assessor, assignment, message, topic
 
 
@@ -32,7 +31,7 @@ class Message(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A question as reviewers see it, with the name of the assessor and the topic."""
+    """A question as owners see it, with the name of the assessor and the topic."""
 
     message: Message
     name: str
@@ -54,30 +53,24 @@ def messages_of(connection: Connection, assessor_id: int) -> list[Message]:
     return [_message(row) for row in connection.execute(_OF_ASSESSOR, {"of": assessor_id})]
 
 
-def asked(
-    connection: Connection, campaign_id: int, *, open: bool, n: int, skipped: int = 0, names: bool = False
-) -> list[Asked]:
-    """Questions of a campaign: those without a reply, oldest first, or those with one, newest first.
-
-    names : people by name, not by pseudonym.
-    """
+def asked(connection: Connection, campaign_id: int, n: int) -> list[Asked]:
+    """At most n questions of a campaign: those without a reply first, the newest first."""
     query = (
-        select(*_COLUMNS, assessor_label(names), topic.c.label, topic.c.title)
+        select(*_COLUMNS, assessor.c.name, topic.c.label, topic.c.title)
         .join(assessor, assessor.c.id == message.c.assessor_id)
         .join(assignment, assignment.c.id == message.c.assignment_id)
         .join(topic, topic.c.id == assignment.c.topic_id)
-        .where(message.c.campaign_id == campaign_id, message.c.reply.is_(None) == open)
-        .order_by(message.c.time if open else message.c.time.desc(), message.c.number)
+        .where(message.c.campaign_id == campaign_id)
+        .order_by(message.c.reply.is_not(None), message.c.time.desc(), message.c.number)
     )
     k = len(_COLUMNS)
-    return [Asked(_message(row[:k]), *row[k:]) for row in connection.execute(query.limit(n).offset(skipped))]
+    return [Asked(_message(row[:k]), *row[k:]) for row in connection.execute(query.limit(n))]
 
 
-def count_asked(connection: Connection, campaign_id: int) -> tuple[int, int]:
-    """How many questions of a campaign have no reply, and how many have one."""
-    query = select(func.count(), func.count(message.c.reply)).where(message.c.campaign_id == campaign_id)
-    total, replied = connection.execute(query).one()
-    return total - replied, replied
+def count_asked(connection: Connection, campaign_id: int) -> int:
+    """How many questions of a campaign have no reply."""
+    query = select(func.count()).where(message.c.campaign_id == campaign_id, message.c.reply.is_(None))
+    return int(connection.execute(query).scalar_one())
 
 
 def _message(row: Iterable[object]) -> Message:

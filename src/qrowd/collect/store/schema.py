@@ -395,7 +395,7 @@ account = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("password_hash", Text, nullable=False),  # "" : logs in through a provider only
     Column("created", Double, nullable=False),
-    Column("role", Text, nullable=False),  # on the server: administrator, creator, member
+    Column("role", Text, nullable=False),  # on the server: administrator, member
     Column("disabled", Double),  # since when; null where it may log in
 )
 
@@ -404,7 +404,7 @@ member = Table(  # what an account may do in a campaign
     metadata,
     Column("campaign_id", Key, _of("campaign"), primary_key=True),
     Column("account_id", Key, _of("account"), primary_key=True),
-    Column("role", Text, nullable=False),  # owner, reviewer, viewer
+    Column("role", Text, nullable=False),  # owner, viewer
     Index(None, "account_id"),
 )
 

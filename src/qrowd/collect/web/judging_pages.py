@@ -240,7 +240,7 @@ def _pair_page(page: Page, view: PairView, said: Said, values: dict[str, str], b
     left, right = _document(page, view.left), _document(page, view.right)
     place, kinds = _place(page), (_kind(left), _kind(right))
     values |= {"pair": str(view.pair), "title": escape(title_of(view, page.title, language(tag)))}
-    if said is not NOTHING_SAID or view.reopened or None in kinds:
+    if said is not NOTHING_SAID or None in kinds:
         return _filled(_around_pair(place, view, said, left, right, base, tag), values)
     key = "pair", _of_pair_view(view), place, kinds, base, tag
     parts = KEPT.get(key)

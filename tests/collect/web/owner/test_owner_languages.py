@@ -158,8 +158,8 @@ def test_the_pages_before_the_login_and_what_is_shown_once_are_translated(made: 
     shown["refused"] = guest.post("/owner/login", form)
     browser = browser_in(made, "ar")
     for name, path, fields in (
-        ("account", "/owner/accounts", {"do": "add", "name": "mary", "role": "creator"}),
-        ("accounts", "/owner/accounts", {"do": "add", "name": "mary", "role": "creator"}),  # there already
+        ("account", "/owner/accounts", {"do": "add", "name": "mary", "role": "member"}),
+        ("accounts", "/owner/accounts", {"do": "add", "name": "mary", "role": "member"}),  # there already
         ("key", "/owner/keys", {"do": "make", "name": "ann", "campaign": "small"}),
         ("links", "/owner/c/small/invitations", {"do": "number", "number": "2"}),
         ("names", "/owner/c/small/invitations", {"do": "names", "names": "ann ann"}),

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browsers import COLOURS, WCAG, axe_faults, by_tags
-from collect.campaigns.test_gold import gold_plan
 from collect.web.owner.estate import Estate, served
 from collect.web.owner.test_owner_in_browser import begin_session
 from qrowd.collect.campaigns.creation import create_campaign
@@ -45,18 +44,14 @@ def looked_at(tab: Page, name: str, shots: Path | None = None) -> dict[tuple[str
     return {look: broken for look, broken in faults.items() if broken}
 
 
-def item_of(made: Estate, campaign: str, pair: bool = False) -> str:
-    table, columns = ("preference", "left_id, right_id") if pair else ("judgment", "document_id, document_id")
-    left, right = columns.split(", ")
+def item_of(made: Estate, campaign: str) -> str:
     query = (
-        f"select topic.label, a.label, b.label from {table} one join assignment on assignment.id = one.assignment_id "
-        f"join topic on topic.id = assignment.topic_id join document a on a.id = one.{left} "
-        f"join document b on b.id = one.{right} join campaign on campaign.id = assignment.campaign_id "
-        f"where campaign.name = '{campaign}' limit 1"
+        "select topic.label, document.label from judgment join assignment on assignment.id = judgment.assignment_id "
+        "join topic on topic.id = assignment.topic_id join document on document.id = judgment.document_id "
+        f"join campaign on campaign.id = assignment.campaign_id where campaign.name = '{campaign}' limit 1"
     )
-    topic, one, other = made.store.read(lambda c: c.exec_driver_sql(query).first())
-    more = f"&other={other}" if pair else ""
-    return f"/owner/c/{campaign}/review/item?topic={topic}&document={one}{more}"
+    topic, document = made.store.read(lambda c: c.exec_driver_sql(query).first())
+    return f"/owner/c/{campaign}/review/item?topic={topic}&document={document}"
 
 
 def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, made: Estate) -> None:
@@ -65,10 +60,9 @@ def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, made: Estate
     begin_session(made, tab)
     magnitudes, pairs = "/owner/c/demo-magnitude", "/owner/c/demo-preference"
     paths = [
-        *(f"{magnitudes}/review{query}" for query in ("", "?order=campaign&comments=1&open=1", "?assessor=nobody")),
+        *(f"{magnitudes}/review{query}" for query in ("", "?open=1", "?topic=none")),
         f"{pairs}/review",
         item_of(made, "demo-magnitude"),
-        item_of(made, "demo-preference", pair=True),
         f"{magnitudes}/questions",
     ]
     for path in paths:
@@ -130,67 +124,5 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
     )
     assert {row[0] for row in values} == {"1"}
     ann.context.close()
-    owner.context.close()
-    assert not faults
-
-
-def test_a_preference_goes_to_its_author_and_back_and_a_final_answer_is_given(browser: Browser, made: Estate) -> None:
-    plan = {
-        "campaign": {"name": "pairs", "title": "Bread", "protocol": "preference", "seed": 3},
-        "preference": {"order": "keep-preferred", "stop": False, "duplicates": True, "definitely": True},
-        "journey": {"consent": False},
-        "topics": [{"label": "t", "title": "bread"}],
-        "documents": [{"label": f"d{i}", "title": f"Text {i}", "text": f"Text number {i}."} for i in range(4)],
-    }
-    number = made.store.write(lambda c: create_campaign(c, plan_from_table(plan), made.clock()))
-    token = made.store.write(lambda c: invite(c, number, "ann", 1.0))
-    ann, owner = browser.new_context().new_page(), browser.new_context().new_page()
-    faults = {}
-    begin_session(made, owner)
-    ann.goto(f"{made.address}/join/{token}")
-    ann.get_by_role("button", name="Begin").click()
-    ann.get_by_role("button", name=re.compile("Start|Check again")).click()
-    ann.get_by_role("button", name="Definitely left").click()
-    expect(ann.get_by_text("At most 5 more pairs")).to_be_visible()
-    owner.goto(f"{made.address}/owner/c/pairs/review")
-    owner.get_by_role("rowheader").get_by_role("link").first.click()
-    faults |= looked_at(owner, "pair")
-    owner.get_by_role("textbox", name=re.compile("^Why ann should look")).fill("The other one names rolls. " * 70)
-    owner.get_by_role("button", name="Open the answer again").click()
-    expect(owner.get_by_text("The other one names rolls.")).to_be_visible()
-    owner.get_by_role("radio").nth(1).check()
-    owner.get_by_role("button", name="Save the final answer").click()
-    expect(owner.get_by_role("button", name="Take it back")).to_be_visible()
-    faults |= looked_at(owner, "pair-decided")
-    ann.reload()
-    expect(ann.get_by_text("The other one names rolls.")).to_be_visible()
-    expect(ann.get_by_text("You chose: Definitely left.")).to_be_visible()
-    faults |= looked_at(ann, "pair-reopened")  # however long the reason is, both documents can be read
-    for pane in ("#left", "#right"):
-        assert (ann.locator(f"{pane} .scroll").bounding_box() or {})["height"] > 250
-    ann.keyboard.press("ArrowRight")
-    expect(ann.get_by_text("The other one names rolls.")).to_have_count(0)
-    expect(ann.get_by_text("At most 5 more pairs")).to_be_visible()
-    said = made.store.read(
-        lambda c: c.exec_driver_sql(f"select choice, strength from preference where campaign_id = {number}").all()
-    )
-    assert [tuple(row) for row in said] == [("right", 1)]
-    ann.context.close()
-    owner.context.close()
-    assert not faults
-
-
-def test_a_gold_question_is_withdrawn_in_review(browser: Browser, made: Estate) -> None:
-    made.store.write(lambda c: create_campaign(c, gold_plan("grades", every=2), made.clock()))
-    owner, faults = browser.new_context().new_page(), {}
-    begin_session(made, owner)
-    owner.goto(f"{made.address}/owner/c/pilot/review/item?topic=t0&document=t0g1")
-    owner.get_by_label("Why the known answer is wrong").fill("Grade 2 is right.")
-    faults |= looked_at(owner, "gold")
-    owner.get_by_role("button", name="Withdraw the gold question").click()
-    expect(owner.get_by_text("Withdrawn: it counts for nobody.")).to_be_visible()
-    faults |= looked_at(owner, "gold-withdrawn")
-    owner.get_by_role("button", name="Let it count again").click()
-    expect(owner.get_by_role("button", name="Withdraw the gold question")).to_be_visible()
     owner.context.close()
     assert not faults

@@ -33,10 +33,10 @@ TABLE = {
     ("POST", "/owner/account"): "member",
     ("GET", "/owner/keys"): "member",
     ("POST", "/owner/keys"): "member",
-    ("GET", "/owner/new"): "creator",
-    ("POST", "/owner/new"): "creator",
-    ("GET", "/owner/new/example/{protocol}"): "creator",
-    ("POST", "/owner/demo"): "creator",
+    ("GET", "/owner/new"): "member",
+    ("POST", "/owner/new"): "member",
+    ("GET", "/owner/new/example/{protocol}"): "member",
+    ("POST", "/owner/demo"): "member",
     ("GET", "/owner/accounts"): "administrator",
     ("POST", "/owner/accounts"): "administrator",
     ("GET", "/owner/c/{campaign}"): "viewer",
@@ -46,16 +46,16 @@ TABLE = {
     ("GET", "/owner/c/{campaign}/log"): "viewer",
     ("GET", "/owner/c/{campaign}/export"): "viewer",
     ("GET", "/owner/c/{campaign}/export/{what}/{format}"): "viewer",
-    ("GET", "/owner/c/{campaign}/assessors"): "reviewer",
-    ("GET", "/owner/c/{campaign}/assessors/{number}"): "reviewer",
+    ("GET", "/owner/c/{campaign}/assessors"): "owner",
+    ("GET", "/owner/c/{campaign}/assessors/{number}"): "owner",
     ("POST", "/owner/c/{campaign}/assessors/{number}"): "owner",
     ("GET", "/owner/c/{campaign}/assessors/{number}/data"): "owner",
     ("POST", "/owner/c/{campaign}/export"): "owner",
-    ("GET", "/owner/c/{campaign}/review"): "reviewer",
-    ("GET", "/owner/c/{campaign}/review/item"): "reviewer",
-    ("POST", "/owner/c/{campaign}/review/item"): "reviewer",
-    ("GET", "/owner/c/{campaign}/questions"): "reviewer",
-    ("POST", "/owner/c/{campaign}/questions"): "reviewer",
+    ("GET", "/owner/c/{campaign}/review"): "owner",
+    ("GET", "/owner/c/{campaign}/review/item"): "owner",
+    ("POST", "/owner/c/{campaign}/review/item"): "owner",
+    ("GET", "/owner/c/{campaign}/questions"): "owner",
+    ("POST", "/owner/c/{campaign}/questions"): "owner",
     ("POST", "/owner/c/{campaign}/status"): "owner",
     ("GET", "/owner/c/{campaign}/invitations"): "owner",
     ("POST", "/owner/c/{campaign}/invitations"): "owner",
@@ -75,9 +75,7 @@ UPLOADS = (
 #: Accounts by name: the role on the server, and that in the campaign.
 ACCOUNTS = {
     "somebody": ("member", None),
-    "creator": ("creator", None),
     "viewer": ("member", "viewer"),
-    "reviewer": ("member", "reviewer"),
     "owner": ("member", "owner"),
     "administrator": ("administrator", None),
 }
@@ -146,7 +144,7 @@ def test_roles_every_route_by_every_role(made: Estate, name: str) -> None:
         else:
             status = browser.post(address, {"csrf": csrf, "do": "nothing of this kind"}).status
         in_campaign = "{campaign}" in path
-        unknown = in_campaign and name in ("somebody", "creator")  # the campaign is like one that does not exist
+        unknown = in_campaign and name == "somebody"  # the campaign is like one that does not exist
         if may(name, needed):
             # Empty forms are refused as such; no provider of sign-in is configured here.
             assert status in ({404} if path == "/owner/oidc" else {200, 303, 422}), (method, path, status)
@@ -171,7 +169,7 @@ def test_without_a_session_only_the_login_answers(made: Estate, method: str) -> 
 
 
 def test_tabs_and_buttons_are_those_that_the_role_may_use(made: Estate) -> None:
-    for name in ("viewer", "reviewer", "owner"):
+    for name in ("viewer", "owner"):
         browser = logged_in(made, f"the-{name}")
         page = browser.get("/owner/c/small").text
         for path in set(re.findall(r'href="(/owner[^"?]*)"', page)):
@@ -187,7 +185,7 @@ def test_who_creates_a_campaign_owns_it_and_the_log_says_who(tmp_path: Path) -> 
 
     with estate(tmp_path) as made:
         hashed = hash_password(PASSWORD, fast=True)
-        made.store.write(lambda c: add_account(c, "carla", hashed, 0.0, role="creator"))
+        made.store.write(lambda c: add_account(c, "carla", hashed, 0.0, role="member"))
         carla = logged_in(made, "carla")
         csrf = carla.get("/owner/new").field("csrf").encode()
         content = template_zip("grades")

@@ -4,29 +4,10 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from qrowd.collect.campaigns.accuracy import PAYMENT
 from qrowd.collect.campaigns.adjudication import CHOICES, Adjudicated
-from qrowd.collect.campaigns.exports import (
-    ARCHIVE,
-    DESIGN,
-    DUPLICATES,
-    FORMATS,
-    JUDGMENTS,
-    OF_ANSWERS,
-    OF_GOLD,
-    OF_UNITS,
-    PAYMENTS,
-    PREFERENCES,
-    REVISIONS,
-    WHOLE_CAMPAIGN,
-    kinds_of,
-    note_names,
-)
+from qrowd.collect.campaigns.exports import ARCHIVE, DESIGN, EXPORTS, FORMATS, JUDGMENTS, kinds_of, note_names
 from qrowd.collect.campaigns.state import protocols_of
-from qrowd.collect.campaigns.units import UNITS
 from qrowd.collect.protocols.schema import Schema
-from qrowd.collect.store import export
-from qrowd.collect.store.gold import GOLD
 from qrowd.collect.web.api.bodies import invalid
 from qrowd.collect.web.api.keys import Caller
 from qrowd.collect.web.api.operations import Answer, Operation, operation
@@ -60,13 +41,13 @@ ADJUDICATED: Schema = {
     "type": "string",
     "enum": list(CHOICES),
     "default": CHOICES[0],
-    "description": "Final answers of reviewers: left out, added as one more assessor of the kind adjudicator, or in "
-    "place of what assessors said of the same documents or pairs",
+    "description": "Final answers of owners: left out, added as one more assessor of the kind adjudicator, or in place "
+    "of what assessors said of the same documents",
 }
 
 
-def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -> Operation:
-    formats = [name for name, one in FORMATS.items() if what in one.of]
+def _table(what: str, summary: str, **query: Schema) -> Operation:
+    kind, formats = EXPORTS[what], list(EXPORTS[what].formats)
     media_types = tuple(dict.fromkeys(FORMATS[one].media_type for one in formats))
     format: Schema = {"type": "string", "enum": formats, "default": "jsonl", "description": "How it is written"}
 
@@ -86,14 +67,14 @@ def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -
         f"/campaigns/{{campaign}}/{what}",
         summary,
         handler,
-        (Answer(f"The columns are {', '.join(columns)}", files=media_types),),
+        (Answer(f"The columns are {', '.join(kind.columns)}", files=media_types),),
         "Streamed, all of it as it stood at one moment; asked for again, the same bytes unless something was added.",
         {
             "format": format,
             **query,
-            **({} if what in WHOLE_CAMPAIGN else {"arm": ARM}),
+            **({"arm": ARM} if kind.of_arms else {}),
             "names": NAMES,
-            **({"adjudicated": ADJUDICATED} if what in OF_ANSWERS else {}),
+            **({"adjudicated": ADJUDICATED} if what == JUDGMENTS else {}),
         },
         problems=(409,),
     )
@@ -158,27 +139,21 @@ async def archive(caller: Caller, names: bool = False) -> Response:
 OPERATIONS = (
     _table(
         JUDGMENTS,
-        (*export.JUDGMENTS, *export.SCALE),
         "Judgments that count, as qrowd.read_judgments reads them; qrels name the assessor in column 2",
         everything=EVERYTHING,
     ),
     _table(
-        PREFERENCES,
-        export.PREFERENCES,
+        "preferences",
         "Preferences and Bad marks that count, as qrowd.read_preferences reads them; prefs know no strength",
         everything=EVERYTHING,
     ),
-    _table(DUPLICATES, export.DUPLICATES, "Pairs of documents that were called the same", everything=EVERYTHING),
+    _table("duplicates", "Pairs of documents that were called the same", everything=EVERYTHING),
     _table(
-        OF_UNITS,
-        UNITS,
-        "Units: one row per assignment, whatever became of it, with its answers, time, steps back and ratings",
+        "units", "Units: one row per assignment, whatever became of it, with its answers, time, steps back and ratings"
     ),
-    _table(OF_GOLD, GOLD, "Answers to gold questions, which are no judgments, and whether they are right"),
-    _table(
-        PAYMENTS, PAYMENT, "One row per assessor: units, answers, accuracy on gold questions with its interval, bonus"
-    ),
-    _table(REVISIONS, export.REVISIONS, "All that ever happened, oldest first"),
+    _table("gold", "Answers to gold questions, which are no judgments, and whether they are right"),
+    _table("payment", "One row per assessor: units, answers, accuracy on gold questions with its interval, bonus"),
+    _table("revisions", "All that ever happened, oldest first"),
     design,
     archive,
 )

@@ -6,8 +6,7 @@ change       a campaign after its start
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
 export_page  files, keys for programs
 accounts     accounts, passwords                         oidc         sign-in with OpenID Connect
-members      roles in a campaign, what owners did     review       answers, final answers, answers opened again
-review_people  questions of assessors
+members      roles in a campaign, what owners did     review       answers, final answers, questions
 """
 
 from starlette.routing import BaseRoute
@@ -24,7 +23,6 @@ from qrowd.collect.web.owner import (
     oidc,
     removal,
     review,
-    review_people,
 )
 from qrowd.collect.web.owner.login import owner_link
 
@@ -40,7 +38,6 @@ ROUTES: list[BaseRoute] = [
     *removal.ROUTES,
     *assessors.ROUTES,
     *review.ROUTES,
-    *review_people.ROUTES,
     *invitations.ROUTES,
 ]
 

@@ -27,7 +27,7 @@ from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, judgment, preference
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, find_assessor
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.owner.context import OWNER_OF, REVIEWER, VIEWER, OwnerContext, choose_one, form, page
+from qrowd.collect.web.owner.context import OWNER_OF, VIEWER, OwnerContext, choose_one, form, page
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -289,8 +289,8 @@ def note_of(event: LogEntry) -> str:
 
 
 ROUTES: list[BaseRoute] = [
-    page("/owner/c/{campaign}/assessors", assessors, needs=REVIEWER),
-    page("/owner/c/{campaign}/assessors/{number}", assessor, needs=REVIEWER),
+    page("/owner/c/{campaign}/assessors", assessors, needs=OWNER_OF),
+    page("/owner/c/{campaign}/assessors/{number}", assessor, needs=OWNER_OF),
     form("/owner/c/{campaign}/assessors/{number}", change, assessor),
     page("/owner/c/{campaign}/assessors/{number}/data", data_file, needs=OWNER_OF),
     page("/owner/c/{campaign}/agreement", agreement, needs=VIEWER),

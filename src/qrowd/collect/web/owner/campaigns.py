@@ -37,7 +37,6 @@ from qrowd.collect.web import texts
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner import formatting
 from qrowd.collect.web.owner.context import (
-    CREATOR,
     MEMBER,
     NO_ACCOUNT,
     VIEWER,
@@ -209,10 +208,10 @@ def add_missing(connection: Connection, plans: list[Plan], at: float, owner: Own
 LARGE = {NEW: MAX_ZIP + (1 << 20)}  # bytes that a form may have
 ROUTES: list[BaseRoute] = [
     page("/owner", overview, needs=MEMBER),
-    page(NEW, show_new, needs=CREATOR),
-    upload_by_field(NEW, create, show_new, needs=CREATOR),
-    page(f"{NEW}/example/{{protocol}}", example, needs=CREATOR),
-    form("/owner/demo", demo, needs=CREATOR),
+    page(NEW, show_new, needs=MEMBER),
+    upload_by_field(NEW, create, show_new, needs=MEMBER),
+    page(f"{NEW}/example/{{protocol}}", example, needs=MEMBER),
+    form("/owner/demo", demo, needs=MEMBER),
     page("/owner/c/{campaign}", campaign, needs=VIEWER),
     page("/owner/c/{campaign}/live", live, needs=VIEWER),
     form("/owner/c/{campaign}/status", set_status, campaign),

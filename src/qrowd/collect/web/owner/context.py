@@ -53,10 +53,8 @@ MAX_FIELDS = 20  # of a form with files
 
 Role = ServerRole | CampaignRole
 ADMINISTRATOR: Role = "administrator"
-CREATOR: Role = "creator"
 MEMBER: Role = "member"
 OWNER_OF: Role = "owner"
-REVIEWER: Role = "reviewer"
 VIEWER: Role = "viewer"
 
 

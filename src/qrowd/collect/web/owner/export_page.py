@@ -16,15 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.adjudication import CHOICES
-from qrowd.collect.campaigns.exports import (
-    DESIGN,
-    FORMATS,
-    OWN_FORMAT,
-    WHOLE,
-    WHOLE_CAMPAIGN,
-    kinds_of,
-    note_names,
-)
+from qrowd.collect.campaigns.exports import DESIGN, EXPORTS, kinds_of, note_names
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.accounts import campaign_roles
@@ -65,16 +57,18 @@ FORMAT_TEXTS = {
 async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
     arm = _arm(context)
-    kinds = [kind for kind in _kinds(context, arm) if kind not in OWN_FORMAT]
-    tables = [(kind, [_described(name, kind) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds]
-    return context.render("export", tab="export", tables=tables, whole=WHOLE, arm=arm, kinds=_kinds(context, arm))
+    kinds = _kinds(context, arm)
+    tables = [(kind, [_described(name, kind) for name in EXPORTS[kind].formats]) for kind in kinds]
+    tables = [(kind, formats) for kind, formats in tables if formats]
+    whole = [kind for kind, one in EXPORTS.items() if not one.of_answers]
+    return context.render("export", tab="export", tables=tables, whole=whole, arm=arm, kinds=kinds)
 
 
 async def export_file(context: OwnerContext) -> Response:
     """A file, streamed from the store."""
     what, format = context.request.path_params["what"], context.request.path_params["format"]
     arm = _arm(context)
-    if what not in _kinds(context, arm) or (what not in OWN_FORMAT and what not in _kinds_in(format)):
+    if what not in _kinds(context, arm) or not _can_hold(what, format):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
     asked = query_of(context.request).get("adjudicated", "without")
@@ -89,7 +83,7 @@ async def export_file(context: OwnerContext) -> Response:
 async def export_names(context: OwnerContext, fields: Form) -> Response:
     """A file with names and ids of platforms."""
     what, _, format = fields.get("file", "").partition("/")
-    if what == DESIGN or what not in _kinds(context, "") or (what not in OWN_FORMAT and what not in _kinds_in(format)):
+    if what == DESIGN or what not in _kinds(context, "") or not _can_hold(what, format):
         raise ArgumentError(Message("file: choose one of the list"))
     server, name, account = context.server, context.campaign.name, context.owner.name
     at = server.clock()
@@ -112,12 +106,12 @@ def _arm(context: OwnerContext) -> str:
 def _kinds(context: OwnerContext, arm: str) -> list[str]:
     arms, gold = protocols_of(context.campaign), context.campaign.settings.get("gold") is not None
     if arm:
-        return [kind for kind in kinds_of([arms[arm]], gold=gold) if kind not in WHOLE_CAMPAIGN]
+        return [kind for kind in kinds_of([arms[arm]], gold=gold) if EXPORTS[kind].of_arms]
     return kinds_of(arms.values(), question=context.campaign.settings.get("question") is not None, gold=gold)
 
 
-def _kinds_in(format: str) -> tuple[str, ...]:
-    return FORMATS[format].of if format in FORMATS else ()
+def _can_hold(what: str, format: str) -> bool:
+    return not EXPORTS[what].formats or format in EXPORTS[what].formats
 
 
 # ---- keys

@@ -41,10 +41,8 @@ ANSWERS: Final[dict[str, str]] = {"preference": N_("Preferences"), "": N_("Answe
 
 ROLE: Final[dict[str, str]] = {
     "administrator": N_("administrator"),
-    "creator": N_("creator"),
     "member": N_("member"),
     "owner": N_("owner"),
-    "reviewer": N_("reviewer"),
     "viewer": N_("viewer"),
     "none": N_("none"),
 }
