@@ -380,7 +380,6 @@ def test_of_drawn_documents_the_oldest_are_forgotten_beyond_a_number_of_letters(
 OTHERS = {
     "title": "Another <campaign>",
     "topic": replace(TOPIC, title="Ships & seas", description="Another one.", narrative=""),
-    "place": (2, 5),
     "ask": "Is it good?",
     "full_topic": True,
     "instructions": "Other instructions.",

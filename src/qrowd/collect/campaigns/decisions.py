@@ -1,4 +1,4 @@
-"""What owners and reviewers share: whose decisions they are, and one transaction for a change of an assessor."""
+"""What decisions of owners share: whose decisions they are, and one transaction for a change of an assessor."""
 
 from __future__ import annotations
 

@@ -324,7 +324,7 @@ class JudgingService:
     def _page_of_reopened(
         self, reader: CampaignReader, assessor: AssessorRow, reopened: Reopened, assignment: AssignmentState
     ) -> Page:
-        """The document of an answer that a reviewer asks its author to consider again."""
+        """The document of an answer that an owner asks its author to consider again."""
         view = reopened_view(assignment, reopened)
         named = assessor.provider not in KEYS
         page = self._page_of_view(reader, assessor.name, view, assignment, named=named)
