@@ -350,26 +350,26 @@ class JudgingService:
             return PausedView(stopped=status == "stopped")
         if not journey.may_work(settings.journey, way):
             return journey.view(settings.journey, way)
-        is_free = self._is_free(reader, assessor, at)
+        is_free = self._is_free(reader, assessor)
         until = at if is_free else self._next_lapse(reader, assessor, at)
         return NoneLeftView(until, journey.has_worked(way))
 
     def _is_next(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> bool:
         """Whether there is another unit: a free one, one whose lease expired, or one that a question may draw soon."""
-        if reader.settings.question is not None or self._is_free(reader, assessor, at):
+        if reader.settings.question is not None or self._is_free(reader, assessor):
             return True
         until = self._next_lapse(reader, assessor, at)
         return until is not None and until < at
 
     def _next_lapse(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> float | None:
-        lapse = state.next_lapse(reader.connection, assessor.campaign_id, assessor.id, at)
+        lapse = state.next_lapse(reader.connection, assessor.campaign_id, assessor.id)
         if reader.settings.question is None:
             return lapse
         soon = at + NEXT_BATCH
         return soon if lapse is None else min(lapse, soon)
 
-    def _is_free(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> bool:
-        return state.free_slot(reader.connection, assessor.campaign_id, assessor.id, 0.0, at) is not None
+    def _is_free(self, reader: CampaignReader, assessor: AssessorRow) -> bool:
+        return state.free_slot(reader.connection, assessor.campaign_id, assessor.id) is not None
 
     def _page_of_view(
         self,

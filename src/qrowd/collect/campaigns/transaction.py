@@ -241,9 +241,7 @@ class Transaction:
         arms = list(self.settings.arms)
         for row, order in turns_of(self.connection, self.campaign_id, assessor.id, arms, self.at):
             for arm in order:
-                slot = state.free_slot(
-                    self.connection, self.campaign_id, assessor.id, pivot, self.at, arm=arm, latin_row=row
-                )
+                slot = state.free_slot(self.connection, self.campaign_id, assessor.id, pivot, arm=arm, latin_row=row)
                 if slot is not None:
                     return slot
                 if row is not None and (expired := self._lapsed(assessor, arm, row)) is not None:
