@@ -1,4 +1,4 @@
-"""PyTerrier with a panel of assessors: `Experiment` with the arguments of pt.Experiment, and the runs of its save_dir.
+"""PyTerrier with a panel of assessors: `Experiment` with the arguments of pt.Experiment.
 
 PyTerrier runs the systems; qrowd scores what they return by each assessor that the qrels name in a column `assessor`.
 """
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from qrowd.comparison import against_baseline, benjamini_hochberg, difference, holm
-from qrowd.errors import ArgumentError, FileError, QrowdError, check_choice
+from qrowd.comparison import against_baseline, difference, holm
+from qrowd.errors import ArgumentError, QrowdError, check_choice
 from qrowd.evaluation import measure
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.ir_measures import Panel, PanelMeasure, evaluate_measures, judgments_of
 from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
@@ -29,18 +29,11 @@ from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.phrases import count
 
-__all__ = ["Experiment", "ExperimentResult", "read_save_dir"]
+__all__ = ["Experiment", "ExperimentResult"]
 
-Test = str | Callable[[Floats, Floats], Any]
-TESTS = ("t", "wilcoxon", "topics and assessors")
-CORRECTIONS: Mapping[str, Callable[[Floats], Floats]] = {
-    "holm": holm,
-    "bonferroni": lambda p: np.minimum(p * (~np.isnan(p)).sum(), 1.0),
-    "benjamini-hochberg": benjamini_hochberg,
-    "fdr_bh": benjamini_hochberg,
-}
+Test = Literal["t", "topics and assessors"]
+Correction = Literal["holm"]
 RECORDER = "number of the results"  # the measure that collects what systems return
-SUFFIX = ".res.gz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +85,7 @@ class ExperimentResult(Result):
     test: str
     correction: str | None
     correction_alpha: float
-    digits: int | Mapping[str, int] | None = field(repr=False)
+    digits: int | None = field(repr=False)
     perquery: bool = field(repr=False)
 
     def _sentence(self) -> str:
@@ -110,9 +103,9 @@ class ExperimentResult(Result):
     def _averages(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"name": self.systems}
         for metric in self.metrics:
-            columns[metric.label] = self._rounded(metric.label, metric.mean)
+            columns[metric.label] = self._rounded(metric.mean)
             for who, mean in metric.mean_by_assessor.items():
-                columns[f"{metric.label} {who}"] = self._rounded(metric.label, mean)
+                columns[f"{metric.label} {who}"] = self._rounded(mean)
         if self.baseline is None:
             return columns
         others = np.array([system != self.baseline for system in self.systems])
@@ -139,15 +132,14 @@ class ExperimentResult(Result):
             for scores in filter(None, [metric.by_topic, *several]):
                 for a, who in enumerate(scores.assessors):
                     for t, topic in enumerate(scores.topics):
-                        values = self._rounded(metric.label, scores.values[0, a, t]).tolist()
+                        values = self._rounded(scores.values[0, a, t]).tolist()
                         yield from (
                             (name, topic, metric.label, who, value)
                             for name, value in zip(self.systems, values, strict=True)
                         )
 
-    def _rounded(self, label: str, values: Floats) -> Floats:
-        digits = self.digits.get(label) if isinstance(self.digits, Mapping) else self.digits
-        return values if digits is None else np.round(values, digits)
+    def _rounded(self, values: Floats) -> Floats:
+        return values if self.digits is None else np.round(values, self.digits)
 
 
 def _blank(counts: Any, others: Any) -> Floats:
@@ -164,9 +156,9 @@ def Experiment(
     names: Sequence[str] | None = None,
     baseline: int | str | None = None,
     test: Test = "t",
-    correction: str | None = "holm",
+    correction: Correction | None = "holm",
     correction_alpha: float = 0.05,
-    round: int | Mapping[str, int] | None = None,
+    round: int | None = None,
     perquery: bool = False,
     conventions: Conventions = Conventions(),
     rng: int = 0,
@@ -179,12 +171,10 @@ def Experiment(
     retr_systems, topics, eval_metrics, names, baseline : as in pt.Experiment. Measures are texts or objects of
         ir_measures; panel measures (`qrowd.ir_measures`) may be among them, also methods that compare systems.
     qrels : a frame with a column `assessor`, Judgments, or the paths of the files of several assessors.
-    test : "t", the paired t-test over topics of the panel mean; "wilcoxon", the signed-rank test of the same;
-        "topics and assessors", which takes both as samples (`qrowd.comparison.difference`); or a function as
-        scipy.stats.ttest_rel.
-    correction : of the p-values of one measure against the baseline: "holm", "bonferroni", "benjamini-hochberg"
-        ("fdr_bh"), or None.
-    round : decimals of scores, for all measures or {measure: decimals}. perquery : whether topics come first in
+    test : "t", the paired t-test over topics of the panel mean; or "topics and assessors", which takes both as samples
+        (`qrowd.comparison.difference`).
+    correction : of the p-values of one measure against the baseline: "holm", or None.
+    round : decimals of scores. perquery : whether topics come first in
         `to_frame`.
     conventions : as in `qrowd.evaluate`. rng : of methods that draw.
     options : the other options of pt.Experiment, such as save_dir, save_mode, batch_size, filter_by_topics, plan.
@@ -202,10 +192,9 @@ def Experiment(
     reference = labels[baseline] if isinstance(baseline, int) and -1 < baseline < len(labels) else baseline
     if reference is not None and reference not in labels:
         raise ArgumentError(f"baseline={baseline!r}: choose from {', '.join(labels)}, or their numbers from 0")
-    if isinstance(test, str):
-        check_choice("test", test, TESTS)
+    check_choice("test", test, Test)
     if correction is not None:
-        check_choice("correction", correction, CORRECTIONS)
+        check_choice("correction", correction, Correction)
     measures = {str(each): each if isinstance(each, PanelMeasure) else _plain(each) for each in eval_metrics}
     topics = pt.io.read_topics(topics) if isinstance(topics, str) else topics
     judgments = _judgments(qrels)
@@ -223,26 +212,12 @@ def Experiment(
         judgments,
         scored.get(None),
         None if reference is None else str(reference),
-        test if isinstance(test, str) else getattr(test, "__name__", "of the caller"),
+        test,
         correction,
         correction_alpha,
         round,
         perquery,
     )
-
-
-def read_save_dir(path: str | PathLike[str]) -> Runs:
-    """The runs in a save_dir of PyTerrier, NAME.res.gz each.
-
-    Raises
-    ------
-    FileError
-        A folder without such files, or a malformed one.
-    """
-    files = sorted(Path(path).glob(f"*{SUFFIX}"))
-    if not files:
-        raise FileError(path, f"no file NAME{SUFFIX} is there; PyTerrier writes them with save_format='trec'")
-    return read_runs({file.name.removesuffix(SUFFIX): file for file in files})
 
 
 def _pyterrier() -> Any:
@@ -347,24 +322,13 @@ def _metric(label: str, each: Any, scored: Mapping[str | None, Scores]) -> Metri
     return Metric(label, by_assessor.panel_mean(), by_assessor)
 
 
-def _tested(metric: Metric, baseline: str, test: Test, correction: str | None) -> Metric:
+def _tested(metric: Metric, baseline: str, test: Test, correction: Correction | None) -> Metric:
     """The metric with its p-values."""
     systems = metric.by_topic.systems
     if test == "t":
         p = against_baseline(metric.by_topic, baseline, correction="none").p
-    elif test == "topics and assessors":
+    else:
         scores = metric.by_assessor or metric.by_topic
         p = np.array([np.nan if one == baseline else difference(scores, one, baseline).p for one in systems])
-    else:
-        from scipy import stats
-
-        paired = stats.wilcoxon if test == "wilcoxon" else test
-        assert callable(paired)
-        values = metric.by_topic.values[0, 0]
-        of_baseline = values[:, systems.index(baseline)]
-        p = np.array(
-            [np.nan if one == baseline else paired(values[:, s], of_baseline)[1] for s, one in enumerate(systems)],
-            np.float64,
-        )
-    corrected = None if correction is None else CORRECTIONS[correction](p)
+    corrected = None if correction is None else holm(p)
     return Metric(metric.label, metric.by_topic, metric.by_assessor, p, corrected)
