@@ -83,25 +83,19 @@ def share(part: float, whole: float) -> float:
 
 def set_f(ranked: RankedList, x: float) -> float:
     """x : weight of recall against precision."""
-    if not ranked.n_relevant_retrieved:
-        return 0.0
-    precision = ranked.n_relevant_retrieved / ranked.n_retrieved
-    recall = ranked.n_relevant_retrieved / ranked.n_relevant
-    return (x + 1.0) * precision * recall / (x * precision + recall)
+    precision = share(ranked.n_relevant_retrieved, ranked.n_retrieved)
+    recall = share(ranked.n_relevant_retrieved, ranked.n_relevant)
+    return share((x + 1.0) * precision * recall, x * precision + recall)
 
 
 def utility(ranked: RankedList, worth: Sequence[float]) -> float:
     """worth : of a document that is retrieved relevant, retrieved nonrelevant, missed, and rightly left out.
 
-    The collection is taken to hold no other documents, as without the program's option -N.
+    The collection is taken to hold no other documents, as without the option -N.
     """
     found, retrieved, relevant = ranked.n_relevant_retrieved, ranked.n_retrieved, ranked.n_relevant
-    return (
-        worth[0] * found
-        + worth[1] * (retrieved - found)
-        + worth[2] * (relevant - found)
-        + worth[3] * (found - retrieved - relevant)
-    )
+    counts = (found, retrieved - found, relevant - found, found - retrieved - relevant)
+    return sum(value * n for value, n in zip(worth, counts, strict=True))
 
 
 def precision_at_multiple(ranked: RankedList, multiple: float) -> float:

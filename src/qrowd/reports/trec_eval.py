@@ -27,11 +27,9 @@ class TrecEvalOptions:
     """trec_eval's options.
 
     measures : names and groups, with parameters after a dot: "official", "P.5,10", "ndcg.1=3,2=7".
-    rel : lowest relevant grade.
-    per_topic : print each topic. summary : print the line of all topics.
+    rel : lowest relevant grade. per_topic : print each topic. summary : print the line of all topics.
     complete : average over all topics of the judgments; those that the run lacks count 0.
-    judged_only : leave documents without a judgment out of the run.
-    depth : documents of a list that count.
+    judged_only : leave documents without a judgment out of the run. depth : documents of a list that count.
     """
 
     measures: tuple[str, ...] = ("official",)
@@ -107,9 +105,7 @@ def trec_eval_text(
 def _ranked_lists(judgments: Judgments, runs: Runs, options: TrecEvalOptions) -> dict[str, RankedList]:
     """{topic: the list of the run}, of each topic that is both judged and in the run, in trec_eval's order."""
     if not set(judgments.topics) & set(runs.topics):
-        raise NoOverlapError(
-            "no topic is in both the judgments and the run; check that both are of the same collection"
-        )
+        raise NoOverlapError("no topic is in both the judgments and the run; are both of the same collection?")
     panel = judgments.panel(repeats="error")
     lists = {}
     for t, ranked in enumerate(align(runs, panel.pool, "float32").topics):
@@ -119,17 +115,10 @@ def _ranked_lists(judgments: Judgments, runs: Runs, options: TrecEvalOptions) ->
         rows = ranked.rows[0, : n if options.depth is None else min(n, max(options.depth, 0))]
         values = np.trunc(panel.topic(t)[:, 0])
         grades = np.where(rows < 0, np.nan, values[rows])
-        counts = ~np.isnan(grades) if options.judged_only else np.ones(rows.size, bool)
+        counts = ~np.isnan(grades) | (not options.judged_only)
         judged = values[~np.isnan(values)]
         lists[panel.pool.topics[t]] = RankedList(grades[counts], (rows >= 0)[counts], judged, float(options.rel))
-    return {topic: lists[topic] for topic in sorted(lists, key=_by_bytes)}
-
-
-def _by_bytes(label: str) -> bytes:
-    return label.encode("utf-8", "surrogateescape")
-
-
-# ---------------------------------------------------------------------- lines
+    return dict(sorted(lists.items(), key=lambda item: item[0].encode("utf-8", "surrogateescape")))
 
 
 def _lines(

@@ -96,11 +96,6 @@ def plain(function: Callable[[RankedList], float]) -> Values:
     return lambda ranked, _: [function(ranked)]
 
 
-def geometric(function: Callable[[RankedList], float]) -> Values:
-    """The logarithm of a value, of which the geometric mean is made."""
-    return lambda ranked, _: [ranked_list.geometric(function(ranked))]
-
-
 def at_cutoffs(function: Callable[[RankedList, int], float]) -> Values:
     """A value for each cut-off."""
     return lambda ranked, arguments: [function(ranked, int(cutoff)) for cutoff in arguments.numbers]
@@ -169,7 +164,12 @@ _IN_ORDER = (
     count("num_rel", lambda ranked: ranked.n_relevant),
     count("num_rel_ret", lambda ranked: ranked.n_relevant_retrieved),
     TrecMeasure("map", plain(ranked_list.average_precision)),
-    TrecMeasure("gm_map", geometric(ranked_list.average_precision), summary="geometric", per_topic=False),
+    TrecMeasure(
+        "gm_map",
+        plain(lambda ranked: ranked_list.geometric(ranked_list.average_precision(ranked))),
+        summary="geometric",
+        per_topic=False,
+    ),
     TrecMeasure("Rprec", plain(lambda ranked: share(ranked.found(ranked.n_relevant), ranked.n_relevant))),
     TrecMeasure("bpref", plain(ranked_list.binary_preference)),
     TrecMeasure("recip_rank", plain(ranked_list.reciprocal_rank)),
@@ -180,7 +180,12 @@ _IN_ORDER = (
         "recall", at_cutoffs(lambda ranked, cutoff: share(ranked.found(cutoff), ranked.n_relevant)), "cutoffs", CUTOFFS
     ),
     TrecMeasure("infAP", plain(ranked_list.inferred_ap)),
-    TrecMeasure("gm_bpref", geometric(ranked_list.binary_preference), summary="geometric", per_topic=False),
+    TrecMeasure(
+        "gm_bpref",
+        plain(lambda ranked: ranked_list.geometric(ranked_list.binary_preference(ranked))),
+        summary="geometric",
+        per_topic=False,
+    ),
     TrecMeasure("Rprec_mult", r_levels, "levels", MULTIPLES),
     TrecMeasure("utility", with_numbers(ranked_list.utility), "numbers", (1.0, -1.0, 0.0, 0.0)),
     TrecMeasure("11pt_avg", with_numbers(ranked_list.interpolated_average), "numbers", RECALLS),
