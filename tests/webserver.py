@@ -316,7 +316,7 @@ class ServerProcess:
 def run(settings: str, *, listen: bool = False) -> None:
     """Serve. listen : do what the lines of the standard input say, one after another, beside it."""
     serving = Serving(**{name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(settings).items()})
-    store = serving.open()
+    store = open_store(serving.database)
     if listen:
         threading.Thread(target=obey, args=(store,), daemon=True).start()
     serve(serving, store)

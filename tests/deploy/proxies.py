@@ -1,4 +1,4 @@
-"""The proxies of deploy/, as processes before real servers: by TLS, below a path."""
+"""The proxies of deploy/, as processes before real servers: by TLS."""
 
 from __future__ import annotations
 
@@ -71,9 +71,8 @@ def process(
 
 
 @contextmanager
-def server(database: str, base_url: str, folder: Path, number: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """`qrowd serve`, with all settings from the environment; its port and the process."""
-    port = free_port()
+def server(database: str, base_url: str, folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """`qrowd serve`, with all settings from the environment."""
     settings = {
         "QROWD_DATABASE": database,
         "QROWD_PORT": str(port),
@@ -82,10 +81,10 @@ def server(database: str, base_url: str, folder: Path, number: int) -> Iterator[
         "QROWD_OWNER_LINK": "false",
     }
     command = [sys.executable, "-m", "qrowd", "serve"]
-    with process(command, folder / f"server{number}.log", os.environ | settings) as started:
+    with process(command, folder / "server.log", os.environ | settings) as started:
         until(lambda: started.poll() is not None or answers(f"http://127.0.0.1:{port}/ready"), "a server's answer")
-        assert started.poll() is None, (folder / f"server{number}.log").read_text()
-        yield port, started
+        assert started.poll() is None, (folder / "server.log").read_text()
+        yield started
 
 
 @dataclass
@@ -118,12 +117,11 @@ def replaced(text: str, *pairs: tuple[str, str]) -> str:
     return text
 
 
-def with_tls(folder: Path, port: int, servers: Sequence[int]) -> list[tuple[str, str]]:
+def with_tls(folder: Path, port: int, server: int) -> list[tuple[str, str]]:
     """What deploy/nginx.conf has to have replaced for this machine."""
     pem, key = certificate(folder)
     return [
-        ("127.0.0.1:8000", f"127.0.0.1:{servers[0]}"),
-        ("127.0.0.1:8001", f"127.0.0.1:{servers[1]}"),
+        ("127.0.0.1:8000", f"127.0.0.1:{server}"),
         ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
         ("listen [::]:443 ssl;", ""),
         ("judge.example.org;", f"{SITE};"),
@@ -155,25 +153,25 @@ def nginx_process(folder: Path, configuration: Path) -> AbstractContextManager[s
 
 
 @contextmanager
-def nginx(folder: Path, servers: Sequence[int], port: int) -> Iterator[Proxy]:
-    with nginx_process(folder, nginx_configuration(folder, with_tls(folder, port, servers))):
+def nginx(folder: Path, server: int, port: int) -> Iterator[Proxy]:
+    with nginx_process(folder, nginx_configuration(folder, with_tls(folder, port, server))):
         yield Proxy(port, folder / "certificate.pem")
 
 
-def caddy_environment(folder: Path, site: str, servers: Sequence[int]) -> dict[str, str]:
+def caddy_environment(folder: Path, site: str, server: int) -> dict[str, str]:
     home = {name: str(folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
-    return os.environ | home | {"SITE": site, "SERVERS": " ".join(f"127.0.0.1:{port}" for port in servers)}
+    return os.environ | home | {"SITE": site, "SERVER": f"127.0.0.1:{server}"}
 
 
 @contextmanager
-def caddy(folder: Path, servers: Sequence[int], port: int) -> Iterator[Proxy]:
+def caddy(folder: Path, server: int, port: int) -> Iterator[Proxy]:
     plain = free_port()
     configuration = folder / "Caddyfile"
     own = f"{{\n\tadmin off\n\tskip_install_trust\n\thttp_port {plain}\n\thttps_port {port}\n"
     configuration.write_text(replaced((DEPLOY / "Caddyfile").read_text(), ("\n{\n\tservers {", f"\n{own}\tservers {{")))
     command = [program("caddy"), "run", "--config", str(configuration), "--adapter", "caddyfile"]
     root = folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
-    with process(command, folder / "proxy.log", caddy_environment(folder, SITE, servers)):
+    with process(command, folder / "proxy.log", caddy_environment(folder, SITE, server)):
         until(root.exists, "Caddy's certificate")
         yield Proxy(port, root)
 

@@ -46,11 +46,11 @@ def test_the_services_of_compose_wait_for_each_other_and_keep_what_must_stay() -
     assert "ports" not in services["server"], "it believes every private address, so only the proxy may reach it"
     trusted = [ip_network(one) for one in services["server"]["environment"]["QROWD_TRUSTED_PROXY"].split()]
     assert all(one.is_private for one in trusted)
-    assert services["proxy"]["environment"]["SERVERS"] == "server:8000"
+    assert services["proxy"]["environment"]["SERVER"] == "server:8000"
 
 
 def test_nginx_accepts_its_configuration(tmp_path: Path) -> None:
-    configuration = nginx_configuration(tmp_path, with_tls(tmp_path, free_port(), (8000, 8001)))
+    configuration = nginx_configuration(tmp_path, with_tls(tmp_path, free_port(), 8000))
     command = [program("nginx"), "-t", "-p", str(tmp_path), "-c", str(configuration)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

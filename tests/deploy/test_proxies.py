@@ -1,4 +1,4 @@
-"""Two servers behind each proxy of deploy/, by TLS and below a path, of which one is killed while people judge."""
+"""A server behind each proxy of deploy/, by TLS, which is killed and started again while people judge."""
 
 import os
 import random
@@ -25,7 +25,7 @@ TRIES = 40
 
 def _judge(client: httpx.Client, root: str, path: str, form: dict[str, str]) -> httpx.Response:
     """Send a form until it is acknowledged, as the pages' script does."""
-    headers = {"origin": root.rpartition("/")[0], "x-qrowd": "fragment"}
+    headers = {"origin": root, "x-qrowd": "fragment"}
     for _ in range(TRIES):
         try:
             answer = client.post(path, data=form, headers=headers)
@@ -39,7 +39,7 @@ def _judge(client: httpx.Client, root: str, path: str, form: dict[str, str]) -> 
 @pytest.mark.database
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROXIES)
-def test_two_servers_behind_a_proxy_lose_nothing_when_one_is_killed(name: str, tmp_path: Path) -> None:
+def test_a_server_behind_a_proxy_loses_nothing_when_it_is_killed(name: str, tmp_path: Path) -> None:
     with ExitStack() as stack:
         database = stack.enter_context(postgres_server()).database()
         port = free_port()
@@ -49,9 +49,9 @@ def test_two_servers_behind_a_proxy_lose_nothing_when_one_is_killed(name: str, t
         row = store.read(lambda c: find_campaign(c, "grades"))
         assert row is not None
         token = store.write(lambda c: invite(c, row.id, "ann", 0.0))
-        first, dying = stack.enter_context(server(database, root, tmp_path, 1))
-        second, _ = stack.enter_context(server(database, root, tmp_path, 2))
-        proxy = stack.enter_context(PROXIES[name](tmp_path, (first, second), port))
+        inner = free_port()
+        dying = stack.enter_context(server(database, root, tmp_path, inner))
+        proxy = stack.enter_context(PROXIES[name](tmp_path, inner, port))
         until(lambda: answers(f"{root}/owner/login", proxy.context), "the proxy's answer")
         client = stack.enter_context(httpx.Client(verify=proxy.context, timeout=30))
 
@@ -73,6 +73,7 @@ def test_two_servers_behind_a_proxy_lose_nothing_when_one_is_killed(name: str, t
             if len(acknowledged) == ANSWERS // 2 and dying.poll() is None:
                 os.killpg(dying.pid, signal.SIGKILL)
                 dying.wait()
+                stack.enter_context(server(database, root, tmp_path, inner))
             form = next_form(screen, choose)
             assert form is not None, screen.text[:500]
             answer = _judge(client, root, f"{root}/c/grades/act", form)
@@ -84,6 +85,6 @@ def test_two_servers_behind_a_proxy_lose_nothing_when_one_is_killed(name: str, t
         assert store.read(lambda c: checks.unsaved(c, acknowledged)) == []
 
         assert client.get(root + "/ready").status_code == 404, "it is not for visitors"
-    lines = (tmp_path / "server1.log").read_text() + (tmp_path / "server2.log").read_text()
+    lines = (tmp_path / "server.log").read_text()
     assert token not in lines
     assert '"route": "/c/{campaign}/act"' in lines

@@ -42,10 +42,6 @@ def serve(
             envvar="QROWD_BASE_URL",
         ),
     ] = None,
-    workers: Annotated[
-        int,
-        option(help="Number of server processes; more than 1 needs PostgreSQL.", min=1, envvar="QROWD_WORKERS"),
-    ] = 1,
     trusted_host: Annotated[
         list[str] | None,
         option(help="Further hosts for which the server answers.", metavar="HOSTS", envvar="QROWD_TRUSTED_HOST"),
@@ -84,6 +80,7 @@ def serve(
     One setting is read from the environment only: QROWD_SECRET, the key of everything that is signed.
     """
     with server_extra():
+        from qrowd.collect.store.engine import open_store
         from qrowd.collect.store.settings import BASE_URL, put_setting
         from qrowd.collect.web.owner import owner_link
         from qrowd.collect.web.serving import Serving
@@ -98,7 +95,6 @@ def serve(
         host=host,
         port=port,
         base_url=address,
-        workers=workers,
         trusted_hosts=(*hosts, *(trusted_host or ())),
         trusted_proxies=tuple(trusted_proxy or ()),
         key_hosts=tuple(key_host or ()),
@@ -108,7 +104,7 @@ def serve(
         log_level=log_level,
     )
     serving.check()
-    store = serving.open()
+    store = open_store(serving.database)
     try:
         store.write(lambda connection: put_setting(connection, BASE_URL, serving.base_url))
         links = _demo_links(store, serving.base_url) if demo else []

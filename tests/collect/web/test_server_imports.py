@@ -20,9 +20,11 @@ HEAVY = {
 }
 SERVER = """
 import sys
+from qrowd.collect.store.engine import open_store
 from qrowd.collect.web.serving import Serving, make_server
 import uvicorn
-with (serving := Serving(sys.argv[1])).open() as store:
+serving = Serving(sys.argv[1])
+with open_store(serving.database) as store:
     make_server(serving, store)
 print(*sys.modules)
 """

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from secrets import token_bytes
 from socket import AI_PASSIVE, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, getaddrinfo, socket
 from typing import Any
@@ -18,9 +17,7 @@ from starlette.applications import Starlette
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.question import look_for_ever
-from qrowd.collect.protocols.schema import read
 from qrowd.collect.store.base import Store
-from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.sessions import purge
 from qrowd.collect.store.settings import secret
 from qrowd.collect.web import api, owner
@@ -31,18 +28,16 @@ from qrowd.collect.web.owner.oidc import oidc_settings
 from qrowd.collect.web.security import ServerSettings
 from qrowd.errors import ArgumentError
 
-VARIABLE = "QROWD_SERVING"  # the settings for further processes
 SWITCH = 0.001  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
 GARBAGE = (20_000, 20, 50)  # objects, and rounds, after which garbage is searched for
-FACTORY = "qrowd.collect.web.serving:app_from_environment"
 
 
 @dataclass(frozen=True)
 class Serving:
     """The settings of a server process; `check` refuses wrong ones before anything is opened or shown.
 
-    database : of the store. base_url : the address as browsers know it. workers : processes; more than one needs
-    PostgreSQL. trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
+    database : of the store. base_url : the address as browsers know it.
+    trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
     judgments of one assessor. log_level : as in `set_up_logs`.
     retention_days : for campaigns that do not say how long names are kept after their end; None for ever.
     """
@@ -51,7 +46,6 @@ class Serving:
     host: str = "127.0.0.1"
     port: int = 8000
     base_url: str = "http://127.0.0.1:8000"
-    workers: int = 1
     trusted_hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
     key_hosts: tuple[str, ...] = ()
@@ -97,22 +91,6 @@ class Serving:
             reason = (error.strerror or str(error)).lower()
             raise ArgumentError(f"--host {self.host} --port {self.port}: {reason}; name others") from None
 
-    def open(self) -> Store:
-        """The store.
-
-        Raises
-        ------
-        ArgumentError
-            Several processes over one SQLite file.
-        """
-        store = open_store(self.database)
-        if self.workers > 1 and store.dialect == "sqlite":
-            store.close()
-            raise ArgumentError(
-                f"--workers {self.workers}: a SQLite file has one writer; use --workers 1, or a PostgreSQL database"
-            )
-        return store
-
 
 def make_server(serving: Serving, store: Store) -> Starlette:
     """The whole application over a store, which is closed when the server stops."""
@@ -143,14 +121,6 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     return app
 
 
-def app_from_environment() -> Starlette:
-    """For processes that uvicorn starts."""
-    serving = read(Serving, json.loads(os.environ[VARIABLE]))
-    _without_pauses()
-    set_up_logs(serving.log_level)
-    return make_server(serving, serving.open())
-
-
 def _without_pauses() -> None:
     """Settings of Python for a process that answers many requests: threads take turns often, and the search for garbage
     passes over what stays, such as all modules, which took up to .4 seconds.
@@ -178,9 +148,4 @@ def serve(serving: Serving, store: Store) -> None:
     }
     set_up_logs(serving.log_level)
     _without_pauses()
-    if serving.workers == 1:
-        uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()
-        return
-    store.close()
-    os.environ[VARIABLE] = json.dumps(asdict(serving))
-    uvicorn.run(FACTORY, factory=True, workers=serving.workers, **options)
+    uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()
