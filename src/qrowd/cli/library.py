@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from inspect import Parameter, cleandoc, signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -42,14 +42,16 @@ def command(
     texts = help_texts(function.__doc__ or "")
     taken = signature(function).parameters
     groups: dict[str, type] = {"inputs": inputs}
+    usual: dict[str, Any] = {}  # {group: the default of the function, for fields that are no options}
     parameters = fields_as_options(inputs)
     for name, parameter in taken.items():
         if name in inputs.SUPPLIES or name in BY_COMMAND:  # type: ignore[attr-defined]
             continue
         if name in GROUPS:
             groups[name], marks = GROUPS[name]
+            usual[name] = parameter.default
             chosen = [field for field in marks if conventions is None or field in conventions]
-            parameters += fields_as_options(groups[name], {field: marks[field] for field in chosen})
+            parameters += fields_as_options(groups[name], {field: marks[field] for field in chosen}, parameter.default)
         elif name in SHARED:
             shared = SHARED[name]
             default = _default(parameter) if shared.default is FROM_FUNCTION else shared.default
@@ -69,7 +71,7 @@ def command(
     def run(**values: Any) -> None:
         from qrowd.cli.show import progress
 
-        made = {name: _made(kind, values) for name, kind in groups.items()}
+        made = {name: _made(kind, values, usual.get(name)) for name, kind in groups.items()}
         source, target, workers = made.pop("inputs"), made.pop("output"), made.pop("workers", None)
         arguments = {name: _converted(name, value) for name, value in values.items() if value not in (None, [])}
         arguments = source.arguments(arguments | made)
@@ -99,9 +101,10 @@ def _converted(name: str, value: Any) -> Any:
     return value if convert is None else convert(value)
 
 
-def _made(kind: type, values: dict[str, Any]) -> Any:
-    """A group from its options, which are taken out of the values."""
-    return kind(**{field.name: values.pop(field.name) for field in fields(kind) if field.name in values})
+def _made(kind: type, values: dict[str, Any], usual: Any) -> Any:
+    """A group from its options, which are taken out of the values; what is no option is as usual."""
+    own = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
+    return kind(**own) if usual is None else replace(usual, **own)
 
 
 def help_texts(docstring: str) -> Mapping[str, str]:
@@ -156,14 +159,18 @@ def _on_command_line(annotation: Any) -> Any:
     raise TypeError(f"{annotation}: an option cannot have this type; declare it in qrowd.cli.options.SHARED")
 
 
-def fields_as_options(kind: type, marks: Mapping[str, Any] | None = None) -> list[Parameter]:
-    """An option for each field of a group. marks : {field: its option}; default: as the fields are annotated."""
+def fields_as_options(kind: type, marks: Mapping[str, Any] | None = None, usual: Any = None) -> list[Parameter]:
+    """An option for each field of a group.
+
+    marks : {field: its option}; default: as the fields are annotated. usual : an instance that has the defaults.
+    """
     hints = get_type_hints(kind, include_extras=True)
     parameters = []
     for field in fields(kind):
         if marks is None or field.name in marks:
             annotation = hints[field.name] if marks is None else Annotated[hints[field.name], marks[field.name]]
-            parameters.append(_parameter(field.name, annotation, _empty_if_missing(field.default)))
+            default = _empty_if_missing(field.default) if usual is None else getattr(usual, field.name)
+            parameters.append(_parameter(field.name, annotation, default))
     return parameters
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qrowd.aware import (
     DEFAULT,
+    LEVELS,
     AssessorWeights,
     DoubtfulWeight,
     Similarities,
@@ -20,10 +21,12 @@ from qrowd.aware import (
 )
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import UNIFORM
+from qrowd.aware.estimators import estimator as find_estimator
 from qrowd.aware.similarity import Across, Polarity
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.kernels.arrays import Floats
+from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.runs import Runs
@@ -31,6 +34,9 @@ from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import cells, count, number, percent, span
+
+if TYPE_CHECKING:
+    from qrowd.executors import AnyExecutor
 
 LEAST_DIFFERENCE = 0.01  # of mean tau-b, by weight and with equal weights, for a note that the two differ
 
@@ -103,20 +109,39 @@ class AwareSummary(Reported):
 def aware_of(
     runs: Runs,
     judgments: Judgments,
-    measures: Sequence[object],
+    measures: Sequence[object] = ("nDCG@10", "AP"),
     *,
     estimator: str = DEFAULT,
     gold: str | None = None,
-    polarity: Polarity = "dissimilarity",
     across: Across = "own",
+    polarity: Polarity = "dissimilarity",
+    random_levels: Sequence[float] = tuple(LEVELS.values()),
     conventions: Conventions = Conventions(empty="nan"),
-    **options: Any,
+    n_resamples: int = 1000,
+    rng: Rng = None,
+    executor: AnyExecutor = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> AwareSummary:
-    """`aware_summary` of the assessors without the gold, to whom they are compared where there is one.
+    """Weight the assessors by how different they are from random assessors (AWARE).
 
-    options : of `assessor_similarities`.
+    estimator : estimator of accuracy: sgl or tpc, then fro, rmse, kld, tau or apc, then md, msd or med; or uniform.
+    across : one accuracy for each measure (own), or one for all measures (all).
+    polarity : weights that grow with the dissimilarity to random assessors, or as printed in the paper.
+    random_levels : probabilities with which random assessors call a document relevant; default: 0.05, 0.5, 0.95.
     """
-    similarities = assessor_similarities(runs, judgments, measures, gold=gold, conventions=conventions, **options)
+    find_estimator(estimator)
+    similarities = assessor_similarities(
+        runs,
+        judgments,
+        measures,
+        gold=gold,
+        levels=LEVELS if tuple(random_levels) == tuple(LEVELS.values()) else {f"{p:g}": p for p in random_levels},
+        conventions=conventions,
+        n_resamples=n_resamples,
+        rng=rng,
+        executor=executor,
+        progress=progress,
+    )
     panel = judgments.select(assessors=lambda assessor: assessor != gold)
     return aware_summary(similarities, panel, estimator, polarity=polarity, across=across, repeats=conventions.repeats)
 

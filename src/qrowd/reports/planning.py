@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import nan
 from typing import Any, Literal
@@ -134,8 +134,8 @@ def plan(
     conventions: Conventions = Conventions(),
     design: Literal["crossed", "nested", "auto"] = "auto",
     planned: Literal["crossed", "nested"] | None = None,
-    topics: Iterable[int] | None = None,
-    assessors: Iterable[int] | None = None,
+    topics: Sequence[int] | None = None,
+    assessors: Sequence[int] | None = None,
     systems: tuple[str, str] | None = None,
     difference: float | None = None,
     power: float = POWER,
@@ -148,20 +148,24 @@ def plan(
     documents_per_topic: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
-    """More topics or more assessors: what helps, and what a budget buys, as `qrowd plan` does.
+    """Plan how many topics and assessors to judge, and how to spend a budget.
 
     Parameters
     ----------
-    conventions : the conventions of scoring.
-    design : of the judgments: the same assessors in all topics ("crossed"), or not ("nested"). planned : of what is
-        planned; default: the same.
-    topics, assessors : numbers in the table of designs; default: some usual numbers and the present ones.
-    systems : two systems to plan for; default: the two that lead. difference : between them that is to be detected;
-        default: the observed one. power : probability of detecting it.
-    target : the coefficient that the best design maximises, "generalizability" or "dependability".
-    max_topics, max_assessors : the largest numbers that are considered.
-    budget, topic_cost, judgment_cost : in one currency; topic_cost is the fixed cost of one topic, before judging.
-    documents_per_topic : that each assessor judges; default: the mean size of the pool.
+    design : design of the judgments: the same assessors in all topics (crossed), or not (nested).
+    planned : design of the planned judgments; default: that of the judgments.
+    topics : numbers of topics in the table of designs; default: some usual numbers and the present one.
+    assessors : numbers of assessors per topic in the table of designs; default: some usual numbers and the present one.
+    systems : two systems to plan for; default: the two that lead.
+    difference : difference between the two systems that is to be detected; default: the observed one.
+    power : probability with which the difference is to be detected.
+    target : coefficient that the best design maximises.
+    max_topics : largest number of topics that is considered.
+    max_assessors : largest number of assessors per topic that is considered.
+    budget : total budget, in the currency of the costs.
+    topic_cost : fixed cost of one topic, before judging.
+    judgment_cost : cost of one judgment.
+    documents_per_topic : documents that each assessor judges per topic; default: the mean size of the pool.
     progress : called with (topics done, topics in all) of the scoring.
 
     Raises
