@@ -50,6 +50,7 @@ from qrowd.collect.protocols.views import (
 )
 from qrowd.collect.store import answers, events, materials, sessions, state
 from qrowd.collect.store.base import Store
+from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.state import AssessorRow
 
@@ -256,28 +257,27 @@ class JudgingService:
 
     async def _change(self, assessor_id: int, change: Change, key: str, digest: str) -> Receipt:
         """Read the state of an assessor, change it, and write events and state, in one transaction."""
-        at = self.clock()
+        at, form = self.clock(), f"{assessor_id:x}:{key}"
 
-        def work(connection: Connection) -> tuple[Receipt, CampaignReader]:
+        def work(connection: Connection) -> Transaction | LogEntry:
             now = self._find(connection, assessor_id)
-            earlier = events.by_key(connection, f"{assessor_id:x}:{key}") if key else None
-            if earlier is not None:
-                if earlier.digest != digest:
-                    raise Refusal(
-                        "changed", "This page has already been used to save another answer. Here it is again."
-                    )
-                return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late), now.reader
+            if key and (earlier := events.by_key(connection, form)) is not None:
+                return earlier
             transaction = Transaction(now.reader, at, self._number)
             if key:
-                transaction.set_key(f"{assessor_id:x}:{key}", digest)
-            assessor, assignment = change(transaction, now)
+                transaction.set_key(form, digest)
+            change(transaction, now)
             transaction.finish()
-            page = self._page(now._replace(assessor=assessor, assignment=assignment), at)
-            return transaction.receipt(page), now.reader
+            return transaction
 
-        receipt, reader = await self.store.write_async(work)
-        reader.remember()
-        return receipt
+        done = await self.store.write_async(work)
+        if isinstance(done, LogEntry):
+            if done.digest != digest:
+                raise Refusal("changed", "This page has already been used to save another answer. Here it is again.")
+            return Receipt(done.id, done.time, replayed=True, late=done.late)
+        done.reader.remember()
+        page = await self.store.read_async(lambda c: self._page(self._find(c, assessor_id), at))
+        return done.receipt(page)
 
     async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
         """Keep what was typed and not yet sent; it is nobody's answer. Nothing, if that page has gone."""

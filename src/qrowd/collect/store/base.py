@@ -75,12 +75,14 @@ class Database(ABC):
     """What differs between databases.
 
     dialect : which one it is. url : where; its text hides the password. name : of it in messages. attempts : how often
-    a group of works is run where the connection is lost before the commit.
+    a group of works is run where the connection is lost before the commit. begin : the statement with which a
+    transaction that writes begins, so that those of several programs come one after the other.
     """
 
     dialect: Literal["sqlite", "postgresql"]
     url: URL
     name: str
+    begin: str
     attempts: int = 1
 
     @abstractmethod
@@ -89,7 +91,7 @@ class Database(ABC):
 
     @abstractmethod
     def engine(self, *, read_only: bool) -> Engine:
-        """read_only : its transactions see the store as it was at their first statement. Others come one at a time."""
+        """read_only : its transactions see the store as it was at their first statement."""
 
     @abstractmethod
     def explain(self, error: BaseException) -> BaseException:
@@ -201,6 +203,7 @@ class GroupWriter:
         if self._connection is None:
             self._connection = self._engine.connect()
         transaction = self._connection.begin()
+        self._connection.exec_driver_sql(self._database.begin)
         for job in jobs:
             self._run(job, self._connection)
         if all(job.error is not None for job in jobs):

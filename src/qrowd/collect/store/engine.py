@@ -60,6 +60,7 @@ def open_store(
         engine = database.engine(read_only=False)
         if not joins:
             with engine.begin() as connection:
+                connection.exec_driver_sql(database.begin)
                 bring_up_to_date(connection, database.name)
         return Store(database, readers, GroupWriter(database, engine), lock)
     except BaseException as error:

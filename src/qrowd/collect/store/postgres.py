@@ -15,7 +15,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from qrowd.collect.store.base import Database, StoreBusyError, StoreFullError, to_json
 
 READERS = 16
-ONE_WRITER = "select pg_advisory_xact_lock(7202011)"
 
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 CONFLICTS = {"40001", "40P01", "55P03"}  # serialisation failure, deadlock, waited too long for a lock
@@ -27,6 +26,7 @@ class PostgresDatabase(Database):
     """A PostgreSQL database."""
 
     dialect = "postgresql"
+    begin = "select pg_advisory_xact_lock(7202011)"
     attempts = 6
 
     def __init__(self, url: URL) -> None:
@@ -39,7 +39,6 @@ class PostgresDatabase(Database):
         options: dict[str, Any] = {"json_serializer": to_json, "hide_parameters": True}
         if not read_only:
             engine = create_engine(self.url, poolclass=NullPool, isolation_level="READ COMMITTED", **options)
-            event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(ONE_WRITER))
         else:
             options |= {"pool_size": 4, "max_overflow": READERS - 4, "pool_timeout": 10, "pool_pre_ping": True}
             engine = create_engine(self.url, isolation_level="REPEATABLE READ", **options)

@@ -23,6 +23,7 @@ class SqliteFile(Database):
     """A SQLite file; deleted content is overwritten where it was (`secure_delete`)."""
 
     dialect = "sqlite"
+    begin = "begin immediate"
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -65,8 +66,8 @@ class SqliteFile(Database):
         pool = {"poolclass": QueuePool, "pool_size": 8, "max_overflow": READERS - 8} if read_only else {}
         options = {"poolclass": NullPool, "json_serializer": to_json, "hide_parameters": True, **pool}
         engine = create_engine("sqlite://", creator=connect, **options)
-        begin = "begin" if read_only else "begin immediate"
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+        if read_only:
+            event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("begin"))
         return engine
 
     def explain(self, error: BaseException) -> BaseException:
