@@ -10,7 +10,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 OPTIONAL = (
     "openpyxl", "ir_datasets", "matplotlib", "jinja2", "pyarrow", "fastparquet", "alembic", "argon2", "httpx", "httpx2",
     "authlib", "confusable_homoglyphs", "joserfc", "nh3", "dask", "distributed",
-    "psycopg", "jwt", "multipart", "snowballstemmer", "sqlalchemy", "starlette", "uvicorn", "polars", "ir_measures",
+    "psycopg", "multipart", "snowballstemmer", "sqlalchemy", "starlette", "uvicorn", "polars", "ir_measures",
 )  # fmt: skip
 WITHOUT = """
 import runpy, sys

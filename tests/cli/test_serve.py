@@ -65,7 +65,6 @@ def test_every_setting_comes_from_the_environment_and_an_option_goes_first(qrowd
         "QROWD_BASE_URL": "https://example.org/",
         "QROWD_TRUSTED_HOST": "a.example b.example:81",
         "QROWD_TRUSTED_PROXY": "10.0.0.0/8 ::1",
-        "QROWD_LINK_KEY_HOST": "keys.example",
         "QROWD_PER_MINUTE": "7",
         "QROWD_SECRET": secret,
         "QROWD_LOG_LEVEL": "warning",
@@ -78,7 +77,7 @@ def test_every_setting_comes_from_the_environment_and_an_option_goes_first(qrowd
     assert settings.base_url == "https://example.org"
     assert settings.trusted_hosts == ("a.example", "b.example:81")
     assert settings.trusted_proxies == ("10.0.0.0/8", "::1")
-    assert (settings.key_hosts, settings.per_minute, settings.secret) == (("keys.example",), 9, secret)
+    assert (settings.per_minute, settings.secret) == (9, secret)
     assert settings.log_level == "warning"
     assert "https://example.org/owner/enter/" in outcome.out
     assert secret not in outcome.out + outcome.err + repr(settings)

@@ -50,14 +50,6 @@ def serve(
         list[str] | None,
         option(help="Proxies whose X-Forwarded-For is trusted.", metavar="ADDRESSES", envvar="QROWD_TRUSTED_PROXY"),
     ] = None,
-    key_host: Annotated[
-        list[str] | None,
-        option(
-            help="Further hosts from which keys of signed links are fetched.",
-            metavar="HOSTS",
-            envvar="QROWD_LINK_KEY_HOST",
-        ),
-    ] = None,
     retention_days: RetentionDays = None,
     per_minute: Annotated[
         int, option(help="Judgments that one assessor may send per minute.", min=1, envvar="QROWD_PER_MINUTE")
@@ -97,7 +89,6 @@ def serve(
         base_url=address,
         trusted_hosts=(*hosts, *(trusted_host or ())),
         trusted_proxies=tuple(trusted_proxy or ()),
-        key_hosts=tuple(key_host or ()),
         per_minute=per_minute,
         retention_days=retention_days,
         secret=os.environ.get("QROWD_SECRET", "").strip(),

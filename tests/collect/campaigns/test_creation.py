@@ -12,6 +12,7 @@ from sqlalchemy.pool import StaticPool
 
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
 from qrowd.collect.campaigns.material import material_of
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.protocol import Material, Question
@@ -42,7 +43,7 @@ def grades():
         lease_minutes=12.5,
         consent="May we?",
         instructions="Read.",
-        crowd={"mturk": {"sandbox": True, "frame_height": 0}},
+        panel=PanelTable(codes={"completed": "C1"}),
     )
 
 
@@ -171,11 +172,11 @@ def test_settings_are_read_as_they_were(connection):
     row = materials.find_campaign(connection, number)
     said = read_settings(row)
     assert (said.protocol, said.arms[""].settings, said.journey) == ("grades", grades().settings, grades().journey)
-    assert (said.lease_seconds, said.consent, said.instructions, said.crowd) == (
+    assert (said.lease_seconds, said.consent, said.instructions, said.panel) == (
         750,
         "May we?",
         "Read.",
-        grades().crowd,
+        grades().panel,
     )
     assert not said.together
     assert json.loads(json.dumps(row.settings)) == row.settings

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.collect.campaigns.crowd import PROLIFIC_KEYS, crowd_of
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.protocols.schema import SchemaError
 from qrowd.collect.protocols.settings import JourneySettings, MagnitudeSettings
@@ -94,7 +94,7 @@ REFUSED = [
         "magnitude.kk: there is no such key; choose from k, redundancy, min_seconds, clock, r",
     ),
     (table(journey={"consent": 1}), "journey.consent: 1 cannot be used; write true or false"),
-    (table(prolific={}), "prolific.codes: 'completed' is missing"),
+    (table(panel={}), "panel.codes: 'completed' is missing"),
     (table(topics=[]), "topics: there are none; add at least one topic"),
     (table(topics={}), "topics: {} cannot be used; give a list"),
     (table(topics=[3]), "topics[0]: 3 cannot be used; give a table of keys and values"),
@@ -240,61 +240,43 @@ def test_any_label_without_blanks_comes_back_from_the_table(label, text):
     assert plan_from_table(table_from_plan(plan)) == plan
 
 
-# ---- platforms
+# ---- the panel
 
 
-CROWD = {
-    "prolific": {"codes": {"completed": "C1", "failed": "F1"}, "verified": True, "audience": "judge.example.org"},
-    "panel": {"links": {"completed": "https://panel.example/done?ok=1"}},
-    "mturk": {"sandbox": False, "frame_height": 800},
-}
+PANEL = {"links": {"completed": "https://panel.example/done?ok=1"}}
 
 
-def test_platforms_are_whole_and_stay_as_they_are():
-    crowd = crowd_of(CROWD)
-    assert crowd["prolific"]["jwks_url"] == PROLIFIC_KEYS
-    assert crowd["panel"]["parameter"] == "id"
-    assert crowd_of(crowd) == crowd
-    plan = plan_from_table(table(**CROWD))
-    assert plan.crowd == crowd
+def test_a_panel_is_whole_and_stays_as_it_is():
+    plan = plan_from_table(table(panel=PANEL))
+    assert plan.panel == PanelTable(links=PANEL["links"], parameter="id")
     assert plan_from_table(table_from_plan(plan)) == plan
 
 
-def test_defaults_are_nobodys_to_change():
-    crowd_of({"panel": CROWD["panel"]})["panel"]["codes"]["completed"] = "X"
-    assert crowd_of({"panel": CROWD["panel"]})["panel"]["codes"] == {}
-
-
-def changed(platform, **changes):
-    return {platform: CROWD[platform] | changes}
+def changed(**changes):
+    return {"panel": PANEL | changes}
 
 
 @pytest.mark.parametrize(
-    ("crowd", "message"),
+    ("tables", "message"),
     [
-        ({"toloka": {}}, "toloka: there is no such key; choose from prolific, panel, mturk"),
-        ({"mturk": 3}, "mturk: 3 cannot be used; give a table"),
-        (changed("mturk", colour=1), "mturk.colour: there is no such key"),
-        (changed("mturk", sandbox="no"), "mturk.sandbox: 'no' cannot be used"),
-        (changed("mturk", frame_height=-1), "mturk.frame_height: -1 cannot be used"),
-        (changed("mturk", frame_height=True), "mturk.frame_height: True cannot be used"),
-        (changed("prolific", codes={}), "prolific.codes: 'completed' is missing"),
-        (changed("prolific", codes=[]), "prolific.codes: [] cannot be used"),
-        (changed("prolific", codes={"completed": "a b"}), "prolific.codes.completed: 'a b' cannot be used"),
-        (changed("prolific", codes={"completed": "a", "won": "b"}), "prolific.codes.won: there is no such outcome"),
-        (changed("prolific", audience=""), "prolific.audience: is missing"),
-        (changed("prolific", jwks_url="http://x.org/"), "prolific.jwks_url: 'http://x.org/' cannot be used"),
-        (changed("panel", secret_env="s3cret"), "panel.secret_env: 's3cret' cannot be used"),
-        (changed("panel", links={}), "panel.codes: 'completed' is missing"),
-        (changed("panel", links={"completed": "javascript:alert(1)"}), "panel.links.completed: 'javascript"),
-        (changed("panel", links={"completed": "https://"}), "panel.links.completed: 'https://' cannot"),
-        (changed("panel", links={"completed": "https://a@b.org/"}), "panel.links.completed: "),
-        (changed("panel", links={"completed": "https://b.org\\@c"}), "panel.links.completed: "),
-        (changed("panel", links={"completed": "https://[b/"}), "panel.links.completed: "),
-        (changed("panel", links={"completed": "https://b.org/\n"}), "panel.links.completed: "),
-        (changed("panel", parameter="a&b"), "panel.parameter: 'a&b' cannot be used"),
+        ({"toloka": {}}, "toloka: there is no such key"),
+        ({"panel": 3}, "panel: 3 cannot be used; give a table"),
+        (changed(colour=1), "panel.colour: there is no such key"),
+        (changed(codes=[]), "panel.codes: [] cannot be used"),
+        (changed(codes={"completed": "a b"}), "panel.codes.completed: 'a b' cannot be used"),
+        (changed(codes={"completed": "a", "won": "b"}), "panel.codes.won: there is no such outcome"),
+        (changed(parameter=""), "panel.parameter: is empty"),
+        (changed(secret_env="s3cret"), "panel.secret_env: 's3cret' cannot be used"),
+        (changed(links={}), "panel.codes: 'completed' is missing"),
+        (changed(links={"completed": "javascript:alert(1)"}), "panel.links.completed: 'javascript"),
+        (changed(links={"completed": "https://"}), "panel.links.completed: 'https://' cannot"),
+        (changed(links={"completed": "https://a@b.org/"}), "panel.links.completed: "),
+        (changed(links={"completed": "https://b.org\\@c"}), "panel.links.completed: "),
+        (changed(links={"completed": "https://[b/"}), "panel.links.completed: "),
+        (changed(links={"completed": "https://b.org/\n"}), "panel.links.completed: "),
+        (changed(parameter="a&b"), "panel.parameter: 'a&b' cannot be used"),
     ],
 )
-def test_platforms_that_cannot_work_are_refused(crowd, message):
+def test_a_panel_that_cannot_work_is_refused(tables, message):
     with pytest.raises(ArgumentError, match=re.escape(message)):
-        crowd_of(crowd)
+        plan_from_table(table(**tables))

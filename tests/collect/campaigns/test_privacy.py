@@ -36,7 +36,7 @@ REASON, COMMENT, DRAFT, OWNER = "marked-reason", "marked-comment-village", "mark
 MARKS = (NAME, PLATFORM_ID, SUBMISSION, ABOUT, REASON, COMMENT, DRAFT, OWNER)
 
 
-async def take_part(store: Store, provider: str = "prolific", *, comment: bool = True, steps: int = 60) -> int:
+async def take_part(store: Store, provider: str = "panel", *, comment: bool = True, steps: int = 60) -> int:
     """A person judges, with marked words in everything that they can write, and leaves a draft."""
     service = seeded(store, Clock(step=20.0), seed=5)
     about, submission = {"STUDY_ID": ABOUT}, "" if provider == "link" else SUBMISSION
@@ -60,7 +60,7 @@ async def take_part(store: Store, provider: str = "prolific", *, comment: bool =
     return person
 
 
-def filled(store: Store, provider: str = "prolific", *, steps: int = 10) -> int:
+def filled(store: Store, provider: str = "panel", *, steps: int = 10) -> int:
     """A campaign with two other people and the marked one, whom an owner excluded and took back; their number."""
     number = created(store, small_plan("grades", k=4, redundancy=3, reason="optional", journey={"consent": True}))
     token = store.write(lambda connection: invite(connection, number, NAME, NOW))
@@ -117,7 +117,7 @@ def files_of(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-@pytest.mark.parametrize("provider", ["prolific", "link"])
+@pytest.mark.parametrize("provider", ["panel", "link"])
 def test_after_a_deletion_nothing_of_the_person_is_in_the_tables_the_exports_or_copies(
     store: Store, opened: Callable[..., Store], tmp_path: Path, provider: str
 ) -> None:

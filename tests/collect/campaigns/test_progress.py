@@ -165,7 +165,7 @@ def test_assessors_who_had_every_topic_are_too_few_until_enough_others_are_invit
 
     clock = Clock()
     with open_store(tmp_path / "judgments.db") as store:
-        plan = replace(small_plan(), crowd={})
+        plan = replace(small_plan(), panel=None)
         store.write(lambda c: create_campaign(c, plan, clock()))
 
         def missing() -> int:

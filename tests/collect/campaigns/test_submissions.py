@@ -69,14 +69,14 @@ STEPS = st.lists(st.one_of(st.sampled_from("ABC"), st.just("work")), min_size=1,
 def test_every_unit_belongs_to_the_submission_it_was_finished_under(service: JudgingService, steps: list[str]) -> None:
     async def run() -> None:
         name, now, done = f"W{next(people)}", "first", {"first": 0}
-        who = await service.arrive("few", "mturk", name, submission=now)
+        who = await service.arrive("few", "panel", name, submission=now)
         for step in steps:
             if step == "work":
                 done[now] += await finish_one(service, who)
             else:
                 now = step
                 done = {**{k: v for k, v in done.items() if k != now}, now: done.get(now, 0)}
-                assert await service.arrive("few", "mturk", name, submission=now) == who
+                assert await service.arrive("few", "panel", name, submission=now) == who
         wanted = tuple(Submission(submission, "completed" if n else None) for submission, n in done.items())
         assert await service.submissions(who) == wanted
 
@@ -95,12 +95,12 @@ def test_a_practice_that_failed_belongs_to_its_submission_and_a_restarted_one_to
             await service.act(who, JudgeLine(line, "1"))
 
     async def run(service: JudgingService) -> tuple[Submission, ...]:
-        who = await service.arrive("lines", "mturk", "W1", submission="first")
+        who = await service.arrive("lines", "panel", "W1", submission="first")
         await fail(service, who)
-        await service.arrive("lines", "mturk", "W1", submission="second")
+        await service.arrive("lines", "panel", "W1", submission="second")
         await service.act(who, GoOn())
         await fail(service, who)
-        await service.arrive("lines", "mturk", "W1", submission="third")
+        await service.arrive("lines", "panel", "W1", submission="third")
         return await service.submissions(who)
 
     with open_store(tmp_path / "judgments.db") as store:

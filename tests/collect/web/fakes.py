@@ -24,11 +24,8 @@ from qrowd.collect.web.app import make_app
 from qrowd.collect.web.security import ServerSettings
 from webserver import BASE, SECRET, Browser
 
-CROWD = {
-    "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL", "screened_out": "COUT"}},
-    "panel": {"links": {"completed": "https://panel.test/done?who={id}&code={code}"}, "codes": {"completed": "P1"}},
-    "mturk": {"sandbox": False},
-}
+PANEL = {"links": {"completed": "https://panel.test/done?who={id}&code={code}"},
+         "codes": {"completed": "P1", "failed": "PFAIL", "screened_out": "POUT"}}  # fmt: skip
 DOCUMENT = DocumentView(0, 2, 1, None, (False, False), (False, False), (), "optional")
 
 
@@ -185,7 +182,7 @@ def fill(connection: Any) -> dict[str, str]:
             "name": name, "title": f"Title {name}", "status": "running", "seed": 1,
             "settings": {
                 "arms": [{"name": "", "protocol": "magnitude", "settings": {}, "instructions": ""}],
-                "crowd": CROWD if name == "one" else {},
+                "panel": PANEL if name == "one" else None,
             }, "created": NOW,
         }  # fmt: skip
         numbers[name] = connection.execute(insert(campaign_table).values(row)).inserted_primary_key[0]

@@ -247,7 +247,6 @@ GALLERY: dict[str, Page] = {
     "feedback": page(FeedbackView(False, False, "Fair", ("Good", "Excellent"), "It names two of the causes.")),
     "feedback-pair": page(FeedbackView(True, True, "left", ("left",), "")),
     "end": page(DONE, link="https://app.prolific.com/submissions/complete?cc=C0FFEE", code="C0FFEE"),
-    "end-mturk": page(DONE, link="https://www.mturk.com/mturk/externalSubmit?assignmentId=A1&workerId=W1"),
     "end-early": page(EndView("completed", early=True, another=True)),
     "end-code": page(DONE, code="BIRD-77"),
     "end-failed": page(EndView("failed", another=True)),

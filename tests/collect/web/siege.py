@@ -37,12 +37,9 @@ CAMPAIGNS = ("sizes", "stars", "pairs")
 WITH_GOLD = {"known": "grades", "knownpairs": "preference"}  # gold questions among the documents
 N = 8
 CODES = {name: f"CODE{name.upper().replace('_', '')}" for name in ("completed", "failed", "screened_out")}
-CROWD = {
-    "prolific": {"codes": CODES},
-    "panel": {"codes": CODES, "links": {"completed": "https://panel.test/back?who={id}&code={code}"}},
-    "mturk": {"sandbox": False},
-}
-PROVIDERS = ("link", "prolific", "panel", "mturk")
+PANEL = {"codes": CODES, "links": {"completed": "https://panel.test/back?who={id}&code={code}"},
+         "submission": "taking"}  # fmt: skip
+PROVIDERS = ("link", "panel")
 QUESTION = {"text": "What is looked for?", "options": ["a", "b", "the right one", "d"], "correct": 2}
 ROWS = 9_400_000  # the numbers of rows begin here
 
@@ -55,7 +52,7 @@ def table(name: str, protocol: str, **settings: Any) -> dict[str, Any]:
         "campaign": {"name": name, "title": f"Judging {name}", "protocol": protocol, "seed": 3, "consent": "May we?"},
         protocol: settings,
         "journey": {"another": False, "restart": False},
-        **CROWD,
+        "panel": PANEL,
         "topics": [
             {"label": f"LBLTOPIC{i}", "title": f"Water {i}", "pool": labels, "context": ["a snippet"], **checks,
              "systems": {"SYSONE": labels, "SYSTWO": labels[::-1]}}
@@ -178,7 +175,7 @@ class Walker:
 
     def __post_init__(self) -> None:
         self.browser = Browser(self.fort.app, self.fort.base)
-        self.inside = f"/mturk/{self.campaign}" if self.provider == "mturk" else f"/c/{self.campaign}"
+        self.inside = f"/c/{self.campaign}"
 
     @property
     def page(self) -> Answer:
@@ -191,20 +188,9 @@ class Walker:
 
     @property
     def door(self) -> str:
-        number = f"{sum(map(ord, self.who)):024x}"
-        match self.provider:
-            case "link":
-                return f"/join/{self.fort.links[f'{self.campaign} {self.who}']}"
-            case "prolific":
-                ids = {"PROLIFIC_PID": number, "STUDY_ID": "a" * 24, "SESSION_ID": "b" * 24, **self.changes}
-                return f"/p/{self.campaign}?{urlencode(ids)}"
-            case "panel":
-                return f"/panel/{self.campaign}?{urlencode({'id': self.who, **self.changes})}"
-        ids = {
-            "assignmentId": "3A", "hitId": "3H", "workerId": f"W{number}",
-            "turkSubmitTo": "https://www.mturk.com/", **self.changes,
-        }  # fmt: skip
-        return f"/mturk/{self.campaign}?{urlencode(ids)}"
+        if self.provider == "link":
+            return f"/join/{self.fort.links[f'{self.campaign} {self.who}']}"
+        return f"/panel/{self.campaign}?{urlencode({'id': self.who, 'taking': 'first', **self.changes})}"
 
     def get(self, path: str) -> Answer:
         self.seen.append(self.browser.get(path))

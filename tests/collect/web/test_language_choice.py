@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from collect.web.siege import CROWD, Fort
+from collect.web.siege import Fort
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.errors import QrowdError
 from webserver import Browser
@@ -80,13 +80,6 @@ def test_no_other_site_chooses_a_language_or_where_the_choice_leads(place: Fort)
 def test_a_cookie_that_somebody_made_up_chooses_nothing(place: Fort) -> None:
     for made_up in ("xx", "../../etc/passwd", "<script>", "de-" * 200):
         assert language_of(Browser(place.app, cookies={"qrowd-language": made_up}).get("/").text) == "en"
-
-
-def test_a_frame_of_mturk_offers_no_choice_that_no_cookie_would_keep(place: Fort) -> None:
-    assert "mturk" in CROWD
-    assert (
-        'action="/language"' not in Browser(place.app).get("/mturk/sizes?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE").text
-    )
 
 
 def test_a_campaign_keeps_its_language_and_refuses_what_is_no_tag(place: Fort) -> None:

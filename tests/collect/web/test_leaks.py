@@ -65,10 +65,9 @@ def test_a_magnitude_unit_says_nothing_however_it_ends(place: Fort, end: str, pr
     walker.come().walk(**ENDS[end])
     outcome = "failed" if end == "hurried" else end
     assert walker.view == "end"
-    has_code = provider in ("prolific", "panel") and outcome in CODES
+    has_code = provider == "panel" and outcome in CODES
     codes = {CODES[outcome]} if has_code else set()
     check(walker, codes)
-    assert ("externalSubmit" in walker.page.text) == (provider == "mturk")
     assert (CODES.get(outcome, "CODE") in walker.page.text) == has_code
     if end in ("failed", "hurried"):
         assert any('data-view="revision"' in answer.text for answer in walker.seen)
@@ -82,7 +81,7 @@ def test_grades_and_pairs_say_nothing(place: Fort, campaign: str, provider: str)
         walker.who = invited(place, campaign, "leaks")
     walker.come().walk()
     assert walker.view == "end"
-    check(walker, {CODES["completed"]} if provider in ("prolific", "panel") else set())
+    check(walker, {CODES["completed"]} if provider == "panel" else set())
 
 
 @pytest.mark.parametrize("campaign", list(WITH_GOLD))
@@ -109,13 +108,7 @@ def vocabulary(text: str) -> set[str]:
 
 def ids(seed: str, provider: str) -> dict[str, str]:
     """A taking of the task that is nobody else's."""
-    number = f"{sum(ord(c) * 31**i for i, c in enumerate(seed + provider)) % 16**12:024x}"
-    match provider:
-        case "prolific":
-            return {"PROLIFIC_PID": number, "SESSION_ID": number[::-1]}
-        case "mturk":
-            return {"workerId": f"W{number}", "assignmentId": f"3{number}"}
-    return {}
+    return {"taking": f"{seed}-1"} if provider == "panel" else {}
 
 
 def invited(place: Fort, campaign: str, name: str) -> str:
@@ -169,11 +162,8 @@ def test_nothing_that_comes_with_the_program_tells(place: Fort) -> None:
         "/c/sizes",
         "/c/none",
         "/join/none",
-        "/p/sizes",
-        "/p/none",
         "/panel/sizes",
-        "/mturk/sizes",
-        "/mturk/sizes?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H",
+        "/panel/none",
         "/static/none",
         "/health",
         "/owner",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from collect.web.payloads import PAYLOADS
 from collect.web.siege import fort, template
 from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
 from webserver import Answer, Browser, listening
@@ -41,8 +42,8 @@ def plan() -> Plan:
     )
     grades = settings_of("grades", {"scale": "binary", "k": 2, "redundancy": 1})
     topic = TopicPlan("t", "styles", ("a", "b"))
-    crowd = {"panel": {"codes": {"completed": "P1"}}}
-    return Plan("styled", "Styled", grades, (topic,), documents, 5, JourneySettings(consent=False), crowd=crowd)
+    panel = PanelTable(codes={"completed": "P1"})
+    return Plan("styled", "Styled", grades, (topic,), documents, 5, JourneySettings(consent=False), panel=panel)
 
 
 def test_html_with_its_own_styles_shows_them_and_nothing_else(tmp_path: Path, browser: "Chromium") -> None:

@@ -10,7 +10,6 @@ HEAVY = {
         "argon2",
         "cryptography",
         "httpx",
-        "jwt",
         "matplotlib",
         "numba",
         "pandas",

@@ -10,6 +10,7 @@ from collect.web.payloads import PAYLOADS
 from collect.web.siege import fort, template
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
@@ -52,7 +53,7 @@ def hostile_plan() -> Plan:
     journey = JourneySettings(consent=True, another=True, restart=True)
     return Plan(
         "hostile", PAYLOADS[7], grades, tuple(topics), tuple(documents), 5, journey,
-        consent=every, instructions=every, crowd={"panel": {"codes": {"completed": "P1"}}},
+        consent=every, instructions=every, panel=PanelTable(codes={"completed": "P1"}),
     )  # fmt: skip
 
 

@@ -164,7 +164,7 @@ def test_the_printed_link_lets_one_browser_in_and_no_other(place: Fort) -> None:
 
 
 def test_a_signed_arrival_ends_the_sessions_of_who_only_typed_the_id(place: Fort) -> None:
-    squatter = place.walker("sizes", "prolific").come()
+    squatter = place.walker("sizes", "panel").come()
     assert squatter.browser.get("/c/sizes").status == 200
     arrive_signed(place)
     assert squatter.browser.get("/c/sizes").status == 403
@@ -172,11 +172,10 @@ def test_a_signed_arrival_ends_the_sessions_of_who_only_typed_the_id(place: Fort
 
 
 def arrive_signed(place: Fort) -> None:
-    """Prolific vouches for somebody."""
-    number = place.walker("sizes", "prolific").door.split("PROLIFIC_PID=")[1][:24]
-    said = {"c": "sizes", "p": "prolific", "x": number, "i": "signed", "a": {"submission": "b" * 24}}
+    """A panel vouches for somebody."""
+    said = {"c": "sizes", "x": "ann", "i": "signed", "s": "first"}
     ticket = place.app.state.server.form_token("arrival", said)
-    assert Browser(place.app).post("/p/sizes", {"csrf": ticket}).status == 303
+    assert Browser(place.app).post("/panel/sizes", {"csrf": ticket}).status == 303
 
 
 @pytest.mark.parametrize(
@@ -186,13 +185,13 @@ def arrive_signed(place: Fort) -> None:
         True,
     ],
 )
-def test_whom_prolific_vouched_for_is_nobodys_who_only_types_the_id(place: Fort, before: bool) -> None:
+def test_whom_a_panel_vouched_for_is_nobodys_who_only_types_the_id(place: Fort, before: bool) -> None:
     if before:
-        place.walker("sizes", "prolific").come()
+        place.walker("sizes", "panel").come()
     arrive_signed(place)
-    again = place.walker("sizes", "prolific")
+    again = place.walker("sizes", "panel")
     page = again.get(again.door)
-    again.post("/p/sizes", {"csrf": page.field("csrf")})
+    again.post("/panel/sizes", {"csrf": page.field("csrf")})
     assert again.page.status == 422
     assert "on the platform again" in again.page.text
     assert again.browser.cookies == {}
@@ -244,7 +243,7 @@ def expected(method: str, path: str, actor: str) -> set[int]:
             if not mine:
                 return {403}
             return {422} if rest == ["act"] and actor == "excluded" else {204} if rest == ["draft"] else {200, 303}
-        case ["p" | "panel" | "mturk", _, *_]:
+        case ["panel", _]:
             return {400} if method == "GET" else {403}  # no ids; no ticket
     raise AssertionError(f"{path}: say who may have this")
 

@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from qrowd import tables, trec
-from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.known_answers import (
     find_checks,
     gold_questions,
@@ -78,7 +77,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     [campaign] name, title, protocol, seed, lease_minutes, consent, instructions, practice_instructions, checks,
     questions, preset, language, retention_days.
     [magnitude], [grades] or [preference], or [arms.NAME.PROTOCOL] for each of several arms: settings. [journey]:
-    settings. [prolific], [panel], [mturk]: platforms.
+    settings. [panel]: where assessors come from.
     [question]: a question about systems, with runs and models (files); it decides what is judged.
     [gold]: settings of gold questions, which the file `gold` holds.
     [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
@@ -268,7 +267,7 @@ def _read(folder: Folder, toml: str) -> Plan:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
-    allowed = ("campaign", *SETTINGS, "arms", "journey", *KEYS, "question", "gold", "files")
+    allowed = ("campaign", *SETTINGS, "arms", "journey", "panel", "question", "gold", "files")
     reading = Reading(folder, toml, {})
     try:
         for key in table:

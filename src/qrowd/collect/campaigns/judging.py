@@ -18,11 +18,11 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor, page_id, place_of
 from qrowd.collect.campaigns.campaign_reader import CampaignMemory, CampaignReader
-from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.document_rows import document_texts
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.campaigns.messages import messages_of_page
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt, UnitSoFar
+from qrowd.collect.campaigns.panel import PROVIDER
 from qrowd.collect.campaigns.reopening import first_reopened, reopened_page, reopened_view
 from qrowd.collect.campaigns.submissions import (
     MOST,
@@ -315,7 +315,7 @@ class JudgingService:
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
             row = answers.find_draft(reader.connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
-        named = assessor.provider not in KEYS
+        named = assessor.provider != PROVIDER
         page = self._page_of_view(
             reader, assessor.name, view, assignment, named=named, draft=draft, pseudonym=assessor.pseudonym or ""
         )
@@ -326,7 +326,7 @@ class JudgingService:
     ) -> Page:
         """The document of an answer that an owner asks its author to consider again."""
         view = reopened_view(assignment, reopened)
-        named = assessor.provider not in KEYS
+        named = assessor.provider != PROVIDER
         page = self._page_of_view(reader, assessor.name, view, assignment, named=named)
         return replace(page, shown=reopened_page(reopened, reader.settings.version))
 

@@ -22,6 +22,7 @@ from qrowd.collect.campaigns.documents import (
 )
 from qrowd.collect.campaigns.gold_questions import GoldQuestion, gold_problems
 from qrowd.collect.campaigns.guidelines import guidelines_problems
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.campaigns.question_settings import QuestionSettings, question_problems, settings_with_question
 from qrowd.collect.campaigns.web_pages import MAX_IMAGES, MAX_SITES, sites_of
 from qrowd.collect.protocols.instructions import PRACTICE, magnitude_instructions
@@ -82,7 +83,7 @@ class Plan:
     questions : whether every topic has a question, or none has; None for those that are given.
     instructions, practice_instructions : for the documents and for the practice. A campaign of magnitudes has our own
         where they are missing. preset : the name of a protocol from which settings were taken, for `overrides`.
-    crowd : one table per platform, as `crowd_of` makes it. question : about systems, which decides what is judged.
+    panel : that assessors come from. question : about systems, which decides what is judged.
     gold : how the gold questions of the topics are used; None without any.
     language : of the interface, such as "de"; "" for the one that each browser asks for.
     retention_days : for which names are kept after the campaign was stopped; None for as long as the server says.
@@ -110,7 +111,7 @@ class Plan:
     checks: bool = True
     questions: bool | None = None
     preset: str = ""
-    crowd: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    panel: PanelTable | None = None
     question: QuestionSettings | None = None
     n_flattened: int = 0
     gold: GoldSettings | None = None

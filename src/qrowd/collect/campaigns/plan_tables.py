@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
 from qrowd.collect.campaigns.documents import MAX_CHARACTERS, DocumentPlan
 from qrowd.collect.campaigns.gold_questions import gold_labels
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.campaigns.plan import Plan, TopicPlan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.sandbox import for_sandbox
@@ -93,9 +93,7 @@ class PlanTable:
     preference: PreferenceSettings | None = None
     arms: dict[str, ArmTable] = field(default_factory=dict)
     journey: JourneySettings = field(default_factory=JourneySettings)
-    prolific: ProlificTable | None = None
     panel: PanelTable | None = None
-    mturk: MturkTable | None = None
     question: QuestionSettings | None = None
     gold: GoldSettings | None = None
 
@@ -132,7 +130,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             checks=head.checks,
             questions=head.questions,
             preset=head.preset,
-            crowd=platforms_of(whole),
+            panel=whole.panel,
             question=whole.question,
             gold=whole.gold,
             language=head.language,
@@ -179,7 +177,7 @@ def table_from_plan(plan: Plan) -> dict[str, Any]:
         "campaign": {key: getattr(plan, key) for key in HEAD if key not in ("protocol", *OF_DOCUMENTS)},
         **_settings_tables(plan),
         "journey": to_table(plan.journey),
-        **{name: dict(part) for name, part in plan.crowd.items()},
+        **({} if plan.panel is None else {"panel": vars(plan.panel)}),
         **({} if plan.question is None else {"question": {**plan.question.short(), "content": plan.question.content}}),
         **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
         "topics": plain(tuple[TopicPlan, ...], plan.topics),

@@ -64,7 +64,7 @@ class Progress:
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
         is less; None where nobody can tell: not running, nothing left, or fewer than 5 units done in that time.
-    missing : assessors whom a running campaign without a crowd platform needs at least beside those who came or are
+    missing : assessors whom a running campaign without a panel needs at least beside those who came or are
         invited, because nobody gets two units of a topic. question : how far the question is that the campaign carries;
     its units are documents, and its slots are made when a document is drawn.
     """
@@ -149,7 +149,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     if predictable and work.begun is not None and work.recent >= LEAST:
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
-    waits = row.status == "running" and not asked.crowd and asked.question is None
+    waits = row.status == "running" and asked.panel is None and asked.question is None
     first = int(at // HOUR) - HOURS + 1
     by_hour = counts.answers_by_hour(connection, row.id, protocols.values(), first * HOUR)
     return Progress(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.protocols.instructions import as_written
 from qrowd.collect.protocols.schema import read
 from qrowd.collect.protocols.settings import (
@@ -67,7 +68,7 @@ class CampaignSettings:
     consent: str
     instructions: str
     practice_instructions: str
-    crowd: Mapping[str, Mapping[str, Any]]
+    panel: PanelTable | None
     frames: tuple[str, ...]
     question: Mapping[str, Any] | None = None
     seed: int = 0
@@ -115,7 +116,7 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         table["consent"],
         texts["instructions"],
         texts["practice_instructions"],
-        table["crowd"],
+        None if table["panel"] is None else read(PanelTable, table["panel"]),
         tuple(table["frames"]),
         table.get("question"),
         row.seed,

@@ -191,7 +191,7 @@ assessor = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("campaign_id", Key, _of("campaign"), nullable=False),
     Column("name", Text, nullable=False),  # in exports only where names are asked for
-    Column("provider", Text, nullable=False),  # link, prolific, panel, mturk, api, model
+    Column("provider", Text, nullable=False),  # link, panel, api, model
     Column("external_id", Text, nullable=False),
     Column("identified", Text, nullable=False),  # link, url, signed, key: how far the identity can be trusted
     Column("status", Text, nullable=False),

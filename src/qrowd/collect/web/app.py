@@ -20,8 +20,7 @@ from starlette.types import Scope
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
-from qrowd.collect.web import assessor, health, language_choice, privacy_page, rendering, shown, sign_up
-from qrowd.collect.web.crowd import mturk, panel, prolific
+from qrowd.collect.web import assessor, health, language_choice, panel, privacy_page, rendering, shown, sign_up
 from qrowd.collect.web.language_choice import language_of
 from qrowd.collect.web.languages import ENGLISH
 from qrowd.collect.web.logs import RequestLog
@@ -74,9 +73,7 @@ def make_app(
             *shown.ROUTES,
             *sign_up.ROUTES,
             *privacy_page.ROUTES,
-            *prolific.ROUTES,
             *panel.ROUTES,
-            *mturk.ROUTES,
             *health.ROUTES,
             *language_choice.ROUTES,
             *routes,

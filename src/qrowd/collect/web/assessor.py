@@ -21,9 +21,9 @@ from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.invitations import Invitation, find_invitation
 from qrowd.collect.store.sessions import hashed
-from qrowd.collect.web.crowd import with_completion_link
 from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd.collect.web.language_choice import choice_of, language_of
+from qrowd.collect.web.panel import with_completion_link
 from qrowd.collect.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
 from qrowd.collect.web.rendering import render_landing
 from qrowd.collect.web.security import with_frames
@@ -64,7 +64,7 @@ async def current_page(
     server = server_of(request)
     page = await with_completion_link(server, identity, page or await server.service.page(identity.assessor))
     page = server.with_image_addresses(page)
-    typed, status, headers = None, 200, with_frames(identity.headers, page.frames)
+    typed, status, headers = None, 200, with_frames({}, page.frames)
     if problem is not None:
         status, headers = problem.status, {**headers, **problem.headers}
         if form is not None and same_place(page, form):
@@ -73,7 +73,7 @@ async def current_page(
                 page = replace(page, key=form["key"])
     options: dict[str, Any] = {"csrf": identity.csrf, "base": identity.base, "problem": problem, "typed": typed}
     options["tag"], whole = language_of(request, page.language), not wants_data(request)
-    if whole and not identity.framed:  # in a frame no cookie would be kept
+    if whole:
         options["choice"] = choice_of(request, identity.base)
     return HTMLResponse(await server.draw(page, whole=whole, **options), status, headers)
 
@@ -116,7 +116,7 @@ async def take_action(request: Request, identity: Identity, form: Form) -> Respo
         if wants_data(request) or problem.status not in RETRY:
             raise problem from error
         return await current_page(request, identity, problem=problem, form=form)
-    if not identity.framed and not wants_data(request):
+    if not wants_data(request):
         return RedirectResponse(identity.base, 303)
     return await current_page(request, identity, page=receipt.page)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
@@ -189,27 +189,20 @@ def _said(notice: str, problem: Refusal | None, messages: tuple[PageMessage, ...
 
 @dataclass(frozen=True)
 class Exit:
-    """The way back to a platform: a link, or a form where `fields` are to be posted."""
+    """The way back to a panel."""
 
     label: str
     address: str
-    fields: tuple[tuple[str, str], ...] | None
 
 
 def _exit(link: str | None) -> Exit | None:
-    """The way out; none for an address that is not of the web. MTurk wants its fields by POST."""
+    """The way out; none for an address that is not of the web."""
     if link is None:
         return None
     parts = urlsplit(link)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         return None
-    label = texts.platform(link)
-    if parts.path.endswith("/mturk/externalSubmit"):
-        if parts.scheme != "https" or parts.netloc not in texts.MTURK_HOSTS:
-            return None
-        address = urlunsplit((parts.scheme, parts.netloc, quote(parts.path), "", ""))
-        return Exit(label, address, tuple(parse_qsl(parts.query, keep_blank_values=True)))
-    return Exit(label, link, None)
+    return Exit(texts.platform(link), link)
 
 
 def _until(seconds: float | None, words: Language) -> tuple[str, str] | None:

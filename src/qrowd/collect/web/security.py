@@ -51,8 +51,6 @@ class ServerSettings:
     judgments_per_minute, drafts_per_minute : what one assessor may send.
     environ : where the secrets of platforms are, under the names that campaigns give.
     session_seconds : for which a session is believed without asking the store again.
-    key_hosts : from which a campaign may have the keys of signed links fetched; nothing else that a campaign names is.
-    loopback : whether a platform may be asked on this machine without https; for tests.
     body_seconds : for which the server waits for the next part of a body.
     """
 
@@ -64,8 +62,6 @@ class ServerSettings:
     drafts_per_minute: int = 120
     session_seconds: float = 30.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-    key_hosts: tuple[str, ...] = ("api.prolific.com",)
-    loopback: bool = False
     body_seconds: float = 30.0
 
     def __post_init__(self) -> None:

@@ -84,9 +84,7 @@ class Identity:
     """A signed-in assessor, and how their pages are reached.
 
     external : the id on the platform they come from. csrf : the token of their forms. base : the address of their
-    pages. framed : the pages are in a frame of the platform, where the answer to a form is the next page itself and
-    not a redirect. about : what the platform says about this submission. headers : of every page.
-    language : of the campaign; "" for the browser's.
+    pages. language : of the campaign; "" for the browser's.
     """
 
     assessor: int
@@ -95,9 +93,6 @@ class Identity:
     external: str
     csrf: str = field(repr=False)
     base: str
-    framed: bool = False
-    about: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
 
 
@@ -111,7 +106,6 @@ class Server:
     settings: ServerSettings
     clock: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic  # for durations: it never goes back
-    keys: dict[str, Any] = field(default_factory=dict)  # qrowd.collect.web.crowd.prolific.Keys, by address
     signer: Signer = field(init=False)
     origins: frozenset[str] = field(init=False)
     judging: Limiter = field(init=False)

@@ -36,8 +36,8 @@ GARBAGE = (20_000, 20, 50)  # objects, and rounds, after which garbage is search
 class Serving:
     """The settings of a server process; `check` refuses wrong ones before anything is opened or shown.
 
-    database : of the store. base_url : the address as browsers know it.
-    trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
+    database : of the store. base_url : the address as browsers know it. trusted_hosts, trusted_proxies : as in
+    `ServerSettings`. per_minute :
     judgments of one assessor. log_level : as in `set_up_logs`.
     retention_days : for campaigns that do not say how long names are kept after their end; None for ever.
     """
@@ -48,7 +48,6 @@ class Serving:
     base_url: str = "http://127.0.0.1:8000"
     trusted_hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
-    key_hosts: tuple[str, ...] = ()
     per_minute: int = 60
     secret: str = field(default="", repr=False)  # hexadecimal; "" for the one that the store holds
     log_level: LogLevel = "info"
@@ -61,7 +60,6 @@ class Serving:
             secret=secret,
             trusted_hosts=self.trusted_hosts,
             trusted_proxies=self.trusted_proxies,
-            key_hosts=(*ServerSettings.key_hosts, *self.key_hosts),
             judgments_per_minute=self.per_minute,
         )
 

@@ -13,13 +13,12 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.sandbox import POLICY
 from qrowd.collect.campaigns.web_pages import HTML
-from qrowd.collect.web.crowd.mturk import FRAMED_BY
 from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.problems import not_found
 from qrowd.collect.web.server import DAY, server_of
 
 SANDBOXED = {
-    "content-security-policy": POLICY.format(ancestors=" ".join(["'self'", *FRAMED_BY])),
+    "content-security-policy": POLICY.format(ancestors="'self'"),
     "referrer-policy": "no-referrer",
     "x-dns-prefetch-control": "off",
 }

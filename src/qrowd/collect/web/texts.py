@@ -276,9 +276,4 @@ def announcement(view: View) -> Message:
 def platform(link: str) -> Message:
     """What the button says that leads back to where the assessor came from."""
     host = link.split("/")[2].rsplit(":", 1)[0] if link.count("/") >= 2 else ""
-    if host == "app.prolific.com":
-        return Message("Finish on Prolific")
-    return Message("Submit HIT") if host in MTURK_HOSTS else Message("Finish")
-
-
-MTURK_HOSTS: Final = ("www.mturk.com", "workersandbox.mturk.com")
+    return Message("Finish on Prolific") if host == "app.prolific.com" else Message("Finish")

@@ -17,6 +17,7 @@ from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.events import (
     Action,
@@ -51,15 +52,9 @@ from qrowd.collect.store.accounts import add_account, hash_password
 from qrowd.collect.store.engine import open_store
 from webserver import BASE, Browser, Place, listening, serving
 
-CROWD = {
-    "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL"}},
-    "panel": {
-        "codes": {"completed": "P1"},
-        "links": {"completed": "https://panel.test/done?code={code}"},
-        "secret_env": "PANEL_KEY",
-    },
-    "mturk": {},
-}
+PANEL = PanelTable(
+    codes={"completed": "P1"}, links={"completed": "https://panel.test/done?code={code}"}, secret_env="PANEL_KEY"
+)
 HOSTILE = "<img/src=x/onerror=alert(1)>"
 PASSWORD = "correct horse battery"
 
@@ -71,7 +66,7 @@ def small_plan() -> Plan:
     topics = (TopicPlan("t1", "Ducks", labels[:6]), TopicPlan("t2", f"Geese {HOSTILE}", labels[1:]))
     settings = GradesSettings(k=3, redundancy=3)
     journey = JourneySettings(consent=False)
-    return Plan("small", f"Birds {HOSTILE}", settings, topics, documents, 7, journey, crowd=CROWD)
+    return Plan("small", f"Birds {HOSTILE}", settings, topics, documents, 7, journey, panel=PANEL)
 
 
 def likely(view: View, rng: random.Random, clock: Clock) -> Action | None:
@@ -129,7 +124,7 @@ async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str) -> None:
         store.write(lambda c, plan=plan: create_campaign(c, plan, clock.now))
     for plan in plans:
         people = [await service.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
-        people.append(await service.arrive(plan.name, "prolific", stranger, identified="url"))
+        people.append(await service.arrive(plan.name, "panel", stranger, identified="url"))
         for i, one in enumerate(people):
             await judge(service, clock, one, rng, 12 if i == 3 else 300 if demo else 10_000)
         await admin.exclude(plan.name, "cleo", f"always the same {stranger}")

@@ -38,9 +38,7 @@ def begin_session(made: Estate, tab: Page, tag: str) -> None:
 
 def paths(made: Estate) -> list[str]:
     own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/agreement", "/payment", "/settings")]
-    other = [
-        f"/owner/c/small{path}" for path in ("/platforms", "/invitations", "/export", "/review", "/members", "/log")
-    ]
+    other = [f"/owner/c/small{path}" for path in ("/panel", "/invitations", "/export", "/review", "/members", "/log")]
     pages = ["/owner", "/owner/new", "/owner/keys", "/owner/accounts"]
     return [*pages, *own, *other, made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE)]
 
@@ -73,13 +71,13 @@ def test_the_language_is_chosen_on_the_page_and_what_is_copied_is_said_in_it(bro
     tab.goto(made.store.write(lambda c: owner_link(c, made.address, made.clock())))
     tab.get_by_role("button", name="Anmelden").click()
     expect(tab.get_by_role("heading", name="Kampagnen", exact=True)).to_be_visible()
-    tab.goto(f"{made.address}/owner/c/small/platforms")
+    tab.goto(f"{made.address}/owner/c/small/panel")
     tab.get_by_role("button", name="Kopieren").first.click()
     expect(tab.locator("[data-copied]").first).to_have_text("Ausgewählt: Zum Kopieren Strg+C drücken.")
     tab.locator(".language summary").click()
     tab.get_by_role("button", name="日本語").click()
     expect(tab.locator("html")).to_have_attribute("lang", "ja")
-    expect(tab).to_have_url(f"{made.address}/owner/c/small/platforms")
+    expect(tab).to_have_url(f"{made.address}/owner/c/small/panel")
     tab.goto(f"{made.address}/owner/c/small")
     expect(tab.locator(".tabbar").first).to_contain_text("判定者")
     context.close()

@@ -421,13 +421,10 @@ def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
         assert words in text_of(answer.text)
 
 
-def test_platforms_tell_what_to_paste_and_which_secrets_are_missing(made: Estate) -> None:
-    page = html.unescape(made.owner().get("/owner/c/small/platforms").text)
-    values = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-    assert f"{BASE}/p/small?{values}" in page
-    assert f"{BASE}/panel/small?id=ID" in page
-    assert f'"{BASE}/mturk/small"' in page
-    assert "CDONE" in page
+def test_the_page_of_the_panel_tells_what_to_paste_and_whether_the_key_is_missing(made: Estate) -> None:
+    page = html.unescape(made.owner().get("/owner/c/small/panel").text)
+    assert f"{BASE}/panel/small?id=ID&signature=SIGNATURE" in page
+    assert "P1" in page
     assert "PANEL_KEY is missing" in text_of(page)
 
 

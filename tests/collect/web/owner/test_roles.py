@@ -59,7 +59,7 @@ TABLE = {
     ("POST", "/owner/c/{campaign}/status"): "owner",
     ("GET", "/owner/c/{campaign}/invitations"): "owner",
     ("POST", "/owner/c/{campaign}/invitations"): "owner",
-    ("GET", "/owner/c/{campaign}/platforms"): "owner",
+    ("GET", "/owner/c/{campaign}/panel"): "owner",
     ("GET", "/owner/c/{campaign}/payment"): "owner",
     ("GET", "/owner/c/{campaign}/change"): "owner",
     ("POST", "/owner/change/{campaign}"): "owner",

@@ -1,7 +1,7 @@
-"""Invitations and payment of assessors: links, addresses for platforms, payment codes.
+"""Invitations and payment of assessors: links, the address for a panel, payment codes.
 
 GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, another, revoke, open, close
-GET  /owner/c/{campaign}/platforms      addresses to paste
+GET  /owner/c/{campaign}/panel          the address to paste
 GET  /owner/c/{campaign}/payment        codes, and the assessor of one: ?code=
 """
 
@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from hmac import compare_digest
-from typing import Any
 
 from sqlalchemy import Connection
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.campaigns.membership import record
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.events import Event
@@ -25,7 +23,6 @@ from qrowd.collect.store import invitations as stored
 from qrowd.collect.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd.collect.store.schema import PERSON
 from qrowd.collect.store.state import assessors_of
-from qrowd.collect.web.crowd import PATHS
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import quality_of
 from qrowd.collect.web.owner.context import OwnerContext, choose_one, form, page
@@ -147,38 +144,19 @@ def another_link(connection: Connection, campaign_id: int, name: str, at: float)
     return invite(connection, campaign_id, name, at)
 
 
-# ---- platforms
+# ---- the panel
 
 
-async def platforms(context: OwnerContext) -> Response:
-    """What to paste into Prolific, a panel, MTurk, and the codes that they give back."""
-    base, name = context.server.settings.base_url.rstrip("/"), context.campaign.name
-    tables = crowd_of(context.campaign.settings.get("crowd") or {})
-    rows = [(platform, address_of(base, name, platform, table), table) for platform, table in tables.items()]
-    secrets = {
-        variable: bool(context.server.settings.environ.get(variable))
-        for _, _, table in rows
-        for key, variable in table.items()
-        if key.endswith("_env") and variable
-    }
-    return context.render("platforms", tab="platforms", platforms=rows, secrets=secrets, origin=base)
-
-
-def address_of(base: str, campaign: str, platform: str, table: dict[str, Any]) -> str:
-    """The address that a platform sends assessors to.
-
-    >>> address_of("https://judge.test", "pilot", "mturk", {})
-    'https://judge.test/mturk/pilot'
-    """
-    address = f"{base}/{PATHS[platform]}/{campaign}"
-    match platform:
-        case "prolific":
-            query = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-            return f"{address}?{query}"
-        case "panel":
-            signature = "&signature=SIGNATURE" if table["secret_env"] else ""
-            return f"{address}?{table['parameter']}=ID{signature}"
-    return address
+async def panel(context: OwnerContext) -> Response:
+    """The address to paste into the panel, and the codes and links that lead back to it."""
+    table, address, has_key = read_settings(context.campaign).panel, "", False
+    if table is not None:
+        parameters = [(table.parameter, "ID"), (table.submission, "SUBMISSION")]
+        parameters.append(("signature" if table.secret_env else "", "SIGNATURE"))
+        query = "&".join(f"{name}={value}" for name, value in parameters if name)
+        address = f"{context.server.settings.base_url.rstrip('/')}/panel/{context.campaign.name}?{query}"
+        has_key = bool(context.server.settings.environ.get(table.secret_env))
+    return context.render("panel", tab="panel", panel=table, address=address, has_key=has_key)
 
 
 # ---- payment
@@ -205,6 +183,6 @@ async def payment(context: OwnerContext) -> Response:
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/invitations", invitations),
     form("/owner/c/{campaign}/invitations", send_invitations, invitations),
-    page("/owner/c/{campaign}/platforms", platforms),
+    page("/owner/c/{campaign}/panel", panel),
     page("/owner/c/{campaign}/payment", payment),
 ]

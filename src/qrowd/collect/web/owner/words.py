@@ -58,9 +58,7 @@ LEVEL: Final[dict[str, str]] = {
 }
 PROVIDER: Final[dict[str, str]] = {
     "link": N_("link"),
-    "prolific": "Prolific",
     "panel": N_("panel"),
-    "mturk": "Mechanical Turk",
     "api": N_("program"),
     "model": N_("model"),
 }

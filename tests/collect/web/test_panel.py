@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from collect.web.fakes import CROWD, World, world
+from collect.web.fakes import PANEL, World, world
 from qrowd.collect.protocols.views import EndView
 from qrowd.collect.store.schema import campaign
-from qrowd.collect.web.crowd.panel import sign_id
+from qrowd.collect.web.panel import sign_id
 
 
 @pytest.fixture
@@ -20,8 +20,7 @@ def served(tmp_path: Path) -> Iterator[World]:
 
 
 def configure(served: World, **changes: Any) -> None:
-    table = {**CROWD, "panel": {**CROWD["panel"], **changes}}
-    statement = update(campaign).where(campaign.c.name == "one").values(settings={"crowd": table})
+    statement = update(campaign).where(campaign.c.name == "one").values(settings={"panel": PANEL | changes})
     served.store.write(lambda connection: connection.execute(statement))
 
 
@@ -29,7 +28,7 @@ def test_an_id_comes_in_and_goes_out_in_the_link(served: World) -> None:
     browser = served.browser()
     page = browser.get("/panel/one?id=a%26b%3D%2F1")
     assert browser.post("/panel/one", {"csrf": page.field("csrf")}).header("location") == "/c/one"
-    assert served.service.arrived == [("one", "panel", "a&b=/1", "url", {})]
+    assert served.service.arrived == [("one", "panel", "a&b=/1", "url", None)]
     served.service.views[1] = EndView("completed")
     end = browser.get("/c/one")
     assert end.field("link") == "https://panel.test/done?who=a%26b%3D%2F1&code=P1"
@@ -55,7 +54,7 @@ def test_a_signed_id_is_known_to_come_from_the_panel(served: World) -> None:
     good = sign_id("panel key", "one", "w1")
     browser = served.browser()
     browser.post("/panel/one", {"csrf": browser.get(f"/panel/one?id=w1&signature={good.upper()}").field("csrf")})
-    assert served.service.arrived == [("one", "panel", "w1", "signed", {})]
+    assert served.service.arrived == [("one", "panel", "w1", "signed", None)]
     bad = ["", "x", "%C3%A9", good[:-1], sign_id("panel key", "one", "w2"), sign_id("panel key", "two", "w1")]
     for signature in [*bad, sign_id("", "one", "w1")]:
         assert served.browser().get(f"/panel/one?id=w1&signature={signature}").status == 403
@@ -66,9 +65,9 @@ def test_without_the_key_nobody_comes_in(served: World) -> None:
     assert served.browser().get(f"/panel/one?id=w1&signature={sign_id('', 'one', 'w1')}").status == 403
 
 
-def test_the_button_of_one_platform_opens_no_other(served: World) -> None:
+def test_the_button_of_one_campaign_opens_no_other(served: World) -> None:
     browser = served.browser()
     token = browser.get("/panel/one?id=x").field("csrf")
-    for path in ("/p/one", "/mturk/one", "/panel/two", f"/join/{served.links['ann']}"):
+    for path in ("/panel/two", f"/join/{served.links['ann']}"):
         assert browser.post(path, {"csrf": token}).status == 403
     assert served.service.arrived == []
