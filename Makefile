@@ -53,10 +53,10 @@ site: .venv/.site ## the documentation as a site, in build/site
 release-check: .venv/.release ## build the release twice and use it in empty environments; needs the network
 	@$(BIN)/python release/check.py
 
-bench: .venv/.bench ## measure speed and memory beside the peers, into docs/benchmarks.md
+bench: .venv/.bench ## measure speed and memory beside the peers, into docs/benchmarks.csv
 	@$(BIN)/python benchmarks/write.py
 
-load: .venv/.bench ## 1,000 assessors judge for 15 minutes, into docs/benchmarks.md; LOAD_SECONDS=180 for less
+load: .venv/.bench ## 1,000 assessors judge for 15 minutes, into docs/benchmarks.csv; LOAD_SECONDS=180 for less
 	@QROWD_LOAD_SECONDS=$(or $(LOAD_SECONDS),900) $(BIN)/python benchmarks/write.py load
 
 fuzz: .venv/.dev ## ten minutes of texts that are hard to read and to draw; none may hold up the event loop

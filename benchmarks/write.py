@@ -1,33 +1,29 @@
-"""Run the benchmarks one after the other and write what they measured to docs/benchmarks.md.
+"""Run the benchmarks one after the other and write what they measured to docs/benchmarks.csv.
 
 python benchmarks/write.py [NAME ...]      all but `load` by default; with names (evaluate, ...) only theirs
 
-The page is written anew after each, so that Ctrl-C loses only the one that is running. The exit status is 1 if a
+The file is written anew after each, so that Ctrl-C loses only the one that is running. The exit status is 1 if a
 promise was broken or a benchmark ended early.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from calibration import calibration
-from side_by_side import BROKEN, FIGURES, Figure
+from side_by_side import FIGURES, Figure
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "benchmarks.md"
+TABLE = HERE.parent / "docs" / "benchmarks.csv"
 LONG = ("load",)  # which has a target of its own
-INTRODUCTION = """# Benchmarks
-
-Written by `make bench`; the section of `make load`, which takes longer, by that. A figure is a ratio
-to a peer in the same run, or stands beside one: machines differ fourfold in speed, so compare seconds only with the two
-calibration figures of the same section."""
+COLUMNS = ("benchmark", "what", "measured", "promised", "kept", "beside", "limited by", "machine")
 
 
 def measured(script: Path, log: Path) -> tuple[list[Figure], int]:
@@ -39,67 +35,49 @@ def measured(script: Path, log: Path) -> tuple[list[Figure], int]:
     return [Figure(**json.loads(line)) for line in log.read_text().splitlines()], status
 
 
-def table(figures: Sequence[Figure]) -> str:
-    rows = ["| what | measured | promised | beside | limited by |", "| --- | --- | --- | --- | --- |"]
-    for one in figures:
-        mark = "" if one.kept else " **not kept**"
-        rows.append(f"| {one.what} | {one.value:.3g} | {one.bound}{mark} | {one.beside} | {one.limit} |")
-    return "\n".join(rows)
+def row(name: str, figure: Figure, machine: str) -> list[str]:
+    kept = "yes" if figure.kept else "no"
+    return [name, figure.what, f"{figure.value:.3g}", figure.bound, kept, figure.beside, figure.limit, machine]
 
 
-def sections() -> dict[str, str]:
-    """The sections that the page has, by title."""
-    if not PAGE.exists():
-        return {}
-    parts = PAGE.read_text().split("\n## ")[1:]
-    return {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in parts}
+def read() -> list[list[str]]:
+    """The rows that the table has, without its header."""
+    if not TABLE.exists():
+        return []
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
 
 
-def title(script: Path) -> str:
-    """The first sentence of what the script says about itself."""
-    return script.read_text().split('"""')[1].strip().splitlines()[0].rstrip(".")
-
-
-def section(script: Path, log: Path) -> tuple[str, int]:
-    """The text of one benchmark, empty where it measured nothing, and its exit status."""
-    machine = calibration().sentence()
-    print(f"== {script.name}\n{machine}", flush=True)
-    started = time.perf_counter()
-    figures, status = measured(script, log)
-    took = f"The benchmark took {time.perf_counter() - started:.0f} s."
-    print(took, flush=True)
-    end = "" if status in (0, BROKEN) else f"\n\n**It ended early** (exit status {status})."
-    return (f"{machine} {took}\n\n{table(figures)}{end}" if figures else ""), status
-
-
-def write(texts: dict[str, str], titles: Sequence[str]) -> None:
-    """Replace the page by one with these sections, those without a benchmark left out."""
-    ordered = [f"## {one}\n\n{texts[one]}" for one in titles if one in texts]
-    made = PAGE.with_suffix(".new")
-    made.write_text("\n\n".join([INTRODUCTION, *ordered]) + "\n")
-    made.replace(PAGE)
+def write(rows: Sequence[Sequence[str]]) -> None:
+    """Replace the table."""
+    replacement = TABLE.with_suffix(".new")
+    with replacement.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    replacement.replace(TABLE)
 
 
 def main(names: Sequence[str]) -> int:
-    scripts = sorted(HERE.glob("bench_*.py"))
-    named = {one.stem.removeprefix("bench_"): one for one in scripts}
-    chosen = [one for name, one in named.items() if (name in names if names else name not in LONG)]
+    scripts = {path.stem.removeprefix("bench_"): path for path in sorted(HERE.glob("bench_*.py"))}
+    chosen = [name for name in scripts if (name in names if names else name not in LONG)]
     if not chosen:
-        print(f"no such benchmark: {', '.join(names)}; there are {', '.join(named)}", file=sys.stderr)
+        print(f"no such benchmark: {', '.join(names)}; there are {', '.join(scripts)}", file=sys.stderr)
         return 2
-    texts, broken = sections(), []
+    rows, broken = read(), []
     with tempfile.TemporaryDirectory() as folder:
-        for script in chosen:
+        for name in chosen:
+            machine = calibration().sentence()
+            print(f"== {name}\n{machine}", flush=True)
             try:
-                text, status = section(script, Path(folder) / "figures")
+                figures, status = measured(scripts[name], Path(folder) / "figures")
             except KeyboardInterrupt:
-                print(f"\nstopped in {script.name}; {PAGE} has the benchmarks before it", file=sys.stderr)
+                print(f"\nstopped in {name}; {TABLE} has the benchmarks before it", file=sys.stderr)
                 return 130
-            broken += [script.name] if status else []
-            if text:
-                texts[title(script)] = text
-            write(texts, [title(one) for one in scripts])
-    print(f"wrote {PAGE}" + (f"; promises not kept, or ended early: {', '.join(broken)}" if broken else ""))
+            broken += [name] if status else []
+            if figures:
+                rows = [line for line in rows if line[0] != name]
+                rows += [row(name, figure, machine) for figure in figures]
+            write(sorted((line for line in rows if line[0] in scripts), key=lambda line: line[0]))
+    print(f"wrote {TABLE}" + (f"; promises not kept, or ended early: {', '.join(broken)}" if broken else ""))
     return 1 if broken else 0
 
 
