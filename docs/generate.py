@@ -20,14 +20,14 @@ Generated from the commands by `make docs`. What a command does, Python can do, 
 
 - **Files** are paths, patterns (quoted or not), folders, `NAME=PATH`, or `-` for standard input. Their formats are
   described under [files](files.md).
+- **Defaults** stand in parentheses. An argument in brackets may be left out.
 - **Lists**: an option that takes several values takes them at once (`-m AP RR`) or repeated (`-m AP -m RR`).
 - **Standard output** holds the answer. Progress is shown on standard error, and only on a terminal.
 - **Exit status** is 0 after success, 2 after a mistake in the input (one line on standard error names it and the next
   step), and 130 after Ctrl-C.
-- **`--output`** leaves a complete file or none; standard error names it. `.csv`, `.parquet`, `.xlsx` and `.json` hold
-  all numbers (`.xlsx` to 15 digits, the others in full), `.txt`, `.md`, `.html` and `.tex` the tables as printed.
-  `-o -` writes CSV to standard output, `-o -.json` another format. Parquet needs `pip install 'qrowd[tables]'`,
-  `.xlsx` `'qrowd[excel]'`; LaTeX needs the packages booktabs and graphicx.
+- **`--output`** writes the whole file or none. `.csv`, `.parquet`, `.xlsx` and `.json` hold all numbers, `.txt`, `.md`,
+  `.html` and `.tex` the tables as printed. Parquet needs `pip install 'qrowd[tables]'`, `.xlsx` `'qrowd[excel]'`; LaTeX
+  needs the packages booktabs and graphicx.
 - The conventions and the reasons for their defaults are described under [decisions](decisions.md).
 """
 COMPLETION = """\
@@ -40,11 +40,11 @@ GROUPS = {
     "conventions": list(CONVENTIONS),
 }
 SHARED = """\
-These options mean the same in each command that lists them under *Shared options*. Three names stand for groups:
+These options mean the same in each command that lists them after *Also*, with the default there in parentheses where it
+differs.
+These names stand for groups:
 
-- *judgment data* for {}
-- *preference data* for {}
-- *conventions* for {}
+{}
 
 The options:"""
 
@@ -60,7 +60,7 @@ def command_reference() -> str:
         "## qrowd",
         f"{root.help}\n\n{COMPLETION}\n\n" + "\n".join(map(entry, root.params)),
         "## Shared options",
-        SHARED.format(*(listed(names, parameters) for names in GROUPS.values())),
+        SHARED.format("\n".join(f"- *{group}* for {listed(names, parameters)}" for group, names in GROUPS.items())),
     ]
     parts.append("\n".join(map(entry, sorted(shared.values(), key=lambda one: one.name))))
     for name, command in every.items():
@@ -71,7 +71,7 @@ def command_reference() -> str:
         for group, names in GROUPS.items():
             if all(common.get(name, "").endswith("`") for name in names):
                 common = {group: f"*{group}*", **{name: text for name, text in common.items() if name not in names}}
-        parts += [f"Shared options: {', '.join(common.values())}."] if common else []
+        parts += [f"Also: {', '.join(common.values())}."] if common else []
     return "\n\n".join(parts) + "\n"
 
 
@@ -140,16 +140,15 @@ def mention(parameter: Any, alike: Any) -> str:
     """A shared option, with its default where it differs from the usual one."""
     if (default(parameter), parameter.required) == (default(alike), alike.required):
         return spelled(parameter)
-    other = f"default: {default(parameter)}" if default(parameter) else "required" if parameter.required else "optional"
+    other = default(parameter) or ("required" if parameter.required else "optional")
     return f"{spelled(parameter)} ({other})"
 
 
 def entry(parameter: Any) -> str:
     """One argument or option in a line."""
-    facts = [f"`{values(parameter)}`" * bool(values(parameter)), "required" * parameter.required]
-    facts += [f"default: {default(parameter)}" * bool(default(parameter))]
-    facts = [fact for fact in facts if fact]
-    return f"- {spelled(parameter)}{' (' + ', '.join(facts) + ')' if facts else ''}: {parameter.help}"
+    choices = f" `{values(parameter)}`" if "|" in values(parameter) else ""
+    usual = f" ({default(parameter)})" if default(parameter) else ""
+    return f"- {spelled(parameter)}{choices}{usual}: {parameter.help}"
 
 
 def pages() -> dict[str, str]:

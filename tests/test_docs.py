@@ -255,7 +255,7 @@ def test_every_command_and_option_is_on_the_page_of_the_command_line(environment
     for command in ("", *COMMANDS):
         help_text = shell(f"qrowd {command} --help", ROOT, environment)
         section = page.split(f"## {f'qrowd {command}'.strip()}\n")[1].split("\n## ")[0]
-        own, _, common = section.partition("Shared options: ")
+        own, _, common = section.partition("\nAlso: ")
         named = {*re.findall(r"`(?:-\w, )?(--[a-z-]+)", common)}
         named |= {name for group in re.findall(r"\*([\w ]+)\*", common) for name in groups[group]}
         options = set(re.findall(r"(?<!\S)--[a-z][a-z-]*", help_text)) - {"--help"}
