@@ -77,7 +77,7 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
         "created": row.created,
         "plan": table_from_plan(plan_of(connection, row.id)),
         "units": assembled,
-        **({"arms": order} if len(row.settings["arms"]) > 1 and row.version > 1 else {}),
+        **({"arms": order} if len(row.settings["arms"]) > 1 else {}),
     }
     yield _line(head)
     labels = {} if names else {one.id: one.label for one in state.assessors_of(connection, row.id) if one.pseudonym}
@@ -157,7 +157,6 @@ class _Event:
     unit: tuple[str, int] | None
     data: dict[str, Any]
     account: str | None = None
-    version: int | None = None
 
 
 _KEPT = tuple(name for name in _Event.__dataclass_fields__ if name not in ("unit", "data"))

@@ -58,8 +58,8 @@ class AssignmentState:
         """That of its arm."""
         return PROTOCOLS[self.arm.protocol]
 
-    def after(self, settings: CampaignSettings, event: Event, at: float, version: int | None = None) -> AssignmentState:
-        """After one of its events. version : of the campaign, as the assessor saw it; default: the present one."""
+    def after(self, settings: CampaignSettings, event: Event, at: float) -> AssignmentState:
+        """After one of its events."""
         changes: dict[str, Any] = {"version": self.row.version + 1, "updated": at}
         new, protocol = self.state, self.protocol
         match event.kind:
@@ -77,7 +77,7 @@ class AssignmentState:
                 status = protocol.status(new)
                 changes |= {"status": status, "counts": counts(protocol, status)}
                 if status == "open":
-                    changes["lease_until"] = at + lease_in(settings, version)
+                    changes["lease_until"] = at + settings.lease_seconds
         return AssignmentState(replace(self.row, **changes), self.task, self.arm, new)
 
     def to_row(self) -> AssignmentRow:
@@ -93,12 +93,6 @@ class AssignmentState:
 def gold_places(every: int, first: int) -> dict[str, int]:
     """What the state of an assignment says of its gold questions; nothing where it has none."""
     return ({GOLD_EVERY: every} if every else {}) | ({GOLD_FIRST: first} if first else {})
-
-
-def lease_in(settings: CampaignSettings, version: int | None) -> float:
-    """Seconds of a lease in a version of the campaign; None for the present one."""
-    is_earlier = version is not None and version <= len(settings.leases)
-    return settings.leases[version - 1] if version is not None and is_earlier else settings.lease_seconds
 
 
 def counts(protocol: Protocol[Any], status: str) -> bool:
@@ -146,28 +140,10 @@ def hold_pair(connection: Connection, assignment: AssignmentState) -> None:
         answers.hold_pair(connection, board, pair, assignment.row.id, assignment.arm.seats)
 
 
-# ---- what a form says of the page that it was on
+def page_id(assignment_id: int | None) -> str:
+    """What a form says of the page that it was on: whose unit it speaks of; "" for none.
 
-
-def page_id(assignment_id: int | None, version: int) -> str:
-    """Whose unit a page speaks of, and which version of the campaign, once that was changed.
-
-    >>> page_id(255, 1), page_id(255, 2), page_id(None, 2), page_id(None, 1)
-    ('ff', 'ff.2', '.2', '')
+    >>> page_id(255), page_id(None)
+    ('ff', '')
     """
-    place = "" if assignment_id is None else f"{assignment_id:x}"
-    return place if version == 1 else f"{place}.{version}"
-
-
-def place_of(shown: str, current: int) -> tuple[str, int]:
-    """The unit and the version of a page by its `page_id`; the present version where it says nothing at all.
-
-    >>> place_of("ff.2", 3), place_of("ff", 3), place_of("", 3), place_of("ff.9", 3)
-    (('ff', 2), ('ff', 1), ('', 3), ('ff', 3))
-    """
-    place, dot, number = shown.partition(".")
-    if not shown or not dot:
-        return place, current if not shown else 1
-    if not (number.isascii() and number.isdigit() and len(number) <= 9):
-        return shown, current
-    return place, min(max(int(number), 1), current)
+    return "" if assignment_id is None else f"{assignment_id:x}"

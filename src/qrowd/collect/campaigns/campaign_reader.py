@@ -18,7 +18,6 @@ from qrowd.collect.campaigns.assignment_state import (
     AssignmentState,
     counts,
     gold_places,
-    lease_in,
 )
 from qrowd.collect.campaigns.material import gold_of_topic, material_of
 from qrowd.collect.campaigns.pages import TopicText
@@ -147,11 +146,10 @@ class CampaignReader:
         *,
         gold_every: int = 0,
         gold_first: int = 0,
-        version: int | None = None,
     ) -> AssignmentState:
         """An assignment of a slot in which nothing has happened yet.
 
-        gold_every, gold_first, version : as in its event "assigned".
+        gold_every, gold_first : as in its event "assigned".
         """
         name, _ = self._unit(slot.unit_id)
         arm = self.settings.arms[name]
@@ -165,7 +163,7 @@ class CampaignReader:
             assessor_id=assessor.id,
             counts=counts(protocol, "open"),
             seed=seed,
-            lease_until=at + lease_in(self.settings, version),
+            lease_until=at + self.settings.lease_seconds,
             created=at,
             updated=at,
             arm=arm.name,

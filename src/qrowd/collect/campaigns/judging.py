@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor, page_id, place_of
+from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor, page_id
 from qrowd.collect.campaigns.campaign_reader import CampaignMemory, CampaignReader
 from qrowd.collect.campaigns.document_rows import document_texts
 from qrowd.collect.campaigns.lookup import NotFoundError
@@ -194,7 +194,7 @@ class JudgingService:
             topic, _, number = materials.unit_places(connection, [row.unit_id])[row.unit_id]
             judgments = assignment.protocol.rows(task, assignment.state).judgments
             return UnitSoFar(
-                page_id(row.id, current.reader.settings.version),
+                page_id(row.id),
                 topic,
                 f"{topic}/{number}",
                 row.arm,
@@ -284,11 +284,10 @@ class JudgingService:
         at = self.clock()
 
         def work(connection: Connection) -> None:
-            current = self._find(connection, assessor_id)
-            assignment, version = current.assignment, current.reader.settings.version
+            assignment = self._find(connection, assessor_id).assignment
             if assignment is None or assignment.row.status != "open":
                 return
-            if place_of(shown, version)[0] == f"{assignment.row.id:x}":
+            if shown == page_id(assignment.row.id):
                 answers.save_draft(connection, assignment.row.id, position, text, reason, at)
 
         await self.store.write_async(work)
@@ -328,7 +327,7 @@ class JudgingService:
         view = reopened_view(assignment, reopened)
         named = assessor.provider != PROVIDER
         page = self._page_of_view(reader, assessor.name, view, assignment, named=named)
-        return replace(page, shown=reopened_page(reopened, reader.settings.version))
+        return replace(page, shown=reopened_page(reopened))
 
     def _view(self, now: Current, at: float) -> View:
         (reader, assessor, status, assignment), settings = now, now.reader.settings
@@ -401,7 +400,7 @@ class JudgingService:
             view=view,
             topic=topic,
             documents=documents,
-            shown=page_id(None if assignment is None else assignment.row.id, settings.version),
+            shown=page_id(None if assignment is None else assignment.row.id),
             key=secrets.token_urlsafe(12),
             consent=settings.consent,
             instructions=settings.instructions or ("" if assignment is None else assignment.arm.instructions),

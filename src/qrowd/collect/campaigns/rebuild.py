@@ -58,7 +58,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
                 closed[which] = one.data["slots"]
             elif one.kind == "assignment_withdrawn":
                 closed.pop(which, None)
-            assignments[which] = assignments[which].after(settings, event, one.time, one.version or 1)
+            assignments[which] = assignments[which].after(settings, event, one.time)
         else:
             assessors[who] = assessor_after(settings, assessors[who], event, one.time, which)
             if one.kind == "assigned" and which is not None and one.unit_id is not None:
@@ -72,7 +72,6 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
                     one.time,
                     gold_every=int(one.data.get("gold_every", 0)),
                     gold_first=int(one.data.get("gold_first", 0)),
-                    version=one.version or 1,
                 )
     if only is not None:
         _save_one(connection, assessors[only], assignments.values())

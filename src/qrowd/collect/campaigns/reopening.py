@@ -6,7 +6,7 @@ stays in the log.
 
 from __future__ import annotations
 
-from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor, page_id
+from qrowd.collect.campaigns.assignment_state import AssignmentState, journey_of_assessor
 from qrowd.collect.campaigns.campaign_reader import CampaignReader
 from qrowd.collect.campaigns.exclusion import Changes
 from qrowd.collect.protocols.asking import STALE, storable
@@ -53,12 +53,8 @@ def _of_documents(assignment: AssignmentState) -> SequenceProtocol | None:
     return assignment.protocol if isinstance(assignment.protocol, SequenceProtocol) else None
 
 
-def reopened_page(reopened: Reopened, version: int) -> str:
-    """What a form says of the page, as `page_id` says it of others; it holds "-". version : of the campaign."""
-    return _place(reopened) + page_id(None, version)
-
-
-def _place(reopened: Reopened) -> str:
+def reopened_page(reopened: Reopened) -> str:
+    """What a form says of the page, as `page_id` says it of others; it holds "-"."""
     return f"{reopened.assignment:x}-{reopened.position}"
 
 
@@ -80,7 +76,7 @@ def reconsider(
         The answer is not open any more, or what was typed cannot be used.
     """
     again = first_reopened(transaction.reader, assessor, status)
-    if again is None or place not in ("", _place(again[0])):
+    if again is None or place not in ("", reopened_page(again[0])):
         raise Refusal("stale", STALE)
     reopened, assignment = again
     protocol = _of_documents(assignment)

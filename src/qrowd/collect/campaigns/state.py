@@ -56,8 +56,6 @@ class CampaignSettings:
     one. seed : of the campaign. gold : how gold questions are used; None without. language : of the interface; "" for
     the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
     effort : documents of a unit, and about how many minutes it takes; None where that is not known.
-    version : from 1, one more with every change. leases : seconds of a lease in each version, the present one last.
-    consent_version : in which the text of the consent became what it is.
     """
 
     name: str
@@ -77,9 +75,6 @@ class CampaignSettings:
     guidelines: str = ""
     pictures: Mapping[str, str] = field(default_factory=dict)
     effort: tuple[int, int] | None = None
-    version: int = 1
-    leases: tuple[float, ...] = ()
-    consent_version: int = 1
     retention_days: float | None = None
 
     @cached_property
@@ -125,9 +120,6 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         table.get("guidelines", ""),
         table.get("pictures", {}),
         None if table.get("effort") is None else tuple(table["effort"]),
-        row.version,
-        tuple(60.0 * minutes for minutes in table.get("history", {}).get("lease_minutes", ())),
-        table.get("history", {}).get("consent", 1),
         table.get("retention_days"),
     )
 

@@ -15,7 +15,7 @@ from qrowd.collect.campaigns.assignment_state import (
     differences,
     hold_pair,
     journey_of_assessor,
-    place_of,
+    page_id,
 )
 from qrowd.collect.campaigns.balance import turns_of
 from qrowd.collect.campaigns.campaign_reader import CampaignReader
@@ -31,7 +31,6 @@ from qrowd.collect.protocols.events import (
     Action,
     AskOrganisers,
     CannotTell,
-    Consent,
     Event,
     GoOn,
     ReadReply,
@@ -72,7 +71,6 @@ class Transaction:
         self._assignments: dict[int, tuple[AssignmentState | None, AssignmentState]] = {}
         self._key: tuple[str, str] | None = None
         self._late = False
-        self._shown: tuple[int, int] | None = None  # the assignment on the page that was answered, and its version
 
     def set_key(self, key: str, digest: str) -> None:
         """The first event of this transaction carries the form's key, and what the form held."""
@@ -98,20 +96,16 @@ class Transaction:
         if assessor.excluded is not None:
             raise Refusal("excluded", "You take no further part in this task.")
         running = campaign_status == "running"
-        place, version = place_of(shown, self.settings.version)
         if isinstance(action, AskOrganisers | ReadReply):
-            return take_message(self, assessor, assignment, campaign_status, action, place), assignment
-        if "-" in place or (not place and first_reopened(self.reader, assessor, campaign_status) is not None):
-            return reconsider(self, assessor, assignment, campaign_status, action, place)
+            return take_message(self, assessor, assignment, campaign_status, action, shown), assignment
+        if "-" in shown or (not shown and first_reopened(self.reader, assessor, campaign_status) is not None):
+            return reconsider(self, assessor, assignment, campaign_status, action, shown)
         if assignment is None:
-            if place:
+            if shown:
                 raise Refusal("stale", "That set is closed. Here is where you are now.")
-            if isinstance(action, Consent) and (version if shown else 1) < self.settings.consent_version:
-                raise Refusal("reworded", "The text was changed meanwhile. Please read it again.")
             return self._between_units(assessor, action, running)
-        if place and place != f"{assignment.row.id:x}":
+        if shown and shown != page_id(assignment.row.id):
             raise Refusal("stale", "That page belongs to another set. Here is where you are now.")
-        self._shown = assignment.row.id, version
         if assignment.row.status != "open":
             if isinstance(action, GoOn):
                 return self._leave_unit(assessor, assignment, running)
@@ -168,10 +162,8 @@ class Transaction:
         """
         if assessor.excluded is not None or assignment is None or assignment.row.status != "open":
             raise Refusal("stale", STALE)
-        at_page, version = place_of(shown, self.settings.version)
-        if at_page != f"{assignment.row.id:x}":
+        if shown != page_id(assignment.row.id):
             raise Refusal("stale", STALE)
-        self._shown = assignment.row.id, version
         view, place = assignment.protocol.view(assignment.task, assignment.state), None
         if isinstance(view, DocumentView | PairView):
             place = view.position if isinstance(view, DocumentView) else view.pair
@@ -331,17 +323,11 @@ class Transaction:
 
     def record_assignment(self, assignment: AssignmentState, event: Event) -> AssignmentState:
         """Write an event of an assignment; the state after it."""
-        after = assignment.after(self.settings, event, self.at, self._version_of(assignment.row.id))
+        after = assignment.after(self.settings, event, self.at)
         before, _ = self._assignments.get(assignment.row.id, (assignment, None))
         self._assignments[assignment.row.id] = before, after
         self._log(event, assignment.row.assessor_id, assignment.row)
         return after
-
-    def _version_of(self, assignment_id: int | None) -> int:
-        """Of the campaign: of the page that was answered, and of everything else the present one."""
-        if self._shown is not None and self._shown[0] == assignment_id:
-            return self._shown[1]
-        return self.settings.version
 
     def _log(
         self, event: Event, assessor_id: int | None, row: AssignmentRow | None, *, late: bool = False, actor: str = ""
@@ -365,7 +351,6 @@ class Transaction:
                 idem_key=key,
                 digest=digest,
                 account=self.account if assessor_id is not None else None,
-                version=None if assessor_id is None else self._version_of(None if row is None else row.id),
             )
         )
         if assessor_id is not None:

@@ -18,7 +18,6 @@ class LogEntry(NamedTuple):
     time : seconds since 1970. actor : assessor, owner or server. late : kept, and never counted.
     idem_key : of the form that caused it, stored once for ever; digest : of what the form held.
     account : of an owner's event, the account that caused it, "command line" or "key NAME".
-    version : of the campaign as the assessor saw it; None of events that are no assessor's.
     id : its number in the log, which rises with every event of an assignment; 0 before it is stored.
     """
 
@@ -34,7 +33,6 @@ class LogEntry(NamedTuple):
     idem_key: str | None = None
     digest: str | None = None
     account: str | None = None
-    version: int | None = None
     id: int = 0
 
 

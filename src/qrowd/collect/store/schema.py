@@ -85,7 +85,6 @@ campaign = Table(
     Column("status", Text, nullable=False),  # running, paused, stopped, decided
     Column("seed", BigInteger, nullable=False),
     Column("created", Double, nullable=False),
-    Column("version", Integer, nullable=False, server_default=text("1")),  # one more with every change
     Column("stamp", BigInteger, nullable=False, server_default=text("0")),  # random, another one with every change
 )
 
@@ -172,7 +171,6 @@ event = Table(
     Column("idem_key", Text, unique=True),  # one per form that was shown; several null
     Column("digest", Text),  # of what the form held, to tell a repeat from a change
     Column("account", Text),  # whose: the name of an account, "command line" or "key NAME"; null for assessors
-    Column("version", Integer),  # of the campaign, as the assessor saw it; null is 1, and of others' events nothing
     Index(None, "campaign_id", "id"),
     Index(None, "assignment_id", "id"),
     Index(None, "unit_id", "id"),

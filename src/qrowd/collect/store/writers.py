@@ -23,7 +23,7 @@ ROWS_OF_PARQUET = 50_000  # in a row group
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell starts that a spreadsheet would work out
 NUMBERS = {"value", "seconds", "time", "active", "started", "ended", "confidence", "understanding"}
 NUMBERS |= {"accuracy", "accuracy_low", "accuracy_high", "bonus"}
-WHOLE = {"version", "order", "strength", "first", "visits", "revisions", "assignment", "id"}
+WHOLE = {"order", "strength", "first", "visits", "revisions", "assignment", "id"}
 WHOLE |= {"right", "units", "gold_answers", "gold_right"}
 WHOLE |= {"documents", "answers", "session", "backs", "fails", "wrong", "looked_up", "position"}
 TRUTHS = {"counted", "counts", "late"}
