@@ -59,14 +59,6 @@ def test_a_method_of_another_distribution_is_used_by_its_name(folder):
     np.testing.assert_array_equal(scores.of("P@1")[1, 0], [1.0, 0.0])
 
 
-@pytest.mark.parametrize("name", ["grades.piped", "piped:grades.dat"])
-def test_a_reader_of_another_distribution_reads_the_files_that_it_recognises(folder, monkeypatch, name):
-    install(folder, ENTRY_POINTS)
-    monkeypatch.chdir(folder)
-    Path(name.removeprefix("piped:")).write_text("q1|d1|ann|2\nq1|d1|bob|0\n")
-    assert qrowd.read_judgments(name).to_frame().to_numpy().tolist() == [["q1", "d1", "ann", 2], ["q1", "d1", "bob", 0]]
-
-
 def test_the_command_line_lists_and_describes_added_measures(folder):
     install(folder, ENTRY_POINTS)
     listed = CliRunner().invoke(app, ["measures"]).stdout

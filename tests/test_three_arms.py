@@ -146,7 +146,7 @@ def test_agreement_feedback_and_context_of_the_study_are_those_of_its_arms(study
 
 
 def test_the_commands_compare_and_draw_the_arms_of_a_campaign(study: Any, tmp_path: Path) -> None:
-    data = ["--campaign", "study", "--database", str(study.path)]
+    data = ["--campaign", "study", "--database", str(study.url)]
     outcome = CliRunner().invoke(
         app, ["study", "arms", *data, "-o", str(tmp_path / "o.json"), "--figures", str(tmp_path)]
     )

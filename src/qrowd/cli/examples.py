@@ -67,6 +67,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "qrowd judge batch write batches --topics panel/topics.tsv --documents panel/documents.jsonl "
         "--runs panel/runs --model http://localhost:8000/v1#qwen3",
     ),
+    "judge batch read": ("qrowd judge batch read answers.jsonl",),
     "judge status": ("qrowd judge status judge.sqlite --runs panel/runs",),
     "judge prompts": ("qrowd judge prompts", "qrowd judge prompts graded"),
     "prefer evaluate": (f"qrowd prefer evaluate --runs panel/runs {PREFERENCES} -m ppref@10 wpref",),
