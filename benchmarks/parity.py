@@ -20,7 +20,7 @@ DATA = Path(os.environ.get("QROWD_DATA") or ROOT.parent / "shared" / "data")
 LARGEST_DIFFERENCE = 1e-9
 MEASURES = [
     "nDCG@10", "nDCG", "nDCG(dcg='exp-log2')@10", "DCG@20", "AP", "AP(rel=2)", "AP@100", "P@10", "P(rel=2)@5", "R@50",
-    "RR", "RR@10", "RBP", "RBP(p=0.95)", "Rprec", "Success@5", "Judged@10", "Bpref", "infAP", "Compat", "Q@20", "GAP",
+    "RR", "RR@10", "RBP", "RBP(p=0.95)", "Rprec", "Success@5", "Judged@10", "Bpref", "Compat", "Q@20", "GAP",
 ]  # fmt: skip
 CODE = """
 import sys
