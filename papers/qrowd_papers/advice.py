@@ -45,7 +45,6 @@ SPREADS: Mapping[str, tuple[str, Draw]] = {
 PROMISED = ("equal", "close", "apart", "varied", "tail")  # the spreads for which .05 is promised
 N_SYSTEMS = (2, 4, 6, 10, 30)
 PANEL_SIZES = (3, 5, 18)
-WITHIN = 0.05
 FROM_SYSTEMS = 6  # as many as it takes
 
 ADVICE_DESIGNS: tuple[tuple[int, int, float, float], ...] = (

@@ -150,7 +150,3 @@ def test_a_record_of_a_later_version_is_refused_in_one_line(tmp_path):
     for read_only in (False, True):
         with pytest.raises(FileError, match="is a record of version 9, this qrowd reads 1; update qrowd"):
             Record(tmp_path / "judge.sqlite", read_only=read_only)
-
-
-async def _reply(model, request):
-    return await model.ask(request)

@@ -4,7 +4,7 @@ Angelopoulos et al. (2023), Prediction-Powered Inference. Science 382; Angelopou
 arXiv:2311.01453 (the tuned lambda of a mean).
 """
 
-from math import log2, sqrt
+from math import sqrt
 from statistics import mean, variance
 
 
@@ -49,10 +49,3 @@ def left_one_out(y, f, g):
         lams.append(lam)
         parts.append(y[i] - lam * f[i] + lam * mean(g))
     return mean(parts), sqrt(mean(lams) ** 2 * variance(g) / len(g) + variance(parts) / n), mean(lams)
-
-
-COEFFICIENTS = {
-    "P@3": lambda r: (r <= 3) / 3,
-    "DCG@4": lambda r: (r <= 4) / log2(r + 1),
-    "RBP(p=0.5)": lambda r: 0.5 * 0.5 ** (r - 1),
-}

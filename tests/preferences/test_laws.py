@@ -15,7 +15,6 @@ from strategies import DOCUMENTS, preference_worlds
 
 NAMES = [definition.name for definition in DEFINITIONS]
 SHARES = [name for name in NAMES if "num_prefs" not in name]
-OF_CLOSED_GROUPS = [name for name in SHARES if name.startswith("prefs_")]
 
 
 def run_of(documents):

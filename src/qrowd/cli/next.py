@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from qrowd.sequential.design import Design
     from qrowd.sequential.next_judgments import NextJudgments
 
-T = TypeVar("T")
 DESIGN = "next.json"
 
 

@@ -59,12 +59,6 @@ class Transitivity(Result):
         return _share(self.kept.sum(), self.chains.sum())
 
     @property
-    def acyclic(self) -> float:
-        """Share of triples without a cycle; nan without a triple. Chance alone gives 3/4, as of `rate` 1/2."""
-        n = self.triples.sum()
-        return _share(n - self.cyclic.sum(), n)
-
-    @property
     def consistency(self) -> float:
         """Share kept of the chains that an answer could break; chance alone gives 1/2. nan where there is none.
 

@@ -23,7 +23,6 @@ from qrowd.sequential.simulated_paths import Start, path
 N_PATHS = 50
 MOST_CELLS = 2_200_000  # of (contrasts + 10) x documents over all simulations
 FEWEST_PATHS = 10
-FEWEST = 6  # answers, before which the declared spread is used
 LEARNED = 1.0  # mean spread that is expected while people judge, over the noise that no further answer reduces
 
 

@@ -67,11 +67,6 @@ def find_person(connection: Connection, campaign_id: int, name: str) -> Assessor
     return by_name[0]
 
 
-def is_deleted(connection: Connection, row: AssessorRow) -> bool:
-    """Whether a person's name and texts were removed, or their name by the end of the retention time."""
-    return any(one.kind == DELETED for one in persons.events_of_assessor(connection, row.id))
-
-
 def delete_person(
     connection: Connection,
     campaign: str,

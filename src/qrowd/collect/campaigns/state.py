@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from qrowd.collect.campaigns.panel import PanelTable
 from qrowd.collect.protocols.instructions import as_written
@@ -20,10 +20,6 @@ from qrowd.collect.protocols.settings import (
     settings_of,
 )
 from qrowd.collect.store.materials import CampaignRow
-
-K = TypeVar("K")
-V = TypeVar("V")
-Stamped = tuple[int, int]  # the stamp of a campaign, and a number in it
 
 # ---- campaigns
 
