@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, insert, select
+from sqlalchemy import Connection, Row, Table, delete, insert, select
 
 from qrowd.collect.store.base import upsert
 from qrowd.collect.store.schema import bad_mark, document, draft, gold_answer, judgment, pair_lease, preference
 
-ANSWERS = (judgment, preference, bad_mark, gold_answer)
-_REMOVE = {
-    table: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
-    for table in ANSWERS
-}
 _left, _right = document.alias("left_document"), document.alias("right_document")
 _ANSWERS_OF = {
     judgment: select(judgment, document.c.label)
@@ -38,8 +33,8 @@ def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[st
 
 def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:
     """Remove the rows with these keys; the events that made them stay."""
-    if rows := [{"old_" + name: value for name, value in key.items()} for key in keys]:
-        connection.execute(_REMOVE[table], rows)
+    for key in keys:
+        connection.execute(delete(table).where(*(table.c[name] == value for name, value in key.items())))
 
 
 def answers_of(connection: Connection, table: Table, assignment_id: int) -> Sequence[Row[Any]]:
@@ -48,15 +43,6 @@ def answers_of(connection: Connection, table: Table, assignment_id: int) -> Sequ
 
 
 # ---- what the page of an assessor holds: a pair, a draft
-
-_SEATS = select(pair_lease.c.seat).where(
-    pair_lease.c.board == bindparam("board"),
-    pair_lease.c.low_id == bindparam("low"),
-    pair_lease.c.high_id == bindparam("high"),
-)
-
-
-_RELEASE_PAIR = delete(pair_lease).where(pair_lease.c.assignment_id == bindparam("assignment"))
 
 
 def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignment_id: int, seats: int = 1) -> None:
@@ -68,7 +54,8 @@ def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignm
     low, high = min(pair), max(pair)
     seat = 0
     if seats > 1:
-        seats_of_others = set(connection.scalars(_SEATS, {"board": board, "low": low, "high": high}))
+        same = pair_lease.c.board == board, pair_lease.c.low_id == low, pair_lease.c.high_id == high
+        seats_of_others = set(connection.scalars(select(pair_lease.c.seat).where(*same)))
         seat = min(number for number in range(seats + 1) if number not in seats_of_others)
     row = {"board": board, "low_id": low, "high_id": high, "seat": seat, "assignment_id": assignment_id}
     connection.execute(insert(pair_lease), row)
@@ -76,7 +63,7 @@ def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignm
 
 def release_pair(connection: Connection, assignment_id: int) -> None:
     """The assessor has no pair on the page any more."""
-    connection.execute(_RELEASE_PAIR, {"assignment": assignment_id})
+    connection.execute(delete(pair_lease).where(pair_lease.c.assignment_id == assignment_id))
 
 
 def find_draft(connection: Connection, assignment_id: int, position: int) -> tuple[str, str] | None:

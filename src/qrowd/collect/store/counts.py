@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, bindparam, case, func, not_, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, not_, select
 
 from qrowd.collect.store.schema import (
     COMPLETED,
@@ -44,14 +44,12 @@ class Counts:
 
 
 _TABLES = (topic, document, unit, slot, assessor, judgment, preference, bad_mark)
-_QUERIES = [
-    select(func.count()).select_from(table).where(table.c.campaign_id == bindparam("campaign")) for table in _TABLES
-]
 
 
 def count_rows(connection: Connection, campaign_id: int) -> Counts:
     """The numbers of topics, documents, units and answers of a campaign."""
-    return Counts(*(int(connection.scalar(query, {"campaign": campaign_id}) or 0) for query in _QUERIES))
+    queries = (select(func.count()).select_from(table).where(table.c.campaign_id == campaign_id) for table in _TABLES)
+    return Counts(*(int(connection.scalar(query) or 0) for query in queries))
 
 
 # ---- progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, insert, select, text
+from sqlalchemy import Connection, func, insert, select, text
 
 from qrowd.collect.store.schema import event
 
@@ -40,8 +40,6 @@ _COLUMNS = LogEntry._fields[:-1]
 _ADD = insert(event).returning(event.c.id, sort_by_parameter_order=True)
 ALL = select(*(event.c[name] for name in LogEntry._fields))
 _BY_OWNER = text("actor = 'owner'")  # as the index has it
-_BY_KEY = ALL.where(event.c.idem_key == bindparam("key"))
-_OF_UNIT = ALL.where(event.c.unit_id == bindparam("of"), event.c.id > bindparam("after")).order_by(event.c.id)
 
 
 def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
@@ -59,7 +57,7 @@ def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
 
 def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     """The event that a form with this key caused, if it was ever stored."""
-    row = connection.execute(_BY_KEY, {"key": idem_key}).first()
+    row = connection.execute(ALL.where(event.c.idem_key == idem_key)).first()
     return None if row is None else LogEntry._make(row)
 
 
@@ -71,7 +69,8 @@ def of_assignment(connection: Connection, assignment_id: int) -> list[LogEntry]:
 
 def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> list[LogEntry]:
     """What happened in all assignments of one unit, oldest first. after : only events with a higher number."""
-    return [LogEntry._make(row) for row in connection.execute(_OF_UNIT, {"of": unit_id, "after": after})]
+    query = ALL.where(event.c.unit_id == unit_id, event.c.id > after).order_by(event.c.id)
+    return [LogEntry._make(row) for row in connection.execute(query)]
 
 
 def of_campaign(connection: Connection, campaign_id: int) -> Iterator[LogEntry]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from qrowd.collect.store.pseudonyms import assessor_label
 from qrowd.collect.store.schema import MODEL, PERSON, assessor, assignment, document, gold_answer, topic, unit
@@ -32,16 +32,6 @@ _answered = (
     .where(gold_answer.c.is_right.is_not(None))
     .order_by(gold_answer.c.time, gold_answer.c.assignment_id, gold_answer.c.number)
 )
-_BEFORE = _answered.where(assignment.c.assessor_id == bindparam("assessor"), assignment.c.id != bindparam("but"))
-_OF_CAMPAIGN = _answered.where(gold_answer.c.campaign_id == bindparam("campaign"))
-_N_ENTRY = (
-    select(func.count())
-    .select_from(gold_answer)
-    .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
-    .where(
-        assignment.c.assessor_id == bindparam("assessor"), gold_answer.c.is_entry, gold_answer.c.is_right.is_not(None)
-    )
-)
 _IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id, gold_answer.c.number
 _ROWS = (
     select(
@@ -57,20 +47,23 @@ _ROWS = (
     .join(topic, topic.c.id == assignment.c.topic_id)
     .join(document, document.c.id == gold_answer.c.document_id)
     .outerjoin(_other, _other.c.id == gold_answer.c.other_id)
-    .where(gold_answer.c.campaign_id == bindparam("campaign"))
     .order_by(*_IN_ORDER)
 )  # fmt: skip
 
 
 def gold_answers_before(connection: Connection, assessor_id: int, but: int) -> list[Answered]:
     """What an assessor answered to gold questions, oldest first, except in one assignment."""
-    rows = connection.execute(_BEFORE, {"assessor": assessor_id, "but": but})
-    return [_answer(*cells) for _, *cells in rows]
+    before = assignment.c.assessor_id == assessor_id, assignment.c.id != but
+    return [_answer(*cells) for _, *cells in connection.execute(_answered.where(*before))]
 
 
 def count_entry_answers(connection: Connection, assessor_id: int) -> int:
     """Gold questions of the entry test to which an assessor gave an answer that is right or wrong."""
-    return connection.execute(_N_ENTRY, {"assessor": assessor_id}).scalar_one()
+    answers = (
+        select(func.count()).select_from(gold_answer).join(assignment, assignment.c.id == gold_answer.c.assignment_id)
+    )
+    own = assignment.c.assessor_id == assessor_id, gold_answer.c.is_entry, gold_answer.c.is_right.is_not(None)
+    return connection.execute(answers.where(*own)).scalar_one()
 
 
 def gold_answers_by_assessor(
@@ -78,10 +71,14 @@ def gold_answers_by_assessor(
 ) -> dict[int, list[Answered]]:
     """{assessor: what they answered to gold questions, oldest first}. arm : only in this one; None for all."""
     answers: defaultdict[int, list[Answered]] = defaultdict(list)
-    query = _OF_CAMPAIGN if arm is None else _OF_CAMPAIGN.where(assignment.c.arm == arm)
-    for number, *cells in connection.execute(query, {"campaign": campaign_id}):
+    for number, *cells in connection.execute(_answered.where(*_in_arm(campaign_id, arm))):
         answers[number].append(_answer(*cells))
     return dict(answers)
+
+
+def _in_arm(campaign_id: int, arm: str | None) -> tuple[ColumnElement[bool], ...]:
+    in_campaign = gold_answer.c.campaign_id == campaign_id
+    return (in_campaign,) if arm is None else (in_campaign, assignment.c.arm == arm)
 
 
 def _answer(is_right: bool, chance: float, choices: str, is_entry: bool) -> Answered:
@@ -94,9 +91,7 @@ def gold_rows(connection: Connection, campaign_id: int, *, arm: str | None = Non
     other : the worse document of a pair. answer : the grade, or which document was chosen. right : 1, 0, or None for
     "cannot tell".
     """
-    query = _ROWS if arm is None else _ROWS.where(assignment.c.arm == arm)
-    rows: Iterator[Row[Any]] = iter(connection.execute(query, {"campaign": campaign_id}))
-    for row in rows:
+    for row in connection.execute(_ROWS.where(*_in_arm(campaign_id, arm))):
         cells = tuple(row)
         right = None if cells[5] is None else int(cells[5])
         yield *cells[:5], right, cells[6], f"{cells[0]}/{cells[7]}", *cells[8:]

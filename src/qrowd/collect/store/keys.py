@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, insert, or_, select, update
 
 from qrowd.collect.store.schema import api_key, assessor, campaign
 from qrowd.collect.store.sessions import hashed, new_token
@@ -29,17 +29,6 @@ class ApiKey:
 _KEY = select(api_key.c.id, api_key.c.name, api_key.c.campaign_id, api_key.c.created).where(~api_key.c.revoked)
 
 
-_KEY_AND_ASSESSOR = (
-    _KEY.add_columns(assessor.c.campaign_id, assessor.c.provider, campaign.c.name)
-    .select_from(
-        api_key.outerjoin(assessor, assessor.c.id == bindparam("number")).outerjoin(
-            campaign, campaign.c.id == assessor.c.campaign_id
-        )
-    )
-    .where(api_key.c.hash == bindparam("hash"))
-)
-
-
 def make_api_key(connection: Connection, name: str, at: float, *, campaign_id: int | None = None) -> str:
     """A new key; this is the only time that it can be seen."""
     key = KEY_STARTS + new_token()
@@ -62,7 +51,11 @@ def find_key_and_assessor(
     The campaign number is None where there is no such assessor; the whole is None where the key is not good. One
     statement, since every answer by program begins with it.
     """
-    row = connection.execute(_KEY_AND_ASSESSOR, {"hash": hashed(key), "number": assessor_id}).one_or_none()
+    names = api_key.outerjoin(assessor, assessor.c.id == assessor_id).outerjoin(
+        campaign, campaign.c.id == assessor.c.campaign_id
+    )
+    query = _KEY.add_columns(assessor.c.campaign_id, assessor.c.provider, campaign.c.name).select_from(names)
+    row = connection.execute(query.where(api_key.c.hash == hashed(key))).one_or_none()
     return None if row is None else (ApiKey(*row[:-3]), (row[-3], row[-2], row[-1]))
 
 

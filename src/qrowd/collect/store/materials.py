@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, Table, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, Table, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.collect.store.schema import campaign, document, gold, image, question, slot, topic, unit
@@ -24,10 +24,6 @@ TopicRow: TypeAlias = Any
 DocumentRow: TypeAlias = Any
 UnitRow: TypeAlias = Any
 
-_CAMPAIGN_BY_ID = select(campaign).where(campaign.c.id == bindparam("which"))
-_CAMPAIGN_BY_NAME = select(campaign).where(campaign.c.name == bindparam("which"))
-_TOPIC_BY_ID, _UNIT_BY_ID = (select(table).where(table.c.id == bindparam("which")) for table in (topic, unit))
-
 
 def campaigns(connection: Connection) -> Sequence[CampaignRow]:
     """All of them, the oldest first."""
@@ -36,8 +32,8 @@ def campaigns(connection: Connection) -> Sequence[CampaignRow]:
 
 def find_campaign(connection: Connection, which: int | str) -> CampaignRow | None:
     """By number or by name."""
-    statement = _CAMPAIGN_BY_NAME if isinstance(which, str) else _CAMPAIGN_BY_ID
-    return connection.execute(statement, {"which": which}).first()
+    key = campaign.c.name if isinstance(which, str) else campaign.c.id
+    return connection.execute(select(campaign).where(key == which)).first()
 
 
 def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
@@ -126,7 +122,7 @@ def find_question(connection: Connection, campaign_id: int) -> dict[str, Any] | 
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:
     """By number."""
-    return connection.execute(_TOPIC_BY_ID, {"which": id}).first()
+    return connection.execute(select(topic).where(topic.c.id == id)).first()
 
 
 def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
@@ -155,7 +151,7 @@ def find_image(connection: Connection, campaign: int, digest: str) -> tuple[str,
 
 def find_unit(connection: Connection, id: int) -> UnitRow | None:
     """By number."""
-    return connection.execute(_UNIT_BY_ID, {"which": id}).first()
+    return connection.execute(select(unit).where(unit.c.id == id)).first()
 
 
 def gold_of_topic(connection: Connection, topic_id: int) -> Sequence[Row[Any]]:

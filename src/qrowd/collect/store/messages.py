@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, func, select
 
 from qrowd.collect.store.base import upsert
 from qrowd.collect.store.schema import assessor, assignment, message, topic
@@ -40,7 +40,6 @@ class Asked(NamedTuple):
 
 
 _COLUMNS = [message.c[name] for name in Message._fields]
-_OF_ASSESSOR = select(*_COLUMNS).where(message.c.assessor_id == bindparam("of")).order_by(message.c.number)
 
 
 def save_messages(connection: Connection, rows: Iterable[Message]) -> None:
@@ -50,7 +49,8 @@ def save_messages(connection: Connection, rows: Iterable[Message]) -> None:
 
 def messages_of(connection: Connection, assessor_id: int) -> list[Message]:
     """What an assessor asked, oldest first."""
-    return [_message(row) for row in connection.execute(_OF_ASSESSOR, {"of": assessor_id})]
+    query = select(*_COLUMNS).where(message.c.assessor_id == assessor_id).order_by(message.c.number)
+    return [_message(row) for row in connection.execute(query)]
 
 
 def asked(connection: Connection, campaign_id: int, n: int) -> list[Asked]:
