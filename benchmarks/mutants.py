@@ -5,8 +5,9 @@
 
 FOLDER holds the map, and the results in `mutants.csv`, a row for each mutant; a run that was interrupted goes on where
 it stopped. A mutant is killed if a test that runs its line fails, or if the tests take five times as long as usual. The
-tests of the same part of the code come first, the fastest first, as many as need 30 seconds together. A mutant that no
-test runs survives. To compare two versions, run both with the same options.
+tests of the same part of the code come first, the fastest first, as many as need 15 seconds together. A mutant that no
+test runs survives; kernels run as Python, with the tests of kernels. To compare two versions, run both with the same
+options.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from coverage import numbits
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not browser and not database and not model")
-SECONDS = 30.0  # of tests for each mutant
+SECONDS = 15.0  # of tests for each mutant
 START_SECONDS = 30.0  # of Python, imports and the collection of tests
 
 COMPARISONS = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -251,7 +252,7 @@ def outcome_of(mutant: Mutant, tests: list[str], seconds: float, copy: Path) -> 
     text = path.read_text(encoding="utf-8")
     path.write_text(mutated_text(text, mutant), encoding="utf-8")
     extra = [str(ROOT / folder) for folder in ("tests", "papers") if (ROOT / folder).is_dir()]
-    settings = {"PYTHONPATH": os.pathsep.join([str(copy), *extra]), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
+    settings = {"PYTHONPATH": os.pathsep.join([str(copy), *extra]), "CI": "true", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     if "kernels" in mutant.room:
         settings["QROWD_KERNELS"] = "python"
     try:
