@@ -70,7 +70,6 @@ def test_status_counts_by_arm_and_prints_the_assessors_of_each(qrowd, study):
         (("prefer", "bradley-terry", "--campaign", "study/degrees"), 0),
         (("study", "arms", "--campaign", "study"), 0),
         (("campaign", "export", "study/degrees", "--what", "preferences", "--format", "csv"), 0),
-        (("campaign", "units", "study"), 0),
         (("prefer", "bradley-terry", "--campaign", "study"), 2),
         (("agree", "--campaign", "study/other"), 2),
         (("agree", "--campaign", "study/degrees"), 2),

@@ -160,27 +160,6 @@ def list_(database: options.Database = options.DATABASE, output: Output = None) 
     deliver(document, output)
 
 
-def units(
-    name: NameOrArm,
-    database: options.Database = options.DATABASE,
-    session_gap: SessionGap = 30.0,
-    output: Output = None,
-) -> None:
-    """Show what a campaign's log says of its units: steps back, failed checks, sessions, time per judgment."""
-    from qrowd.cli.campaign_tables import units_of_campaign
-
-    with server_extra():
-        from qrowd.collect.campaigns.collected import collected
-        from qrowd.collect.campaigns.lookup import find_arms
-        from qrowd.collect.campaigns.units import campaign_topic_units, campaign_units
-    with open_campaigns(database) as store, store.reading() as connection:
-        row, arms = find_arms(connection, name)
-        answers = {arm: collected(connection, f"{row.name}/{arm}" if arm else name) for arm in arms}
-        rows = campaign_units(connection, name, session_gap=session_gap)
-        document = units_of_campaign(rows, campaign_topic_units(connection, name), answers)
-    deliver(document, output)
-
-
 def presets(output: Output = None) -> None:
     """Show the presets, each the protocol of a paper, with all their settings and the section that prints each."""
     from qrowd.cli.campaign_tables import all_presets
@@ -272,7 +251,6 @@ campaign = command_group(
     import_,
     export,
     status,
-    units,
     owner,
     invite,
     ask,

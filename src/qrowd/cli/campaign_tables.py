@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,12 +16,8 @@ if TYPE_CHECKING:
     from qrowd.collect.campaigns.progress import Progress
     from qrowd.collect.campaigns.quality import AssessorQuality, Quality
     from qrowd.collect.campaigns.question import QuestionProgress
-    from qrowd.collect.campaigns.units import CampaignUnits
     from qrowd.collect.protocols.presets import Preset
     from qrowd.collect.store.accounts import Account
-    from qrowd.magnitude import PowerLaw, TopicUnits
-    from qrowd.model.judgments import Judgments
-    from qrowd.model.preferences import Preferences
 
 
 def all_campaigns(campaigns: Sequence[Progress]) -> Document:
@@ -114,89 +109,6 @@ def _of_question(question: QuestionProgress) -> list[str]:
     if question.models:
         notes.append(f"Labels by {', '.join(question.models)} help to predict grades.")
     return notes
-
-
-def units_of_campaign(
-    units: CampaignUnits, by_topic: TopicUnits, answers: Mapping[str, Judgments | Preferences]
-) -> Document:
-    """Units by topic with steps back and failed checks; assessors by number of units; sessions; seconds per answer.
-
-    answers : by arm.
-    """
-    from qrowd.collect.campaigns.units import power_law_of_units, unit_sessions
-    from qrowd.magnitude.participation import answer_times
-
-    topics = by_topic.to_frame()
-    tables = [Table.of("topics", {_header(name): map(str, topics[name]) for name in topics})]
-    n = int(by_topic.n_units.sum())
-    notes = []
-    law, sessions = power_law_of_units(units, len(by_topic.topics)), unit_sessions(units)
-    if law is not None:
-        tables.append(_participation(law))
-        notes.append(_power_law(law))
-    if sessions.n_assessors:
-        after = sessions.to_frame()
-        columns = {
-            "followed by": after["followed_by"],
-            "units": map(str, after["n_units"]),
-            "share": map(_share, after["share"]),
-        }
-        tables.append(Table.of("sessions", columns))
-        notes.append(
-            f"{count(sessions.n_sessions, 'session')} of {count(sessions.n_assessors, 'assessor')}; more than "
-            f"{sessions.session_gap:g} minutes between two units begin a new session."
-        )
-    models = set(units.assessor[units.kind == "model"].tolist())
-    for arm, given in answers.items():
-        if models.issuperset(given.assessors) or given.seconds is None:
-            continue
-        of_people = given.select(assessors=lambda name: name not in models)
-        if len(of_people):
-            times = answer_times(of_people).to_frame().iloc[0]
-            whose = f"{' of people' if models else ''}{f' in the arm {arm}' if arm else ''}"
-            notes.append(
-                f"Seconds per answer{whose}: mean {times['mean']:.1f}, sd {times['sd']:.1f}, median "
-                f"{times['median']:.1f} ({count(int(times['n']), 'answer')})."
-            )
-    others = Counter(units.status[~(units.counts & (units.status == "completed"))].tolist())
-    outcomes = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(others.items()))
-    if outcomes:
-        notes.append(f"Units that are not among these: {outcomes}.")
-    backs, fails = (_share((topics[f"{name} 1"] + topics[f"{name} 2+"]).sum() / max(n, 1)) for name in ("back", "fail"))
-    sentence = (
-        f"{units.campaign}: {count(n, 'completed unit')} of {count(len(by_topic.topics), 'topic')}; a step back in "
-        f"{backs} of them, a failed check in {fails}."
-    )
-    return Document(sentence, tuple(tables), tuple(notes), by_topic.to_frame)
-
-
-def _header(name: str) -> str:
-    return name.removeprefix("n_")
-
-
-def _participation(law: PowerLaw) -> Table:
-    rows = [row for row in zip(law.n_units, law.n_assessors, law.fitted, strict=True) if row[1]]
-    columns = {
-        "units": [str(n_units) for n_units, _, _ in rows],
-        "assessors": [str(n) for _, n, _ in rows],
-        "share": [_share(n / law.n) for _, n, _ in rows],
-        "power law": [_share(fitted) for _, _, fitted in rows],
-    }
-    return Table.of("assessors by number of units", columns)
-
-
-def _power_law(law: PowerLaw) -> str:
-    if law.exponent != law.exponent:
-        return "No power law fits: all assessors judged one unit, or all of them judged every topic."
-    return (
-        f"Power law of units per assessor, 1 to {law.highest}: exponent {law.exponent:.2f} "
-        f"(standard error {law.standard_error:.2f}); {_share(law.n_assessors[0] / law.n)} of {law.n} judged one unit, "
-        f"{_share(law.n_assessors[-1] / law.n)} all {law.highest}."
-    )
-
-
-def _share(share: float) -> str:
-    return f"{share:.1%}"
 
 
 def all_presets(presets: Mapping[str, Preset]) -> Document:

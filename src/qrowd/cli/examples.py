@@ -95,7 +95,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "campaign invite": ("qrowd campaign invite pilot ann bob --base-url https://judge.example.org",),
     "campaign ask": ("qrowd campaign ask pilot --model assessor.py:grade",),
     "campaign status": ("qrowd campaign status pilot --per-assessor",),
-    "campaign units": ("qrowd campaign units pilot",),
     "campaign export": (
         "qrowd campaign export pilot --format qrels -o pilot.qrels",
         "qrowd campaign export pilot --what archive -o pilot.archive",

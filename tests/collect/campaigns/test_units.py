@@ -15,23 +15,18 @@ from sqlalchemy import Connection, select
 
 from collect.web.owner.estate import Estate, estate
 from judging import Clock, created, seeded, small_plan, until, work
-from qrowd.collect.campaigns.collected import judgments
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.campaigns.units import (
     UNITS,
-    campaign_topic_units,
     campaign_units,
-    power_law_of_units,
-    unit_sessions,
 )
-from qrowd.collect.protocols.events import GoOn, GoTo, Judge, LookUp
-from qrowd.collect.protocols.views import DocumentView, PairView, RevisionView
+from qrowd.collect.protocols.events import GoOn, Judge, LookUp
+from qrowd.collect.protocols.views import DocumentView, PairView
 from qrowd.collect.store import schema
 from qrowd.collect.store.base import Store
 from qrowd.errors import ArgumentError
-from qrowd.magnitude import fit_power_law, topic_units
 
 NAMES = ("small", "demo-magnitude", "demo-preference")
 
@@ -138,10 +133,6 @@ def test_a_longer_gap_than_the_option_begins_a_new_session_and_an_equal_one_does
     units = store.read(lambda c: campaign_units(c, "pilot"))
     order = np.argsort(units.started)
     assert units.session[order].tolist() == [1, 1, 1, 2, 2]
-    found = unit_sessions(units)
-    assert (found.straight_on, found.came_back, found.left) == (3, 1, 1)
-    assert (found.n_sessions, found.n_assessors) == (2, 1)
-    assert found.to_frame()["share"].tolist() == [0.6, 0.2, 0.2]
     short = store.read(lambda c: campaign_units(c, "pilot", session_gap=1.0))
     assert short.session[order].tolist() == [1, 1, 2, 3, 4]
 
@@ -152,53 +143,6 @@ def test_a_negative_gap_and_an_unknown_campaign_are_refused(store: Store) -> Non
         store.read(lambda c: campaign_units(c, "pilot", session_gap=-1))
     with pytest.raises(ArgumentError, match="there is no campaign 'pilots'"):
         store.read(lambda c: campaign_units(c, "pilots"))
-
-
-# ---- Table I
-
-
-def test_table_1_of_a_campaign_is_that_of_its_judgments_with_the_steps_back_and_failed_checks_of_the_log(
-    store: Store,
-) -> None:
-    clock = Clock(step=30.0)
-    settings = {"k": 4, "redundancy": 3, "min_seconds": 0, "revisions": -1, "rating": False}
-    created(store, small_plan("magnitude", topics=2, documents=6, **settings))
-    service = seeded(store, clock)
-
-    async def judge(name: str, rng: Random) -> None:
-        who = await service.arrive("pilot", "link", name)
-        page = (await service.act(who, GoOn())).page
-        stepped = False
-        while isinstance(page.view, DocumentView | RevisionView) or getattr(page.view, "another", False):
-            action: object = GoOn()
-            if isinstance(page.view, DocumentView):
-                if page.view.position == 2 and not stepped and rng.random() < 0.5:
-                    action, stepped = GoTo(1), True
-                else:
-                    stepped = stepped and page.view.position < 3
-                    action = Judge(page.view.position, str(rng.randint(1, 50)), "because")
-            page = (await service.act(who, action, shown=page.shown, key=page.key)).page  # type: ignore[arg-type]
-
-    for number in range(6):
-        asyncio.run(judge(f"a{number}", Random(number)))
-    table = store.read(lambda c: campaign_topic_units(c, "pilot"))
-    units = store.read(lambda c: campaign_units(c, "pilot"))
-    completed = units.status == "completed"
-    backs, fails = (
-        dict(zip(units.unit[completed], times[completed].tolist(), strict=True)) for times in (units.backs, units.fails)
-    )
-    checks = {"t0": ("t0d0", "t0d1"), "t1": ("t1d0", "t1d1")}
-    expected = topic_units(store.read(lambda c: judgments(c, "pilot")), checks=checks, backs=backs, fails=fails)
-    pd.testing.assert_frame_equal(table.to_frame(), expected.to_frame())
-    assert table.backs is not None
-    assert table.fails is not None
-    assert table.backs[:, 1:].sum() > 0
-    assert table.fails[:, 1:].sum() > 0
-    law = power_law_of_units(units, 2)
-    assert law is not None
-    assert power_law_of_units(units, 1) is None  # more units than topics: the units are documents
-    _, n_units = np.unique(units.assessor[completed].astype(str), return_counts=True)
-    assert law.exponent == pytest.approx(fit_power_law(n_units, highest=2).exponent, nan_ok=True)
 
 
 def test_opening_the_context_counts_as_looking_it_up(store: Store) -> None:
@@ -224,9 +168,6 @@ def test_a_campaign_in_which_nobody_worked_has_no_units(store: Store) -> None:
     units = store.read(lambda c: campaign_units(c, "pilot"))
     assert len(units) == 0
     assert units.to_frame().columns.tolist() == list(UNITS)
-    assert store.read(lambda c: campaign_topic_units(c, "pilot")).n_units.tolist() == [0, 0, 0]
-    assert power_law_of_units(units, 3) is None
-    assert unit_sessions(units).to_frame()["share"].tolist() == [0, 0, 0]
 
 
 def test_a_unit_has_the_arm_and_the_protocol_in_which_it_was_judged(store: Store) -> None:
@@ -255,6 +196,3 @@ def test_a_unit_has_the_arm_and_the_protocol_in_which_it_was_judged(store: Store
     one = store.read(lambda c: campaign_units(c, "pilot/pairs"))
     assert one.assignment.tolist() == units.assignment[units.arm == "pairs"].tolist()
     assert one.session.tolist() == units.session[units.arm == "pairs"].tolist(), "sessions go over all arms"
-    both, pairs = (store.read(lambda c, n=n: campaign_topic_units(c, n)) for n in ("pilot", "pilot/pairs"))
-    assert both.n_units.sum() == len(units)
-    assert pairs.n_units.sum() == len(one)

@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.lookup import find_arms
-from qrowd.collect.store import materials
 from qrowd.collect.store.assignments import AssignmentTotals, assignment_totals
-from qrowd.collect.store.schema import COMPLETED
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.magnitude.collection import TopicUnits, counts_by_times
-from qrowd.magnitude.participation import PowerLaw, fit_power_law
 from qrowd.model.result import Result
 
 SESSION_GAP = 30.0  # minutes
@@ -146,97 +142,3 @@ def _cells(one: AssignmentTotals, protocol: str, session: int) -> tuple[Any, ...
         state.get("backs", one.acts["undone"]), state.get("fails", 0), state.get("wrong", 0), one.acts["looked_up"],
         *ratings, state.get("comment", ""), one.id, one.kind,
     )  # fmt: skip
-
-
-# ---- what the units of a campaign say
-
-
-def campaign_topic_units(connection: Connection, name: str) -> TopicUnits:
-    """Table I of a campaign: documents, units, assessors and judgments by topic, steps back and failed checks.
-
-    Only completed units that count; of preferences, a judgment is an answer about a pair.
-
-    Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3), Table I.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign.
-    """
-    (row, arms), units = find_arms(connection, name), campaign_units(connection, name)
-    topics = materials.topics_of(connection, row.id)
-    place = {topic.label: i for i, topic in enumerate(topics)}
-    rows = np.flatnonzero(units.counts & (units.status == COMPLETED))
-    topic = np.array([place[label] for label in units.topic[rows]], np.int64)
-    assessors: list[set[str]] = [set() for _ in topics]
-    for i, assessor in zip(topic, units.assessor[rows], strict=True):
-        assessors[i].add(assessor)
-    pools: dict[int, set[int]] = {one.id: set() for one in topics}
-    for unit in materials.units_of(connection, row.id):
-        if unit.arm in arms:
-            pools[unit.topic_id].update(unit.documents)
-    checks = [one.checks for one in topics]
-    high = low = None
-    if topics and all(checks):
-        documents = {one.id: one.label for one in materials.find_documents(connection, {i for c in checks for i in c})}
-        high, low = (tuple(documents[pair[which]] for pair in checks) for which in (0, 1))
-    return TopicUnits(
-        tuple(place),
-        np.array([len(pools[one.id]) for one in topics], np.int64),
-        np.bincount(topic, minlength=len(topics)),
-        np.array([len(names) for names in assessors], np.int64),
-        np.bincount(topic, units.answers[rows], minlength=len(topics)).astype(np.int64),
-        high,
-        low,
-        *(counts_by_times(topic, times[rows], len(topics)) for times in (units.backs, units.fails)),
-    )
-
-
-def power_law_of_units(units: CampaignUnits, n_topics: int) -> PowerLaw | None:
-    """The power law of the completed units per assessor that count; None without any.
-
-    n_topics : of the campaign, since no assessor gets a topic twice; None, too, where somebody has more units, as in a
-    campaign with a question, whose units are documents.
-    """
-    rows = units.counts & (units.status == COMPLETED)
-    _, n_units = np.unique(units.assessor[rows].astype(str), return_counts=True)
-    if not n_units.size or n_units.max() > n_topics:
-        return None
-    return fit_power_law(n_units, highest=n_topics)
-
-
-@dataclass(frozen=True, eq=False)
-class UnitSessions(Result):
-    """What assessors did after a unit, whatever became of it.
-
-    straight_on : units after which the next one followed in the same session. came_back : in a later session.
-    left : after which none followed. n_sessions, n_assessors : number of each.
-    session_gap : minutes; the option in force.
-    """
-
-    straight_on: int
-    came_back: int
-    left: int
-    n_sessions: int
-    n_assessors: int
-    session_gap: float
-
-    def _columns(self) -> dict[str, Any]:
-        n = np.array([self.straight_on, self.came_back, self.left])
-        after = np.array(
-            ["another unit in the same session", "another unit in a later session", "no other unit"], object
-        )
-        return {"followed_by": after, "n_units": n, "share": n / max(n.sum(), 1)}
-
-
-def unit_sessions(units: CampaignUnits) -> UnitSessions:
-    """Whether assessors work in sessions: after a unit they go straight on, come back later, or leave (section 4.1)."""
-    last: dict[str, int] = {}
-    straight_on = came_back = 0
-    for i in np.lexsort((units.started, units.assessor.astype(str))):
-        who, session = units.assessor[i], int(units.session[i])
-        if who in last:
-            straight_on += session == last[who]
-            came_back += session != last[who]
-        last[who] = session
-    return UnitSessions(straight_on, came_back, len(last), sum(last.values()), len(last), units.session_gap)
