@@ -151,9 +151,7 @@ def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_e
     assert (log[0].data["name"], dict(log[1].data)) == ("person-0", {})
 
 
-@pytest.mark.parametrize(
-    ("provider", "named"), [("link", True), ("api", True), ("prolific", False), ("panel", False), ("mturk", False)]
-)
+@pytest.mark.parametrize(("provider", "named"), [("link", True), ("api", True), ("panel", False)])
 def test_a_page_says_whether_its_assessor_was_invited_by_name(store, provider, named):
     created(store, small_plan("grades", journey={"consent": True}))
     service = seeded(store, clock=Clock(step=1.0))
@@ -487,10 +485,10 @@ def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
     service = seeded(store, Clock())
 
     async def come():
-        first = await service.arrive("pilot", "prolific", "5f", identified="url")
-        assert await service.arrive("pilot", "prolific", "5f", identified="signed") == first
+        first = await service.arrive("pilot", "panel", "5f", identified="url")
+        assert await service.arrive("pilot", "panel", "5f", identified="signed") == first
         assert (await service.page(first)).name == "5f"
-        other = await service.arrive("pilot", "panel", "5f")
+        other = await service.arrive("pilot", "link", "5f")
         assert (await service.page(other)).name == "5f-2"
         with pytest.raises(NotFoundError, match="no campaign 'nowhere'"):
             await service.arrive("nowhere", "link", "ann")
