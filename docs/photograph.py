@@ -1,8 +1,7 @@
-"""Photograph pages for the docs: assessors' light, on a phone, and dark where the docs show it; owners' in languages.
+"""Photograph the assessors' pages for docs/judging_pages.md: light, on a phone, and dark where the page shows it.
 
-`python docs/photograph.py` writes docs/images/judging and docs/images/owners anew; it needs chromium on PATH and the
-packages of the tests. `python docs/photograph.py magnitude pair` only these pages of assessors;
-`python docs/photograph.py owners` only those of owners.
+`python docs/photograph.py` writes docs/images/judging anew; it needs chromium on PATH and the packages of the tests.
+`python docs/photograph.py magnitude pair` photographs only these pages.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from pathlib import Path
 from PIL import Image
 
 DOCS = Path(__file__).resolve().parent
-IMAGES, OWNERS = DOCS / "images" / "judging", DOCS / "images" / "owners"
+IMAGES = DOCS / "images" / "judging"
 COMMON, RARE = 48, 64  # colours of each picture: the most frequent as they are, and what covers the rest
 WIDEST, NARROWEST = 1000, 585  # pixels, of a picture that is wider than high, and of one that is not
 
 
-def pictures_of_the_docs(folder: str) -> tuple[str, ...]:
-    """The pictures of a folder that docs/judging_pages.md and docs/languages.md show, in their order."""
-    text = "".join((DOCS / page).read_text() for page in ("judging_pages.md", "languages.md"))
-    return tuple(dict.fromkeys(re.findall(rf"images/{folder}/(\S+?\.png)", text)))
+def pictures_of_the_docs() -> tuple[str, ...]:
+    """The pictures that docs/judging_pages.md shows, in their order."""
+    text = (DOCS / "judging_pages.md").read_text()
+    return tuple(dict.fromkeys(re.findall(r"images/judging/(\S+?\.png)", text)))
 
 
 def compress(picture: Path, where: Path) -> int:
@@ -44,19 +43,10 @@ def compress(picture: Path, where: Path) -> int:
 def main(names: tuple[str, ...]) -> None:
     sys.path.insert(0, str(DOCS.parent / "tests"))
     from collect.web.gallery import photograph
-    from collect.web.owner import photographs
 
     IMAGES.mkdir(parents=True, exist_ok=True)
-    OWNERS.mkdir(parents=True, exist_ok=True)
-    if not names or names == ("owners",):
-        with tempfile.TemporaryDirectory() as folder:
-            pictures = photographs.photograph(Path(folder), pictures_of_the_docs("owners"))
-            size = sum(compress(picture, OWNERS / picture.name) for picture in pictures)
-        print(f"{len(pictures)} pictures of owners, {size / 1e6:.2f} MB")
-    if names == ("owners",):
-        return
     with tempfile.TemporaryDirectory() as folder:
-        shown = pictures_of_the_docs("judging")
+        shown = pictures_of_the_docs()
         pages = names or tuple(dict.fromkeys(name.rpartition("-")[0] for name in shown))
         pictures = [picture for picture in photograph(Path(folder), pages) if picture.name in shown]
         size = sum(compress(picture, IMAGES / picture.name) for picture in pictures)

@@ -1,4 +1,4 @@
-"""Backup and point-in-time recovery with PostgreSQL, by the commands of docs/operation.md."""
+"""Backup and point-in-time recovery with PostgreSQL, as docs/operation.md describes."""
 
 import asyncio
 import shutil
