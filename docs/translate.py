@@ -37,14 +37,13 @@ LEFT_OUT = (
     '"Language-Team',
     '"Generated-By',
 )
-NOT_SHOWN = {  # for operators and programs, in English; or with a Message of another kind
-    *("api", "downloads.py", "metrics.py", "models.py", "model_questions.py"),
-}
+#: For owners, operators and programs, in English.
+NOT_SHOWN = {"api", "owner", "downloads.py", "models.py", "model_questions.py"}
 
 
 def files() -> list[Path]:
     """The files that hold texts of pages."""
-    python = [path for name in ("protocols", "campaigns", "web") for path in (SOURCE / name).rglob("*.py")]
+    python = [path for name in ("protocols", "campaigns", "store", "web") for path in (SOURCE / name).rglob("*.py")]
     templates = (SOURCE / "web" / "templates").rglob("*.html")
     return sorted(path for path in [*python, *templates] if not NOT_SHOWN & set(path.parts))
 

@@ -24,7 +24,7 @@ LAYERS = {
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables | paths | leaderboards | partitions",
     2: "model | collect | readers",
-    1: "kernels | threads | executors | plugins | display",
+    1: "kernels | threads | executors | plugins | display | translatable",
     0: "errors",  # kernels raise them too
 }
 LAYER_OF = {package: layer for layer, packages in LAYERS.items() for package in packages.split(" | ")}

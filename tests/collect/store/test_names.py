@@ -42,13 +42,13 @@ def test_links_without_names_never_look_alike() -> None:
     "text", ["\u202eann", "an\u200bn", "a\u0000", "\u2066x", "", "   ", "x" * 101, "a\tb", "\ud800"]
 )
 def test_a_name_that_cannot_be_shown_as_it_is_is_refused(text: str) -> None:
-    with pytest.raises(ArgumentError, match="name: "):
+    with pytest.raises(ArgumentError, match="name"):
         normal_name(text)
 
 
 @pytest.mark.parametrize("name", ["pаul", "αnn", "Юля1x", "نورann"])
 def test_a_name_of_several_scripts_is_refused(name: str) -> None:
-    with pytest.raises(ArgumentError, match="letters are mixed; write it in one script"):
+    with pytest.raises(ArgumentError, match="mixes letters of several scripts"):
         check_script(name)
 
 

@@ -11,7 +11,6 @@ from babel import Locale
 from babel.messages.catalog import Catalog
 
 from qrowd.collect.web import judging_pages, languages, rendering, templating
-from qrowd.collect.web.owner import formatting
 
 LETTERS = dict(zip("abcdefghijklmnopqrstuvwxyz", "ابجدهوزحطيكلمنسعفصقرشتثخذض", strict=True))
 KEPT = re.compile(r"(%\(\w+\)s|<[^>]*>|&\w+;)")  # placeholders and tags
@@ -60,7 +59,6 @@ def with_arabic(folder: Path) -> Iterator[None]:
         judging_pages._around_text,
         templating.environment,
         rendering.script_texts,
-        formatting.formats_of,
     )
     languages.FOLDERS.append(folder)
     try:

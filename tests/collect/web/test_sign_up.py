@@ -58,14 +58,14 @@ def test_a_name_that_is_taken_or_looks_like_one_is_refused_with_a_friendly_line(
     link = opened(made, most=10)
     made.store.write(lambda c: invite(c, 1, "paul", made.clock()))
     for name, line in (
-        ("paul", "Somebody else has this name"),
-        ("Paul", "the name paul, which looks like it"),
-        ("раul", "the name paul, which looks like it"),
-        ("\u202epaul", "U+202E cannot be seen"),
-        ("ann", "Somebody else has this name"),  # who judged by another link
-        ("Ann", "the name ann, which looks like it"),
-        ("jоhn", "Cyrillic and Latin letters are mixed"),
-        ("", "give 1 to 100 characters"),
+        ("paul", "The name paul is taken"),
+        ("Paul", "looks like paul, who takes part"),
+        ("раul", "looks like paul, who takes part"),
+        ("\u202epaul", "U+202E, which cannot be seen"),
+        ("ann", "The name ann is taken"),  # who judged by another link
+        ("Ann", "looks like ann, who takes part"),
+        ("jоhn", "several scripts (Cyrillic, Latin)"),
+        ("", "Give a name of 1 to 100 characters"),
     ):
         browser, answer = come(made, link, name)
         assert (answer.status, line in html.unescape(answer.text)) == (422, True), (name, answer.text)

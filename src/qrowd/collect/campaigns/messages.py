@@ -14,13 +14,13 @@ from qrowd.collect.campaigns.pages import Page, PageMessage
 from qrowd.collect.campaigns.state import CampaignSettings
 from qrowd.collect.protocols.asking import STALE, check_text, storable
 from qrowd.collect.protocols.events import MAX_REASON, AskOrganisers, Event, ReadReply, Refusal
-from qrowd.collect.protocols.messages import N_
-from qrowd.collect.protocols.messages import Message as Sentence
 from qrowd.collect.protocols.views import DocumentView, PairView, View
 from qrowd.collect.store import materials
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.messages import Message, messages_of, save_messages
 from qrowd.collect.store.state import AssessorRow
+from qrowd.collect.translatable import N_
+from qrowd.collect.translatable import Message as Sentence
 from qrowd.errors import ArgumentError
 
 MOST = 50  # questions of an assessor in a campaign

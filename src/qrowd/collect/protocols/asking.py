@@ -6,9 +6,9 @@ import re
 from math import isfinite
 
 from qrowd.collect.protocols.events import Event, Rate, Refusal
-from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.protocol import Question, Task
 from qrowd.collect.protocols.views import QuestionView
+from qrowd.collect.translatable import N_, Message
 
 _HALVES = re.compile("[\ud800-\udfff]")
 STALE = N_("You have left this page, perhaps in another tab. Reload it to see the current one.")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le, MaxLen
 
-from qrowd.collect.protocols.messages import Message
+from qrowd.collect.translatable import Message
 from qrowd.errors import QrowdError
 
 Side = Literal["left", "right"]

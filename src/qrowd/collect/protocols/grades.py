@@ -8,11 +8,11 @@ from functools import lru_cache
 import numpy as np
 
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.protocol import Material, Task
 from qrowd.collect.protocols.sequence import Sequence, SequenceState
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.protocols.views import Grade
+from qrowd.collect.translatable import Message
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import DEFINITIONS
 from qrowd.measures.linear import linear_parts

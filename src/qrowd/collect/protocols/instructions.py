@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from qrowd.collect.protocols.messages import Block, Instructions, Message
 from qrowd.collect.protocols.settings import ASK_DOCUMENT, JourneySettings, MagnitudeSettings
+from qrowd.collect.translatable import Block, Instructions, Message
 
 FREELY = Message(
     "Choose the numbers as you like: whole numbers, fractions or decimals. Every number must be above zero."

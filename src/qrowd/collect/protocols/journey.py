@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 from qrowd.collect.protocols.asking import STALE
 from qrowd.collect.protocols.events import Action, Consent, Event, GoOn, JudgeLine, Refusal
-from qrowd.collect.protocols.messages import N_
 from qrowd.collect.protocols.numbers import parse_magnitude
 from qrowd.collect.protocols.settings import JourneySettings
 from qrowd.collect.protocols.views import (
@@ -36,6 +35,7 @@ from qrowd.collect.protocols.views import (
     RevisionView,
     View,
 )
+from qrowd.collect.translatable import N_
 from qrowd.model.chance import Chance
 
 Stage = Literal["consent", "lines", "feedback", "working", "declined", "practice_failed"]

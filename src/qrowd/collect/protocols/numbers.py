@@ -6,7 +6,7 @@ import re
 from unicodedata import decimal
 
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.messages import N_, Message
+from qrowd.collect.translatable import N_, Message
 
 LONGEST = 100  # characters of a number
 SMALLEST, LARGEST = 1e-300, 1e300

@@ -22,7 +22,6 @@ import numpy as np
 from qrowd.collect.protocols.asking import STALE, look_up_events, question_view, rating_events, reply_events, seconds_of
 from qrowd.collect.protocols.board import Board, Pair
 from qrowd.collect.protocols.events import Action, Event, GoOn, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
-from qrowd.collect.protocols.messages import N_
 from qrowd.collect.protocols.pairs import (
     CurrentPair,
     PairAnswer,
@@ -35,6 +34,7 @@ from qrowd.collect.protocols.pairs import (
 from qrowd.collect.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.settings import PreferenceSettings
 from qrowd.collect.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
+from qrowd.collect.translatable import N_
 from qrowd.preferences.scheduling import KeepPreferred, Order, State, Systems, make_order, may_stop
 
 OVER = N_("This topic is finished; nothing in it can be changed any more.")

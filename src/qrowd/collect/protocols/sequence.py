@@ -37,7 +37,6 @@ from qrowd.collect.protocols.events import (
     Reply,
 )
 from qrowd.collect.protocols.gold import is_right
-from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.protocol import CheckResult, GoldRow, JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.views import (
     Answer,
@@ -49,6 +48,7 @@ from qrowd.collect.protocols.views import (
     RevisionView,
     View,
 )
+from qrowd.collect.translatable import N_, Message
 
 Phase = Literal["question", "documents", "revision", "rating", "completed", "failed", "screened_out"]
 

@@ -14,8 +14,11 @@ from qrowd.collect.store.base import upsert
 from qrowd.collect.store.names import check_script, normal_name, skeleton
 from qrowd.collect.store.schema import assessor, campaign, invitation, invited, sign_up
 from qrowd.collect.store.sessions import hashed, new_token
+from qrowd.collect.translatable import N_, Message
 from qrowd.errors import ArgumentError
 
+TAKEN = N_("The name %(name)s is taken: choose another name. If it was you, open your own link.")
+SIMILAR = N_("The name %(name)s looks like %(earlier)s, who takes part already; choose another name.")
 MOST = 5000  # people who may come by one sign-up link
 
 
@@ -104,7 +107,7 @@ def _take_name(connection: Connection, campaign_id: int, name: str, at: float, s
         upsert(connection, invited, [{**key, "name": name, "sign_up_id": sign_up_id, "created": at}], keep=True)
         earlier = connection.scalar(select(invited.c.name).where(*mine))  # of who was faster
     if earlier != name:
-        raise ArgumentError(f"name: {name!r} looks like {earlier!r}, who takes part already; choose another name")
+        raise ArgumentError(Message(SIMILAR, name=name, earlier=str(earlier)))
 
 
 def invite_all(
@@ -207,14 +210,15 @@ def come_by_sign_up(connection: Connection, token: str, name: str, at: float) ->
     """
     link = find_sign_up(connection, token)
     if link is None or not link.is_open(at):
-        raise ArgumentError("This link is closed: ask the person who gave it to you for another one.")
+        raise ArgumentError(Message("This link is closed: ask the person who gave it to you for another one."))
     name = "-".join(normal_name(name).split(" "))  # exports have names without blanks
     invited_names = select(invited.c.name).where(invited.c.campaign_id == link.campaign_id)
     own_names = select(assessor.c.name).where(assessor.c.campaign_id == link.campaign_id)  # also from platforms
-    names, key = connection.scalars(invited_names.union(own_names)), skeleton(name)
+    names, key = connection.scalars(invited_names.union(own_names)).all(), skeleton(name)
     if (earlier := next((one for one in names if skeleton(one) == key), None)) is not None:
-        same = "this name" if earlier == name else f"the name {earlier}, which looks like it"
-        raise ArgumentError(f"Somebody else has {same}: choose another name. If it was you, open your own link.")
+        raise ArgumentError(
+            Message(TAKEN, name=name) if earlier == name else Message(SIMILAR, name=name, earlier=earlier)
+        )
     own = invite(connection, link.campaign_id, name, at, sign_up_id=link.id)
     return Invitation(link.campaign_id, link.campaign, name), own
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
+from qrowd.collect.translatable import Message
 from qrowd.errors import ArgumentError
 
 LONGEST = 100  # characters of a name
@@ -34,11 +35,16 @@ def normal_name(text: str) -> str:
     """
     name = " ".join(part for part in unicodedata.normalize("NFC", text).split(" ") if part)
     if not 1 <= len(name) <= LONGEST:
-        raise ArgumentError(f"name: give 1 to {LONGEST} characters")
+        raise ArgumentError(Message("Give a name of 1 to %(longest)s characters.", longest=LONGEST))
     for character in name:
         if character != " " and unicodedata.category(character)[0] in "CZ":
             code = f"U+{ord(character):04X}"
-            raise ArgumentError(f"name: the character {code} cannot be seen, or changes how others look; leave it out")
+            raise ArgumentError(
+                Message(
+                    "The name holds %(code)s, which cannot be seen or changes how others look; leave it out.",
+                    code=code,
+                )
+            )
     return name
 
 
@@ -52,8 +58,10 @@ def check_script(name: str) -> None:
     """
     scripts = scripts_of(name)
     if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
-        several = " and ".join(sorted(script.capitalize() for script in scripts))
-        raise ArgumentError(f"name: {several} letters are mixed; write it in one script")
+        several = ", ".join(sorted(script.capitalize() for script in scripts))
+        raise ArgumentError(
+            Message("The name mixes letters of several scripts (%(scripts)s); write it in one.", scripts=several)
+        )
 
 
 def scripts_of(name: str) -> set[str]:

@@ -92,9 +92,9 @@ def make_app(
 
 def error_response(server: Server, request: Request, problem: Problem) -> Response:
     """A problem as a page, or as JSON for scripts and programs."""
-    tag = language_of(request)
+    tag = ENGLISH if request.scope["path"].startswith(("/api/", "/owner")) else language_of(request)
     if wants_data(request):
-        return as_json(problem, ENGLISH if request.scope["path"].startswith("/api/") else tag)
+        return as_json(problem, tag)
     parts = request.scope["path"].split("/")
     back = f"/c/{quote(parts[2])}" if len(parts) > 2 and parts[1] == "c" and problem.status != 404 else ""
     page = server.rendering.render_error(

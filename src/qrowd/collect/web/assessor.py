@@ -18,9 +18,9 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
-from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.invitations import Invitation, find_invitation
 from qrowd.collect.store.sessions import hashed
+from qrowd.collect.translatable import N_
 from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.panel import with_completion_link

@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from qrowd.collect.protocols.events import ACTIONS, MAX_REASON, MAX_SECONDS, MAX_TEXT, Action, Refusal
-from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.schema import SchemaError, read
+from qrowd.collect.translatable import N_, Message
 from qrowd.collect.web.problems import Problem, malformed
 
 Form = Mapping[str, str]

@@ -18,8 +18,8 @@ from markupsafe import Markup, escape
 from qrowd.collect.campaigns.campaign_reader import Bounded
 from qrowd.collect.campaigns.pages import Page, PageMessage, TopicText
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.messages import Instructions, Message
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView, View
+from qrowd.collect.translatable import Instructions, Message
 from qrowd.collect.web import texts
 from qrowd.collect.web.documents import RenderedDocument, render_document
 from qrowd.collect.web.forms import TYPED

@@ -24,7 +24,7 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
-from qrowd.collect.protocols.messages import Block, Instructions, Message
+from qrowd.collect.translatable import Block, Instructions, Message
 
 ENGLISH = "en"
 CAMPAIGN_LANGUAGE = "qrowd.language"  # in the scope of a request: the campaign's, once it is known

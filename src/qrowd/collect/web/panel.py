@@ -23,10 +23,10 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.campaigns.panel import PROVIDER, PanelTable
-from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.schema import read
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
 from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.translatable import N_, Message
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.payment import payment_code

@@ -20,9 +20,9 @@ from starlette.responses import JSONResponse
 
 from qrowd.collect.campaigns.lookup import NotFoundError
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.store.accounts import TooManyAttemptsError
 from qrowd.collect.store.base import StoreError, StoreFullError, StoreUnknownError
+from qrowd.collect.translatable import N_, Message
 from qrowd.collect.web.languages import ENGLISH, language
 from qrowd.collect.web.logs import request_id
 from qrowd.errors import QrowdError

@@ -24,7 +24,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from qrowd.collect.protocols.messages import Message as Text
+from qrowd.collect.translatable import Message as Text
 from qrowd.collect.web.logs import PROBES, request_id
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import ArgumentError

@@ -24,11 +24,11 @@ from starlette.responses import Response
 from qrowd.collect.campaigns.campaign_reader import Bounded
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.pages import Page
-from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign, find_image
 from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.state import find_assessor
+from qrowd.collect.translatable import N_
 from qrowd.collect.web.addresses import with_addresses
 from qrowd.collect.web.forms import Form, read_form, token_of
 from qrowd.collect.web.languages import CAMPAIGN_LANGUAGE

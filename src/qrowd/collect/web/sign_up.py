@@ -11,12 +11,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.protocols.messages import N_
 from qrowd.collect.store.invitations import SignUp, come_by_sign_up, find_sign_up
 from qrowd.collect.store.sessions import hashed
+from qrowd.collect.translatable import N_
 from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.problems import Problem, invalid_token
-from qrowd.collect.web.recognised import recognised
 from qrowd.collect.web.security import client_address
 from qrowd.collect.web.server import ASSESSOR, Limiter, Server, server_of
 from qrowd.collect.web.templating import render
@@ -49,7 +48,7 @@ async def sign_up(request: Request) -> Response:
             lambda connection: come_by_sign_up(connection, token, name, at)
         )
     except ArgumentError as error:
-        return await _page(request, token, link, recognised(str(error).removeprefix("name: ")), name, 422)
+        return await _page(request, token, link, error.args[0], name, 422)
     assessor = await server.service.arrive(
         invitation.campaign, "link", invitation.name, name=invitation.name, identified="link"
     )

@@ -9,7 +9,6 @@ from time import time
 from typing import Final
 
 from qrowd.collect.campaigns.pages import Page
-from qrowd.collect.protocols.messages import N_, Message
 from qrowd.collect.protocols.views import (
     ConsentView,
     DocumentView,
@@ -28,6 +27,7 @@ from qrowd.collect.protocols.views import (
     RevisionView,
     View,
 )
+from qrowd.collect.translatable import N_, Message
 
 ERRORS: Final[dict[int, tuple[str, str]]] = {
     400: (N_("The request could not be read"), N_("Nothing was saved. Go back and try once more.")),

@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store import accounts as stored
 from qrowd.collect.store.accounts import (
     PASSWORD_LINK,
@@ -37,7 +36,6 @@ from qrowd.collect.store.accounts import (
 from qrowd.collect.store.sessions import hashed
 from qrowd.collect.store.settings import get_setting, take_setting
 from qrowd.collect.web.forms import Form
-from qrowd.collect.web.language_choice import language_of
 from qrowd.collect.web.owner.context import (
     ADMINISTRATOR,
     MEMBER,
@@ -50,7 +48,6 @@ from qrowd.collect.web.owner.context import (
 )
 from qrowd.collect.web.owner.login import count_attempt
 from qrowd.collect.web.problems import Problem, invalid_token
-from qrowd.collect.web.recognised import line_of
 from qrowd.collect.web.server import Server, server_of
 from qrowd.collect.web.templating import render
 from qrowd.errors import ArgumentError
@@ -79,7 +76,7 @@ async def change_accounts(context: OwnerContext, fields: Form) -> Response:
             return number, link(connection, number)
         account = find_account(connection, name)
         if do in ("disable", "remove", "role") and name == mine:
-            raise ArgumentError(Message("name: this is your own account; ask another administrator"))
+            raise ArgumentError("name: this is your own account; ask another administrator")
         match do:
             case "link":
                 return account.id, link(connection, account.id)
@@ -133,9 +130,9 @@ async def _of_link(server: Server, token: str) -> Account:
 
 
 def _password_page(request: Request, server: Server, account: Account, problem: str = "") -> Response:
-    token, tag = request.path_params["token"], language_of(request)
+    token = request.path_params["token"]
     csrf = server.form_token("password", {"t": hashed(token)})
-    content = render("owner/password", tag=tag, csrf=csrf, token=token, name=account.name, problem=problem)
+    content = render("owner/password", csrf=csrf, token=token, name=account.name, problem=problem)
     return HTMLResponse(content, 422 if problem else 200)
 
 
@@ -149,7 +146,7 @@ async def save_password(request: Request) -> Response:
     try:
         password_hash = await _new_hash(fields)
     except ArgumentError as error:
-        return _password_page(request, server, account, line_of(error))
+        return _password_page(request, server, account, str(error))
 
     def work(connection: Connection) -> int:
         number = _account_of_link(connection, take_setting(connection, PASSWORD_LINK + hashed(token)), at).id
@@ -164,7 +161,7 @@ async def _new_hash(fields: Form) -> str:
     """The hash of a password that was typed twice."""
     password = fields.get("new", "")
     if password != fields.get("again", ""):
-        raise ArgumentError(Message("again: the two passwords differ; type the same one twice"))
+        raise ArgumentError("again: the two passwords differ; type the same one twice")
     return await asyncio.to_thread(hash_password, password)
 
 
@@ -182,9 +179,7 @@ async def change_account(context: OwnerContext, fields: Form) -> Response:
     """Another password, which needs the present one."""
     number = context.owner.account
     if number == NO_ACCOUNT:
-        raise ArgumentError(
-            Message("You came by the printed link, which belongs to no account. Log in by name and password.")
-        )
+        raise ArgumentError("You came by the printed link, which belongs to no account. Log in by name and password.")
     await _check_password(context, fields.get("password", ""))
     password_hash = await _new_hash(fields)
     await context.server.store.write_async(lambda connection: set_password(connection, number, password_hash))
@@ -200,7 +195,7 @@ async def _check_password(context: OwnerContext, password: str) -> None:
     attempt = await count_attempt(context.server, context.request, context.owner.name)
     password_hash = await context.read(lambda connection: password_hash_of(connection, number))
     if password_hash and not await asyncio.to_thread(verify, password_hash, password):
-        raise ArgumentError(Message("password: this is not your present password"))
+        raise ArgumentError("password: this is not your present password")
     await attempt.forgive()
 
 

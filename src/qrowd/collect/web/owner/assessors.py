@@ -20,7 +20,6 @@ from starlette.routing import BaseRoute
 from qrowd.collect.campaigns.person_data import person_json
 from qrowd.collect.campaigns.privacy import Answers, delete_person
 from qrowd.collect.campaigns.quality import AssessorQuality, Quality, quality
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.answers import answers_of
 from qrowd.collect.store.events import LogEntry
@@ -34,7 +33,7 @@ from qrowd.errors import ArgumentError
 FRESH = 15.0  # seconds that quality is shown without being worked out again
 UNITS_SHOWN = 50  # the last so many
 LONGEST_REASON = 2000
-CANNOT_TELL, SAME, BAD = Message("cannot tell"), Message("they are the same"), Message("Bad")
+CANNOT_TELL, SAME, BAD = "cannot tell", "they are the same", "Bad"
 
 COLUMNS: dict[str, Callable[[AssessorQuality], Any]] = {
     "name": lambda one: one.name.lower(),
@@ -145,11 +144,9 @@ async def change(context: OwnerContext, fields: Form) -> Response:
             await admin.exclude(name, row.name, fields.get("reason", "")[:LONGEST_REASON])
         case "reinstate":
             if n_lost := await admin.reinstate(name, row.name):
-                notice = Message(
-                    "%(name)s takes part again. Units that other assessors judged meanwhile: %(n)s. These do not "
-                    "count.",
-                    name=row.name,
-                    n=n_lost,
+                notice = (
+                    f"{row.name} takes part again. Units that other assessors judged meanwhile: "
+                    f"{n_lost}. These do not count."
                 )
         case "reset":
             await admin.reset(name, row.name)
@@ -167,7 +164,7 @@ async def _delete(context: OwnerContext, row: AssessorRow, fields: Form) -> Resp
     """Delete the person, where the box was ticked."""
     answers: Answers = "withdraw" if fields.get("answers") == "withdraw" else "keep"
     if fields.get("sure") != "1":
-        raise ArgumentError(Message("sure: tick the box; a deletion cannot be reversed"))
+        raise ArgumentError("sure: tick the box; a deletion cannot be reversed")
     server, name, account, at = context.server, context.campaign.name, context.owner.name, context.server.clock()
     await server.store.write_async(lambda c: delete_person(c, name, row.id, at, answers=answers, account=account))
     await server.forget_person(row.id)
@@ -237,8 +234,8 @@ def _preferences(connection: Connection, assignment_id: int) -> list[Answer]:
     answers = []
     for row in answers_of(connection, preference, assignment_id):
         better = {"left": row.left, "right": row.right}.get(row.choice, SAME)
-        text = Message("definitely %(document)s", document=better) if row.strength == 2 else better
-        pair = Message("%(first)s or %(second)s", first=row.left, second=row.right)
+        text = f"definitely {better}" if row.strength == 2 else better
+        pair = f"{row.left} or {row.right}"
         answers.append(Answer(row.number + 1, pair, text, "", row.seconds, row.active, row.time))
     answers += [
         Answer(row.number + 1, row.label, BAD, "", row.seconds, None, row.time)
@@ -253,39 +250,31 @@ def note_of(event: LogEntry) -> str:
     match event.kind:
         case "checked" if not data["passed"]:
             if not (data["ordered"] or data["unhurried"]):
-                return Message("failed the checks of order and time")
-            return Message("failed the check of time") if data["ordered"] else Message("failed the check of order")
+                return "failed the checks of order and time"
+            return "failed the check of time" if data["ordered"] else "failed the check of order"
         case "checked":
-            return Message("passed the checks")
+            return "passed the checks"
         case "replied" if data["correct"]:
-            return Message("answered the question correctly")
+            return "answered the question correctly"
         case "replied":
-            return Message("answered the question incorrectly")
+            return "answered the question incorrectly"
         case "undone":
-            return Message("took back pair %(n)s", n=data["pair"] + 1)
+            return f"took back pair {data['pair'] + 1}"
         case "rated":
-            values = {"confidence": data["confidence"], "understanding": data["understanding"]}
-            if not data["comment"]:
-                return Message("confidence %(confidence)s, understanding %(understanding)s of 5", **values)
-            return Message(
-                "confidence %(confidence)s, understanding %(understanding)s of 5: %(comment)s",
-                comment=data["comment"],
-                **values,
-            )
+            comment = f": {data['comment']}" if data["comment"] else ""
+            return f"confidence {data['confidence']}, understanding {data['understanding']} of 5{comment}"
         case "unanswered":
             status = data["status"].replace("_", " ")
-            return Message(
-                "gave no answer that counts (%(status)s: %(detail)s)", status=status, detail=str(data["detail"])
-            )
+            return f"gave no answer that counts ({status}: {data['detail']})"
         case "given_back":
-            return Message("the unit was given back; another assessor gets it")
+            return "the unit was given back; another assessor gets it"
         case "lease_expired":
-            return Message("was away too long; another assessor gets the unit")
+            return "was away too long; another assessor gets the unit"
         case "assignment_withdrawn":
-            return Message("the unit was withdrawn")
+            return "the unit was withdrawn"
         case "assignment_restored":
-            return Message("the unit was given back")
-    return Message("sent an answer too late; it is kept but does not count") if event.late else ""
+            return "the unit was given back"
+    return "sent an answer too late; it is kept but does not count" if event.late else ""
 
 
 ROUTES: list[BaseRoute] = [

@@ -29,7 +29,6 @@ from qrowd.collect.campaigns.plan_notes import preset_notes
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template_zip
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store.accounts import campaign_roles, set_member
 from qrowd.collect.store.materials import CampaignRow, campaigns, find_campaign
@@ -50,7 +49,7 @@ from qrowd.collect.web.problems import not_found
 
 FRESH = 2.0  # seconds that progress is shown without being counted again
 NEW = "/owner/new"
-QUESTIONS = {True: Message("required"), False: Message("not used"), None: Message("optional")}
+QUESTIONS = {True: "required", False: "not used", None: "optional"}
 
 
 async def progress_of(context: OwnerContext, name: str) -> Progress:
@@ -99,25 +98,24 @@ async def settings(context: OwnerContext) -> Response:
     protocols = {arm.protocol for arm in current.arms.values()}
     tables: dict[str, dict[str, Any]] = {
         **{
-            _capitalised(context.formats.arm(name, arm.protocol)): to_table(arm.settings)
+            _capitalised(formatting.arm(name, arm.protocol)): to_table(arm.settings)
             for name, arm in current.arms.items()
         },
-        **({} if current.question is None else {Message("Question"): dict(current.question)}),
-        Message("The assessor's way"): _without_practice(to_table(current.journey), "magnitude" in protocols),
-        Message("Campaign"): {
-            Message("Name"): row.name,
-            Message("Seed"): str(row.seed),
-            Message("Lease of a unit"): context.formats.seconds(current.lease_seconds),
-            Message("Created"): f"{context.formats.moment(row.created)} UTC",
-            **({Message("Check documents"): row.settings["checks"]} if "magnitude" in protocols else {}),
-            Message("Questions about topics"): QUESTIONS[row.settings["questions"]],
+        **({} if current.question is None else {"Question": dict(current.question)}),
+        "The assessor's way": _without_practice(to_table(current.journey), "magnitude" in protocols),
+        "Campaign": {
+            "Name": row.name,
+            "Seed": str(row.seed),
+            "Lease of a unit": formatting.seconds(current.lease_seconds),
+            "Created": f"{formatting.moment(row.created)} UTC",
+            **({"Check documents": row.settings["checks"]} if "magnitude" in protocols else {}),
+            "Questions about topics": QUESTIONS[row.settings["questions"]],
         },
     }
     preset = row.settings["preset"]
     arms = {name: arm.settings for name, arm in current.arms.items()}
     notes = tuple(preset_notes(preset, row.settings, current.journey, arms)) if preset else ()
-    in_words = context.formats.in_words
-    rows = {title: {key: in_words(value) for key, value in table.items()} for title, table in tables.items()}
+    rows = {title: {key: formatting.in_words(value) for key, value in table.items()} for title, table in tables.items()}
     return context.render("settings", tab="settings", tables=rows, current=current, consent=texts.consent, preset=notes)
 
 

@@ -14,7 +14,6 @@ from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.changes import change_campaign, planned_changes
 from qrowd.collect.campaigns.folder import MAX_ZIP, plan_from_zip
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner.context import OWNER_OF, OwnerContext, choose_one, page, upload
 from qrowd.errors import ArgumentError
@@ -33,11 +32,10 @@ async def change(context: OwnerContext, fields: Form, sent: list[UploadFile]) ->
     if do not in ("check", "change"):
         raise choose_one("do", do, "check", "change")
     if len(sent) != 1:
-        raise ArgumentError(Message("Choose a zip of the campaign's folder."))
+        raise ArgumentError("Choose a zip of the campaign's folder.")
     plan = await asyncio.to_thread(plan_from_zip, await sent[0].read())
     if plan.name != name:
-        names = {"name": plan.name, "campaign": name}
-        raise ArgumentError(Message("The folder is of a campaign %(name)s, not of %(campaign)s.", **names))
+        raise ArgumentError(f"The folder is of a campaign {plan.name}, not of {name}.")
     at, account = context.server.clock(), context.owner.name
     if do == "check":
         changes = await context.read(lambda connection: planned_changes(connection, plan))

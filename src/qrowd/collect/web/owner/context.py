@@ -22,7 +22,6 @@ from starlette.routing import Route
 
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.state import protocols_of
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.accounts import (
     CAMPAIGN_ROLES,
     SERVER_ROLES,
@@ -35,10 +34,9 @@ from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.sessions import Kind
 from qrowd.collect.web.forms import Form, query_of
-from qrowd.collect.web.language_choice import choice_of, language_of
-from qrowd.collect.web.owner.formatting import Formats, base_of, formats_of
+from qrowd.collect.web.owner import formatting
+from qrowd.collect.web.owner.formatting import base_of
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in, wants_data
-from qrowd.collect.web.recognised import line_of
 from qrowd.collect.web.security import same
 from qrowd.collect.web.server import Server, server_of
 from qrowd.collect.web.templating import render
@@ -104,11 +102,6 @@ class OwnerContext:
         return name if name in arms else next(iter(arms))
 
     @property
-    def formats(self) -> Formats:
-        """Numbers, times and words in the language of the page: what the account chose, else the browser's."""
-        return formats_of(language_of(self.request))
-
-    @property
     def admin(self) -> CampaignAdmin:
         """What changes the campaign."""
         return CampaignAdmin(self.server.store, clock=self.server.clock, account=self.owner.name)
@@ -145,14 +138,11 @@ class OwnerContext:
             "owner": self.owner,
             "may": self.may,
             "csrf": self.owner.csrf,
-            "f": self.formats,
+            "f": formatting,
             "now": self.server.clock(),
         }
         refusal = {"problem": self.problem, "typed": self.typed}
-        # What a form shows once, or what was typed, would be lost where another language was chosen there.
-        choice = choice_of(self.request) if self.request.method == "GET" else None
-        tag = self.formats.language.tag
-        return render(f"owner/{name}", tag=tag, choice=choice, **(usual | more | refusal | values))
+        return render(f"owner/{name}", **(usual | more | refusal | values))
 
 
 PageHandler = Callable[[OwnerContext], Awaitable[Response]]
@@ -247,13 +237,12 @@ async def _answer(
     except QrowdError as error:
         if on is None:
             raise
-        return await on(replace(context, problem=line_of(error), typed=fields))
+        return await on(replace(context, problem=str(error), typed=fields))
 
 
 def choose_one(name: str, value: str, *choices: str) -> ArgumentError:
     """The error of a form that asks for what there is not; no page of ours sends it."""
-    values = {"name": name, "value": repr(value[:40]), "choices": ", ".join(choices)}
-    return ArgumentError(Message("%(name)s=%(value)s: choose one of %(choices)s", **values))
+    return ArgumentError(f"{name}={value[:40]!r}: choose one of {', '.join(choices)}")
 
 
 async def owner_of(request: Request) -> Owner | None:
@@ -294,7 +283,7 @@ async def _context(request: Request, owner: Owner, needed: Role) -> OwnerContext
         if context.role is None:
             raise not_found()
     if not context.may(needed):
-        message = Message("This needs the role %(role)s, which your account does not have here.", role=needed)
+        message = f"This needs the role {needed}, which your account does not have here."
         raise Problem(403, "role", message)
     return context
 

@@ -18,7 +18,6 @@ from starlette.routing import BaseRoute
 from qrowd.collect.campaigns.adjudication import CHOICES
 from qrowd.collect.campaigns.exports import DESIGN, EXPORTS, kinds_of, note_names
 from qrowd.collect.campaigns.state import protocols_of
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.accounts import campaign_roles
 from qrowd.collect.store.keys import ApiKey, api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
@@ -36,21 +35,20 @@ from qrowd.collect.web.owner.context import (
     role_in,
 )
 from qrowd.collect.web.problems import not_found
-from qrowd.collect.web.recognised import line_of
 from qrowd.errors import ArgumentError
 
 LONGEST_NAME = 100
 READ_BY = {  # a table of another kind is for other programs
-    "judgments": dict.fromkeys(("jsonl", "csv", "parquet"), Message("qrowd and its read_judgments read it")),
-    "preferences": dict.fromkeys(("jsonl", "csv", "parquet"), Message("qrowd and its read_preferences read it")),
+    "judgments": dict.fromkeys(("jsonl", "csv", "parquet"), "qrowd and its read_judgments read it"),
+    "preferences": dict.fromkeys(("jsonl", "csv", "parquet"), "qrowd and its read_preferences read it"),
 }
 FORMAT_TEXTS = {
-    "jsonl": ("JSON Lines", Message("one object a line")),
-    "csv": ("CSV", Message("one row a line")),
-    "spreadsheet": (Message("CSV for spreadsheets"), Message("to look at: nothing in it can act as a formula")),
-    "parquet": ("Parquet", Message("typed columns, compressed")),
-    "qrels": ("qrels", Message("topic, assessor, document, value")),
-    "prefs": ("prefs", Message("as trec_eval's preference measures read it")),
+    "jsonl": ("JSON Lines", "one object a line"),
+    "csv": ("CSV", "one row a line"),
+    "spreadsheet": ("CSV for spreadsheets", "to look at: nothing in it can act as a formula"),
+    "parquet": ("Parquet", "typed columns, compressed"),
+    "qrels": ("qrels", "topic, assessor, document, value"),
+    "prefs": ("prefs", "as trec_eval's preference measures read it"),
 }
 
 
@@ -77,14 +75,14 @@ async def export_file(context: OwnerContext) -> Response:
     try:
         return await download(context.server.store, name, what, format, everything=everything, adjudicated=adjudicated)
     except ArgumentError as error:
-        return await exports(replace(context, problem=line_of(error)))
+        return await exports(replace(context, problem=str(error)))
 
 
 async def export_names(context: OwnerContext, fields: Form) -> Response:
     """A file with names and ids of platforms."""
     what, _, format = fields.get("file", "").partition("/")
     if what == DESIGN or what not in _kinds(context, "") or not _can_hold(what, format):
-        raise ArgumentError(Message("file: choose one of the list"))
+        raise ArgumentError("file: choose one of the list")
     server, name, account = context.server, context.campaign.name, context.owner.name
     at = server.clock()
     await server.store.write_async(lambda c: note_names(c, name, what, format or what, at, account=account))
@@ -95,7 +93,7 @@ def _described(form: str, kind: str) -> tuple[str, str, str]:
     """A format with its name, and what a file of this kind is in it."""
     words, hint = FORMAT_TEXTS[form]
     reader = READ_BY.get(kind, {}).get(form)
-    return form, words, hint if reader is None else Message("%(what)s; %(reader)s", what=hint, reader=reader)
+    return form, words, hint if reader is None else f"{hint}; {reader}"
 
 
 def _arm(context: OwnerContext) -> str:
@@ -137,9 +135,7 @@ async def change_keys(context: OwnerContext, fields: Form) -> Response:
     match fields.get("do", ""):
         case "make":
             if not 1 <= len(name) <= LONGEST_NAME:
-                raise ArgumentError(
-                    Message("name: say what the key is for, in 1 to %(longest)s characters", longest=LONGEST_NAME)
-                )
+                raise ArgumentError(f"name: say what the key is for, in 1 to {LONGEST_NAME} characters")
             campaign_id = (await context.server.campaign(of)).id if of else None
             await _check_owns(context, campaign_id)
             return await keys(context, await write(lambda c: make_api_key(c, name, at, campaign_id=campaign_id)))
@@ -156,7 +152,7 @@ async def change_keys(context: OwnerContext, fields: Form) -> Response:
 async def _check_owns(context: OwnerContext, campaign_id: int | None) -> None:
     """Refuse a key of a campaign that the account does not own, or of all campaigns; administrators own all."""
     if campaign_id is None and not context.may(ADMINISTRATOR):
-        raise ArgumentError(Message("campaign: choose one; only administrators make keys for all campaigns"))
+        raise ArgumentError("campaign: choose one; only administrators make keys for all campaigns")
     if campaign_id is not None and await role_in(context.server, context.owner, campaign_id) != OWNER_OF:
         raise not_found()
 

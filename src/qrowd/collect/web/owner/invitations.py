@@ -18,7 +18,6 @@ from starlette.routing import BaseRoute
 from qrowd.collect.campaigns.membership import record
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.events import Event
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store import invitations as stored
 from qrowd.collect.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd.collect.store.schema import PERSON
@@ -56,16 +55,14 @@ def names_in(text: str) -> list[str]:
     """The names in a text, one a line."""
     names = [line.strip() for line in text.split("\n") if line.strip()]
     if not names:
-        raise ArgumentError(Message("names: write one a line"))
+        raise ArgumentError("names: write one a line")
     if len(names) > MOST:
-        raise ArgumentError(
-            Message("names: %(n)s are more than %(most)s at once; send them in parts", n=len(names), most=MOST)
-        )
+        raise ArgumentError(f"names: {len(names)} are more than {MOST} at once; send them in parts")
     for name in names:
         if not NAME.fullmatch(name):
-            raise ArgumentError(Message("name %(name)s: give 1 to 100 characters without blanks", name=repr(name[:40])))
+            raise ArgumentError(f"name {name[:40]!r}: give 1 to 100 characters without blanks")
         if names.count(name) > 1:
-            raise ArgumentError(Message("name %(name)s is there twice; remove one", name=repr(name)))
+            raise ArgumentError(f"name {name!r} is there twice; remove one")
     return names
 
 
@@ -73,8 +70,8 @@ def number_in(text: str, name: str = "number", most: int | None = MOST) -> int:
     """A whole number from 1, such as how many links."""
     if not re.fullmatch(r"[0-9]{1,9}", text.strip(), re.ASCII) or not 1 <= int(text) <= (most or 10**9):
         if most is None:
-            raise ArgumentError(Message("%(name)s: give a whole number from 1", name=name))
-        raise ArgumentError(Message("%(name)s: give a whole number from 1 to %(most)s", name=name, most=most))
+            raise ArgumentError(f"{name}: give a whole number from 1")
+        raise ArgumentError(f"{name}: give a whole number from 1 to {most}")
     return int(text)
 
 
@@ -140,7 +137,7 @@ def end_sign_up(connection: Connection, campaign_id: int, number: int, at: float
 def another_link(connection: Connection, campaign_id: int, name: str, at: float) -> str:
     """A further link for somebody who is invited; the earlier ones stay good until they are revoked."""
     if name not in {one.name for one in stored.invitations(connection, campaign_id)}:
-        raise ArgumentError(Message("%(name)s is not invited; write the name above", name=repr(name[:40])))
+        raise ArgumentError(f"{name[:40]!r} is not invited; write the name above")
     return invite(connection, campaign_id, name, at)
 
 

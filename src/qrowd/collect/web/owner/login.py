@@ -24,7 +24,6 @@ from qrowd.collect.store.accounts import (
 from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.collect.store.settings import get_setting, put_setting, take_setting
 from qrowd.collect.web.forms import Form
-from qrowd.collect.web.language_choice import choice_of, language_of
 from qrowd.collect.web.logs import note
 from qrowd.collect.web.owner.context import MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.owner.oidc import oidc_settings
@@ -59,7 +58,7 @@ async def show_link(request: Request) -> Response:
     expiry = await server.store.read_async(lambda connection: get_setting(connection, LINK + hashed(token)))
     if not is_valid(expiry, server.clock()):
         raise _link_used()
-    return _page(request, "enter", csrf=server.form_token("owner", {"t": hashed(token)}), token=token)
+    return _page("enter", csrf=server.form_token("owner", {"t": hashed(token)}), token=token)
 
 
 async def enter(request: Request) -> Response:
@@ -147,12 +146,11 @@ async def logout(context: OwnerContext, fields: Form) -> Response:
 def _login_page(request: Request, *, name: str = "", problem: str = "") -> Response:
     server = server_of(request)
     csrf, settings = server.form_token("login", {}), oidc_settings(server.settings.environ)
-    return _page(request, "login", csrf=csrf, name=name, problem=problem, provider=settings.issuer if settings else "")
+    return _page("login", csrf=csrf, name=name, problem=problem, provider=settings.issuer if settings else "")
 
 
-def _page(request: Request, template: str, **values: str) -> Response:
-    choice = choice_of(request) if request.method == "GET" else None
-    return HTMLResponse(render(f"owner/{template}", tag=language_of(request), choice=choice, **values))
+def _page(template: str, **values: str) -> Response:
+    return HTMLResponse(render(f"owner/{template}", **values))
 
 
 ROUTES: list[BaseRoute] = [

@@ -12,7 +12,6 @@ from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.deletion import delete_campaign, newest_event
 from qrowd.collect.campaigns.exports import ARCHIVE, note_names
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.store.settings import get_setting, put_setting
 from qrowd.collect.web.downloads import download
 from qrowd.collect.web.forms import Form
@@ -38,11 +37,11 @@ async def delete(context: OwnerContext, fields: Form) -> Response:
             return await download(context.server.store, name, ARCHIVE, "jsonl", names=names)
         case "delete":
             if fields.get("name", "") != name:
-                raise ArgumentError(Message("Type the name of the campaign, %(name)s, to delete it.", name=name))
+                raise ArgumentError(f"Type the name of the campaign, {name}, to delete it.")
 
             def work(connection: Connection) -> None:
                 if not _is_kept(connection, number):
-                    raise ArgumentError(Message("Download the archive first: it does not hold what happened last."))
+                    raise ArgumentError("Download the archive first: it does not hold what happened last.")
                 delete_campaign(connection, name)
 
             await write(work)

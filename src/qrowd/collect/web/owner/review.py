@@ -24,7 +24,6 @@ from qrowd.collect.campaigns.pages import DocumentText, Page
 from qrowd.collect.campaigns.review import MOST_SHOWN, CampaignReview, review_rows, summaries
 from qrowd.collect.campaigns.state import protocols_of, read_settings
 from qrowd.collect.protocols.journey import from_json
-from qrowd.collect.protocols.messages import Message
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.protocols.views import ExcludedView
@@ -38,7 +37,6 @@ from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import CANNOT_TELL
 from qrowd.collect.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd.collect.web.problems import not_found
-from qrowd.collect.web.recognised import line_of
 from qrowd.errors import ArgumentError
 
 FRESH = 15.0  # seconds that a list is shown without being read again
@@ -71,7 +69,7 @@ async def index(context: OwnerContext) -> Response:
     try:
         found = await context.memory.get(("review", row.name, arm, topic, str(open_only)), FRESH, find)
     except ArgumentError as error:
-        found, problem = [], problem or line_of(error)
+        found, problem = [], problem or str(error)
     n_pages = max(-(-len(found) // MOST_SHOWN), 1)
     current = max(min(int(number[:9]) if number.isascii() and number.isdigit() else 1, n_pages), 1)
     part = found[(current - 1) * MOST_SHOWN :][:MOST_SHOWN]
@@ -205,7 +203,7 @@ async def decide(context: OwnerContext, fields: Form) -> Response:
     match fields.get("do", ""):
         case "adjudicate":
             if not (text := fields.get("text", "").strip()):
-                raise ArgumentError(Message("answer: choose or write the final answer"))
+                raise ArgumentError("answer: choose or write the final answer")
             await review.adjudicate(of_arm, topic, document, text, fields.get("reason", ""))
         case "withdraw":
             await review.adjudicate(of_arm, topic, document, "", "")
@@ -226,7 +224,7 @@ def _numbers(fields: Form, first: str, second: str) -> tuple[int, int]:
     except ValueError:
         numbers = -1, -1
     if not (0 <= numbers[0] < 2**63 and numbers[1] >= 0):
-        raise ArgumentError(Message("answer: there is none of this number"))
+        raise ArgumentError("answer: there is none of this number")
     return numbers
 
 
