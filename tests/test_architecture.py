@@ -19,7 +19,7 @@ LAYERS = {
     8: "cli | pyterrier",
     7: "web | reports | ir_measures",
     6: "methods | campaigns | influence",
-    5: "aware | replacement | uncertainty | protocols | judge | sequential | partitioning",
+    5: "aware | replacement | protocols | judge | sequential | partitioning",
     4: "evaluation | files | store | texts",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables | paths | leaderboards | partitions",

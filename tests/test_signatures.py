@@ -65,7 +65,6 @@ OTHER_SENSE = {  # (name, where): why this spelling stands here
     ("n", "relevance_to_at_least"): "the number of users, as in the paper",
     ("n", "PredictedRelevance.user_disagreement"): "the number of users, as in the paper",
     ("threshold", "assessor_profiles"): "the z from which an assessor is marked, no grade",
-    ("threshold", "unit_widths"): "the width from which a unit is wide, no grade",
 }
 POSITIONAL = {  # (name, where): why it may be given without its name
     ("measures", "*"): "data, with a usual choice",
@@ -102,10 +101,8 @@ DEFAULTS = {  # name: why its default differs from function to function
     "design": "estimated from the scores, or that of the components",
     "resample": "units of different data",
     "ties": "ties of different things",
-    "threshold": "of different things; see OTHER_SENSE",
     "tol": "of probabilities, or of log-worths",
     "smoothing": "none for a likelihood, one count for a posterior",
-    "limit": "the paper's, for different plots",
     "bins": "of topics, or of a density",
     "min_documents": "of a profile, or the alternative annotator test's",
     "apc_reference": "the paper's: random lists are walked, gold is not",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from qrowd.cli import options
+from qrowd.cli.magnitude import Units
 from qrowd.cli.options import Seed, option
 from qrowd.cli.processes import Workers
 from qrowd.errors import FileError
@@ -62,9 +64,25 @@ def recompute(name: str, sample: Sample, written: Written, workers: Workers = Wo
     written.deliver(document, drawn)
 
 
-def magnitude(sample: Sample = Sample(), written: Written = Written()) -> None:
-    """Magnitude estimation: relevance as any positive number."""
-    recompute("magnitude", sample, written)
+def magnitude(
+    judged: options.Data = options.Data(),
+    compared: Units = Units(),
+    runs: options.MaybeRuns = options.NO_RUNS,
+    n_resamples: options.NResamples = 1000,
+    sample: Sample = Sample(),
+    written: Written = Written(),
+) -> None:
+    """Magnitude estimation, of --judgments or recomputed: distribution, units, agreement, gains and rankings."""
+    if judged.judgments is None and judged.campaign is None:
+        recompute("magnitude", sample, written)
+        return
+    from qrowd_papers.magnitude.analysis import MagnitudeAnalysis
+    from qrowd_papers.magnitude.figures_of_files import figures_of_magnitudes
+    from qrowd_papers.magnitude.sections import magnitude_document
+
+    systems = runs.read(judged)
+    data = compared.magnitudes(judged, MagnitudeAnalysis, runs=systems, n_resamples=n_resamples, rng=sample.seed)
+    written.deliver(magnitude_document(data), figures_of_magnitudes(data) if written.figures else ())
 
 
 def agreement(sample: Sample = Sample(), written: Written = Written()) -> None:
@@ -130,11 +148,6 @@ def topic_intervals(sample: Sample = Sample(), written: Written = Written()) -> 
 def assessor_bias(sample: Sample = Sample(), written: Written = Written()) -> None:
     """Bias of a model assessor towards a group of systems."""
     recompute("assessor-bias", sample, written)
-
-
-def evaluated_ranks(sample: Sample = Sample(), written: Written = Written()) -> None:
-    """Expected relevant results with p(R|i) by bands of ranks or from the pool."""
-    recompute("evaluated-ranks", sample, written)
 
 
 def prompt_panels(sample: Sample = Sample(), written: Written = Written()) -> None:

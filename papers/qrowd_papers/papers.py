@@ -25,7 +25,6 @@ PAGES = {
     "skewed-grades": "skewed_grades",
     "topic-intervals": "topic_intervals",
     "assessor-bias": "assessor_bias",
-    "evaluated-ranks": "evaluated_ranks",
     "prompt-panels": "prompt_panels",
     "next-judgments": "next_judgments",
 }

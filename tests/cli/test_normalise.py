@@ -7,10 +7,10 @@ import pytest
 
 import qrowd as library
 from qrowd import trec
-from qrowd.agreement import order_agreement
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.magnitude import normalise
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
+from qrowd_papers.magnitude.order_agreement import order_agreement
 
 NEXT_STEP = "to bring them onto one scale: --normalise geometric-mean"
 TRUTH = simulate_pool(25, 40, rng=1)

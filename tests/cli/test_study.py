@@ -1,10 +1,20 @@
 """`qrowd study`: which studies there are, and their analyses of files."""
 
 import json
+import shutil
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import qrowd as library
 from qrowd import plugins
+from qrowd.magnitude import normalise
+from qrowd.magnitude.level_ratios import level_ratios
+from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
+from qrowd_papers.magnitude.distribution import distribution
+from qrowd_papers.magnitude.geometric_sd import geometric_sd
+from simulated import write_files
 
 
 def test_the_studies_are_listed_with_a_sentence_each(qrowd):
@@ -82,3 +92,60 @@ def test_an_arm_is_a_name_and_a_file(qrowd, arms, more, words):
     outcome = qrowd("study", "arms", *arms, *more)
     assert outcome.status == 2
     assert words in outcome.err
+
+
+# ---- magnitudes
+
+TRUTH = simulate_pool(5, 40, rng=4)
+GOLD = TRUTH.judgments()
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return library.Judgments.from_frame(simulate_magnitudes(TRUTH, 90, rng=4).to_frame())
+
+
+@pytest.fixture(scope="module")
+def files(crowd, tmp_path_factory):
+    """A user's magnitudes, as a file; gold and runs beside it."""
+    return write_files(tmp_path_factory.mktemp("files"), crowd, GOLD, simulate_runs(TRUTH, 8, rng=4))
+
+
+@pytest.fixture
+def mine(files, tmp_path):
+    """Those files in the folder where commands run."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
+    return ["--judgments", "mine.csv", "--n-resamples", 20]
+
+
+def test_every_analysis_of_the_magnitude_paper_and_its_fifteen_figures_are_those_of_the_files(
+    qrowd, mine, crowd, tmp_path
+):
+    outcome = qrowd(
+        "study", "magnitude", *mine, "--gold", "levels.csv", "--runs", "runs", "--figures", "drawn", "-o", "out.json"
+    )
+    assert outcome.status == 0, outcome.err
+    assert "left out" not in outcome.out
+    tables = json.loads((tmp_path / "out.json").read_text())
+    assert {name.split(": ")[0] for name in tables} - {"sentence", "notes"} == {
+        "distribution", "units", "agreement", "effort", "levels", "gains", "conflicts", "rankings",
+    }  # fmt: skip
+    sds = [row["log_sd"] for row in tables["distribution: topics"]]
+    np.testing.assert_allclose(sds, distribution(crowd, by="topic").log_sd)
+    ratios = pd.DataFrame(tables["agreement: documents"])["ratio"]
+    np.testing.assert_allclose(ratios, geometric_sd(normalise(crowd)).ratio)
+    assert sorted(path.name for path in (tmp_path / "drawn").glob("*.svg")) == sorted(
+        f"magnitude-{number}.svg" for number in range(1, 16)
+    )
+    points = pd.read_csv(tmp_path / "drawn" / "magnitude-15.csv")
+    np.testing.assert_allclose(points["ratio"], level_ratios(crowd, GOLD).ratio)
+
+
+def test_without_gold_and_runs_the_rest_is_shown_and_the_output_says_what_is_left_out(qrowd, mine, tmp_path):
+    outcome = qrowd("study", "magnitude", *mine, "--figures", "drawn")
+    assert outcome.status == 0, outcome.err
+    assert "left out: levels: this needs gold grades; give --gold NAME or FILE" in outcome.out
+    assert "left out: rankings: this needs runs; give --runs FILES" in outcome.out
+    assert sorted(path.name for path in (tmp_path / "drawn").glob("*.svg")) == [
+        "magnitude-1.svg", "magnitude-2.svg", "magnitude-5.svg", "magnitude-9.svg",
+    ]  # fmt: skip

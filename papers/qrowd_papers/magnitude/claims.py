@@ -10,29 +10,24 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from qrowd.agreement import krippendorff_alpha, order_agreement, scale_conflicts
+from qrowd.agreement import krippendorff_alpha
 from qrowd.comparison import TwoRankings
 from qrowd.kernels.arrays import Floats
-from qrowd.magnitude import (
-    answer_times,
-    assessor_units,
-    assessors_needed,
-    fit_power_law,
-    judging_cost,
-    ratio_digits,
-    round_numbers,
-    select_units_by_agreement,
-    topic_units,
-    unit_checks,
-    units_needed,
-)
+from qrowd.magnitude import assessors_needed, unit_checks, units_needed
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Document
-from qrowd.reports.magnitude_data import MEASURES
 from qrowd.reports.phrases import probability
 from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, claims_frame, verdict
+from qrowd_papers.magnitude.analysis import MEASURES
+from qrowd_papers.magnitude.costs import judging_cost
+from qrowd_papers.magnitude.digits import ratio_digits, round_numbers
 from qrowd_papers.magnitude.figures import KINDS, Findings, find
+from qrowd_papers.magnitude.gold_conflicts import scale_conflicts
+from qrowd_papers.magnitude.order_agreement import order_agreement
+from qrowd_papers.magnitude.participation import answer_times, fit_power_law
+from qrowd_papers.magnitude.selection import select_units_by_agreement
 from qrowd_papers.magnitude.study import MAPPINGS, TOPICS, mapping_rankings
+from qrowd_papers.magnitude.unit_counts import assessor_units, topic_units
 from qrowd_papers.simulations import Progress, each
 
 FEE = 0.2  # of the platform, as a share of the pay; not printed
@@ -155,7 +150,7 @@ def _notes(findings: Findings) -> Iterator[str]:
 
 def _planning(findings: Findings) -> Iterator[Claims]:
     campaign = findings.campaign
-    counted = topic_units(campaign.written, checks=campaign.checks)
+    counted = topic_units(campaign.written)
     first = unit_checks(campaign.unchecked, campaign.checks)
     failed = np.bincount(first.units.topic[~first.ordered], minlength=len(TOPICS))
     claims = []
@@ -178,11 +173,14 @@ def _planning(findings: Findings) -> Iterator[Claims]:
             Claim("Table I", "checks (c) and (d) failed", printed, share),
         ],
     )
-    sigmas, claims = np.arange(1, 7), []
+    claims = []
     for error, workers in TABLE_II.items():
-        ours, stated = (assessors_needed(sigmas, margin=error, confidence=level).tolist() for level in (0.99, 0.95))
-        texts = [", ".join(map(str, row)) for row in (workers, ours, stated)]
-        claims.append(_counts("Table II", f"{error:g}", texts[0], texts[1:], list(workers) == ours))
+        needed = {
+            level: [assessors_needed(sigma, margin=error, confidence=level) for sigma in range(1, 7)]
+            for level in (0.99, 0.95)
+        }
+        texts = [", ".join(map(str, row)) for row in (workers, *needed.values())]
+        claims.append(_counts("Table II", f"{error:g}", texts[0], texts[1:], list(workers) == needed[0.99]))
     header = ["E", "printed, sigma 1 to 6", "ours with 99 %", "ours with the 95 % of its title"]
     yield Claims("Table II: workers needed for a mean within E of the true one", header, claims)
 
@@ -261,7 +259,7 @@ def _participation(findings: Findings) -> Iterator[Claim]:
     yield Claim("4.1", "units per assessor", "resemble a power law", ours)
     yield Claim("4.1", "what follows a unit", "more often another one or none than a later return", NO_LOG)
     times = answer_times(written)
-    ours = f"{times.mean[0]:.0f}; {times.sd[0]:.0f}; median {times.median[0]:.0f}"
+    ours = f"{times.mean:.0f}; {times.sd:.0f}; median {times.median:.0f}"
     yield Claim("9.2", "seconds per document: mean; standard deviation", "78; 86", ours)
 
 
@@ -292,7 +290,7 @@ def _distributions(findings: Findings) -> Iterator[Claim]:
     ours = "; ".join(f"{n} of {of}" for n, of in zip(exceptions, pairs, strict=True))
     yield Claim("Figure 4", "exceptions to the order of levels: adjacent, any two", "6 of 72; 6 of 126", ours)
 
-    spread, few = findings.geometric_sd, ~findings.is_check
+    spread, few = findings.of_levels.dispersion, ~findings.of_levels.is_check
     alike = np.corrcoef(np.log(spread.ratio[few]), np.log(spread.geometric_sd[few]))[0, 1]
     what = "Pearson of ratio and geometric deviation"
     yield Claim("Figure 5", what, ".999", f"{alike:.3f} (logs, without checks)")
@@ -325,21 +323,21 @@ def _agreement(findings: Findings) -> Iterator[Claim]:
             strict = order_agreement(campaign.binary, campaign.levels.recode(1), by="topic", strict=True).value
             ours += f" ({100 * np.nanmean(strict):.0f} % if equal grades are disagreement)"
         yield Claim("Figure 7", f"mean agreement, {plain}", printed, ours)
-    best = max(findings.schemes, key=lambda pair: float(np.nanmean(findings.schemes[pair])))
+    best = max(findings.of_levels.schemes, key=lambda pair: float(np.nanmean(findings.of_levels.schemes[pair])))
     ours = f"{best[0]}, with {best[1]}".replace("\n", " ")
     printed = "geometric mean, with median or geometric mean"
     yield Claim("Figure 8", "best normalisation and merging", printed, ours)
     conflicts = scale_conflicts(campaign.judgments, campaign.levels)
     ours = f"{len(conflicts)} of {conflicts.n_documents}"
     yield Claim("6.2", "documents nearest to a level of Sormunen two or more away", "-", ours)
-    ours = f"{(findings.deviations > 6).sum()}; median {np.median(findings.deviations):.1f}"
+    ours = f"{(findings.of_levels.deviations > 6).sum()}; median {np.median(findings.of_levels.deviations):.1f}"
     yield Claim("Figure 9", "deviations above 6; most frequent", "53; around 2", ours)
 
 
 def _gains(findings: Findings) -> Iterator[Claim]:
     """Of Table IV, Figures 13 to 15 and section 9.2."""
-    campaign, n_units = findings.campaign, findings.widths.to_frame(what="counts")["n_units"]
-    yield Claim("Figure 13", "median of H / N", "5", f"{findings.widths.threshold:.1f}")
+    campaign, n_units = findings.campaign, findings.of_levels.widths.to_frame(what="counts")["n_units"]
+    yield Claim("Figure 13", "median of H / N", "5", f"{findings.of_levels.widths.threshold:.1f}")
     yield Claim("Figure 13", "units with a ratio that fewer than 4 have", "37", f"{n_units[n_units < 4].sum()}")
     for kind, printed in (("TREC", "12 %"), ("Sormunen", "7 %")):
         official = findings.official(kind)
@@ -350,7 +348,7 @@ def _gains(findings: Findings) -> Iterator[Claim]:
         )
         what = f"documents without a narrow or wide unit ({kind})"
         yield Claim("Table IV", what, printed, f"{100 * outside / len(official):.1f} %")
-    errors = f"{findings.gains.linear_error:.2f}; {findings.gains.exponential_error:.2f}"
+    errors = f"{findings.of_levels.gains.linear_error:.2f}; {findings.of_levels.gains.exponential_error:.2f}"
     what = "distance of medians to linear and exponential gains, in logs"
     yield Claim("Figure 14", what, "linear is closer", errors)
     ratios = findings.ratios.ratios

@@ -10,36 +10,25 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.aggregation import geometric_mean, mean, median
-from qrowd.agreement import OrderAgreement, geometric_sd, order_agreement
+from qrowd.aggregation import median
 from qrowd.comparison import TwoRankings
 from qrowd.kernels.arrays import Floats
-from qrowd.magnitude import (
-    FIGURE_15,
-    Distribution,
-    LevelTests,
-    distribution,
-    gain_profile,
-    level_ratios,
-    level_tests,
-    normalise,
-    unit_widths,
-)
-from qrowd.magnitude.normalisation import Scheme
+from qrowd.magnitude import LevelTests
+from qrowd.magnitude.level_ratios import FIGURE_15, level_ratios
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
-from qrowd.reports.magnitude_data import MEASURES
-from qrowd.reports.plots import magnitude as plots
 from qrowd.reports.plots.style import GREY, PALETTE, Figure
 from qrowd_papers.frames import frame_of, stacked
+from qrowd_papers.magnitude import plots
+from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis
+from qrowd_papers.magnitude.distribution import Distribution, distribution
+from qrowd_papers.magnitude.order_agreement import OrderAgreement, order_agreement
 from qrowd_papers.magnitude.study import (
     LEVELS,
     Campaign,
     RealPanel,
     crowd_and_gold,
-    rankings,
     real_panels,
     real_rankings,
     sampled_taus,
@@ -55,10 +44,6 @@ Progress = Callable[[str, int, int], None]
 WITHIN = (0.001, 100.0)
 SIMULATED = "Simulated in the paper's size, not its data."
 KINDS = {"TREC": ("0", "1"), "Sormunen": LEVELS}
-SCHEMES: dict[str, Scheme] = {
-    "geometric\nmean": "geometric_mean", "median": "median", "extremes": "extremes", "checks": "checks",
-}  # fmt: skip
-MERGING = {"median": median, "geometric mean": geometric_mean, "arithmetic mean": mean}
 
 
 class Findings:
@@ -80,26 +65,28 @@ class Findings:
         return results
 
     @cached_property
-    def tests(self) -> dict[str, LevelTests]:
+    def analyses(self) -> dict[str, MagnitudeAnalysis]:
         """By whose grades."""
-        return {kind: level_tests(self.campaign.judgments, self.official(kind)) for kind in KINDS}
+        campaign = self.campaign
+        return {
+            kind: MagnitudeAnalysis(campaign.written, grades, campaign.checks, runs=runs)
+            for kind in KINDS
+            for runs, grades in (campaign.official(kind),)
+        }
 
-    @cached_property
-    def geometric_sd(self) -> Any:
-        return geometric_sd(self.campaign.judgments)
+    @property
+    def of_levels(self) -> MagnitudeAnalysis:
+        """Beside Sormunen's grades."""
+        return self.analyses["Sormunen"]
 
-    @cached_property
-    def is_check(self) -> NDArray[np.bool_]:
-        """(documents,) of `geometric_sd`."""
-        checks = {(topic, name) for topic, both in self.campaign.checks.items() for name in both}
-        results = self.geometric_sd
-        return np.array([pair in checks for pair in zip(results.topic, results.document, strict=True)])
+    @property
+    def tests(self) -> dict[str, LevelTests]:
+        return {kind: analysis.tests for kind, analysis in self.analyses.items()}
 
     @cached_property
     def by_unit(self) -> dict[str, OrderAgreement]:
         """Figure 6; with real workers where there are any."""
-        judgments = self.campaign.judgments
-        results = {f"{kind}, simulated": order_agreement(judgments, self.official(kind), by="unit") for kind in KINDS}
+        results = {f"{kind}, simulated": analysis.by_unit for kind, analysis in self.analyses.items()}
         real = crowd_and_gold(self.data)
         if real is not None:
             results["rf10's workers, by topic"] = order_agreement(*real, by=("assessor", "topic"))
@@ -123,32 +110,13 @@ class Findings:
         return columns
 
     @cached_property
-    def schemes(self) -> dict[tuple[str, str], Floats]:
-        """Figure 8: {(normalisation, aggregation): (topics,) agreement with Sormunen's grades}."""
-        results = {}
-        for title, scheme in SCHEMES.items():
-            checks = self.campaign.checks if scheme == "checks" else None
-            judgments = normalise(self.campaign.written, scheme=scheme, checks=checks)
-            for name, merge in MERGING.items():
-                results[title, name] = order_agreement(
-                    merge(judgments).judgments, self.campaign.levels, by="topic"
-                ).value
-        return results
-
-    @cached_property
-    def deviations(self) -> Floats:
-        """Figure 9: (documents,) standard deviation, n - 1, of the normalised magnitudes."""
-        judgments = self.campaign.judgments
-        _, pair, n = np.unique(judgments.pair_numbers, return_inverse=True, return_counts=True)
-        centre = np.bincount(pair, judgments.value) / n
-        return np.asarray(np.sqrt(np.bincount(pair, (judgments.value - centre[pair]) ** 2) / (n - 1)))
-
-    @cached_property
     def rankings(self) -> dict[tuple[str, str], dict[str, TwoRankings]]:
         """{(whose grades, all, wide or narrow units): {measure: both rankings}}."""
         preferred = {"all": None, "narrow": ~self.campaign.wide, "wide": self.campaign.wide}
         return {
-            (kind, name): rankings(self.campaign, kind, units) for kind in KINDS for name, units in preferred.items()
+            (kind, name): analysis.rankings(analysis.systems, preferred=units)
+            for kind, analysis in self.analyses.items()
+            for name, units in preferred.items()
         }
 
     @cached_property
@@ -174,14 +142,6 @@ class Findings:
             marks = self.real_rankings[panel.name]
             results |= {f"{panel.name}\n{name}": (drawn[name], marks[name].tau) for name in MEASURES}
         return results
-
-    @cached_property
-    def widths(self) -> Any:
-        return unit_widths(self.campaign.written, self.campaign.checks)
-
-    @cached_property
-    def gains(self) -> Any:
-        return gain_profile(self.campaign.written, self.campaign.levels, checks=self.campaign.checks)
 
     @cached_property
     def ratios(self) -> Any:
@@ -253,8 +213,8 @@ def figures_of(findings: Findings) -> tuple[Figure, ...]:
         figure(
             5, "How many documents have which ratio of highest to lowest normalised magnitude; inside, the ratio "
             "against the geometric standard deviation.",
-            lambda ax: plots.plot_spread(findings.geometric_sd, checks=findings.is_check, ax=ax),
-            lambda: findings.geometric_sd.to_frame().assign(check=findings.is_check), size=(6.2, 4.0),
+            lambda ax: plots.plot_spread(findings.of_levels.dispersion, checks=findings.of_levels.is_check, ax=ax),
+            lambda: findings.of_levels.dispersion.to_frame().assign(check=findings.of_levels.is_check), size=(6.2, 4.0),
         ),
         figure(
             6, "Share of units that order at least so many of their document pairs as official grades do."
@@ -272,13 +232,13 @@ def figures_of(findings: Findings) -> tuple[Figure, ...]:
         figure(
             8, "Agreement with the order of Sormunen's grades, over topics, under four normalisations and three ways "
             "of merging; markers are means.",
-            lambda ax: plots.plot_schemes(findings.schemes, ax=ax),
-            lambda: _long(findings.schemes, ["normalisation", "aggregation"], "agreement"), size=(6.8, 3.8),
+            lambda ax: plots.plot_schemes(findings.of_levels.schemes, ax=ax),
+            lambda: _long(findings.of_levels.schemes, ["normalisation", "aggregation"], "agreement"), size=(6.8, 3.8),
         ),
         figure(
             9, "Standard deviation of each document's normalised magnitudes.",
-            lambda ax: plots.plot_deviations(findings.deviations, ax=ax),
-            lambda: _long({("all",): findings.deviations}, ["documents"], "deviation"),
+            lambda ax: plots.plot_deviations(findings.of_levels.deviations, ax=ax),
+            lambda: _long({("all",): findings.of_levels.deviations}, ["documents"], "deviation"),
         ),
         figure(
             10, "129 systems by nDCG@10 and ERR@10: magnitudes of the three units that agree most with TREC (across), "
@@ -301,13 +261,14 @@ def figures_of(findings: Findings) -> tuple[Figure, ...]:
         figure(
             13, "How many times as much as the check document N each unit gives to H; the median divides narrow units "
             "from wide ones.",
-            lambda ax: plots.plot_widths(findings.widths, ax=ax), lambda: findings.widths.to_frame(what="counts"),
+            lambda ax: plots.plot_widths(findings.of_levels.widths, ax=ax),
+            lambda: findings.of_levels.widths.to_frame(what="counts"),
         ),
         figure(
             14, "Magnitudes as multiples of N's in the same unit, by Sormunen's level, with linear and "
             "exponential gains.",
-            lambda ax: plots.plot_gain_profile(findings.gains, LEVELS, ax=ax),
-            lambda: findings.gains.to_frame(what="points"), size=(5.6, 4.2),
+            lambda ax: plots.plot_gain_profile(findings.of_levels.gains, LEVELS, ax=ax),
+            lambda: findings.of_levels.gains.to_frame(what="points"), size=(5.6, 4.2),
         ),
         figure(
             15, "Ratio of magnitudes between two relevant levels, one dot per two documents of a unit: without level "

@@ -20,12 +20,11 @@ from qrowd.aggregation import median
 from qrowd.comparison import TwoRankings
 from qrowd.errors import InputError
 from qrowd.kernels.arrays import Floats
-from qrowd.magnitude import normalise, select_units_by_agreement, unit_widths
+from qrowd.magnitude import normalise
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.reports.magnitude_data import MEASURES, gain_rankings
 from qrowd.simulation import (
     Lenient,
     MagnitudeCrowd,
@@ -36,7 +35,10 @@ from qrowd.simulation import (
     simulate_pool,
     simulate_runs,
 )
-from qrowd.uncertainty import merged_runs, simulate_single_assessor
+from qrowd_papers.magnitude.analysis import MEASURES, gain_rankings
+from qrowd_papers.magnitude.merged_runs import merged_runs
+from qrowd_papers.magnitude.single_assessor import simulate_single_assessor
+from qrowd_papers.magnitude.unit_counts import unit_widths
 
 TOPICS: dict[str, tuple[int, int]] = {
     "402": (278, 460), "403": (111, 182), "405": (214, 354), "407": (212, 350), "408": (188, 310), "410": (212, 350),
@@ -179,20 +181,6 @@ def simulate_campaign(*, rng: Rng = None) -> Campaign:
 
 
 # ---------------------------------------------------------------------- gains and rankings
-
-
-def magnitude_gains(campaign: Campaign, official: Judgments, preferred: NDArray[np.bool_] | None = None) -> Judgments:
-    """Every document's median over the three units that order documents most as official grades do (section 7.2)."""
-    return median(select_units_by_agreement(campaign.judgments, official, preferred=preferred).judgments).judgments
-
-
-def rankings(campaign: Campaign, kind: str, preferred: NDArray[np.bool_] | None = None) -> dict[str, TwoRankings]:
-    """{measure: both rankings}, for "TREC" (Figure 10) or "Sormunen" (Figure 11).
-
-    preferred : (units,) narrow or wide units alone, as in Table IV.
-    """
-    runs, official = campaign.official(kind)
-    return gain_rankings(runs, magnitude_gains(campaign, official, preferred), official)
 
 
 def mapping_rankings(runs: Runs, official: Judgments) -> dict[str, dict[str, TwoRankings]]:

@@ -4,7 +4,6 @@ krippendorff_alpha, alpha_by_gold       all assessors, for all documents, by gro
 cohen_kappa, fleiss_kappa, pairwise_agreement, overlap      two assessors, many, each pair
 intraclass_correlation, document_dispersion     share of variance between documents; variance and entropy of each
 label_table, equal_agreement_test       one assessor's value given another's
-order_agreement, geometric_sd, scale_conflicts      different scales: order, dispersion, contradictions
 ease_correlation, topic_removal         agreement by topic, compared with scores of systems
 assessor_profiles       statistics of each assessor; outlying assessors are marked
 """
@@ -12,13 +11,10 @@ assessor_profiles       statistics of each assessor; outlying assessors are mark
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
 from qrowd.agreement.by_topic import EaseCorrelation, TopicRemoval, ease_correlation, topic_removal
-from qrowd.agreement.conflicts import Conflicts, scale_conflicts
 from qrowd.agreement.dispersion import DocumentDispersion, TopicDispersion, document_dispersion
-from qrowd.agreement.geometric_sd import GeometricSD, geometric_sd
 from qrowd.agreement.gold import AlphaByGold, MatchedSize, alpha_by_gold, alpha_of_matched_subsets
 from qrowd.agreement.icc import IntraclassCorrelation, intraclass_correlation
 from qrowd.agreement.kappa import FleissKappa, Kappa, cohen_kappa, fleiss_kappa
-from qrowd.agreement.order import OrderAgreement, order_agreement
 from qrowd.agreement.overlap import Overlap, overlap
 from qrowd.agreement.pairwise import (
     AgreementTest,
@@ -35,16 +31,13 @@ __all__ = [
     "AlphaByGold",
     "Alphas",
     "AssessorProfiles",
-    "Conflicts",
     "DocumentDispersion",
     "EaseCorrelation",
     "FleissKappa",
-    "GeometricSD",
     "IntraclassCorrelation",
     "Kappa",
     "LabelTable",
     "MatchedSize",
-    "OrderAgreement",
     "Overlap",
     "PairwiseAgreement",
     "TopicDispersion",
@@ -57,13 +50,10 @@ __all__ = [
     "ease_correlation",
     "equal_agreement_test",
     "fleiss_kappa",
-    "geometric_sd",
     "intraclass_correlation",
     "krippendorff_alpha",
     "label_table",
-    "order_agreement",
     "overlap",
     "pairwise_agreement",
-    "scale_conflicts",
     "topic_removal",
 ]

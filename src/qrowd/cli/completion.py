@@ -36,9 +36,9 @@ def method_names() -> list[str]:
 
 def plot_names() -> list[str]:
     """All plots."""
-    from qrowd.reports.plots.registry import MAGNITUDES, PLOTS
+    from qrowd.reports.plots.registry import PLOTS
 
-    return [*PLOTS, *MAGNITUDES]
+    return list(PLOTS)
 
 
 def systems_of_runs(ctx: typer.Context) -> list[str]:

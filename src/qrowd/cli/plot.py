@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
 
 from qrowd.cli import options
 from qrowd.cli.completion import plot_names
-from qrowd.cli.magnitude import By, Checks
 from qrowd.cli.options import convention, measures, methods, option
 from qrowd.cli.output import ShortNames, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.errors import ArgumentError
@@ -39,9 +37,6 @@ def plot(
         ),
     ] = "nemenyi",
     level: options.Level = None,
-    gold: options.Gold = None,
-    checks: Checks = None,
-    by: By = None,
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     sampling: options.Sampling = options.Sampling(2000),
@@ -56,15 +51,14 @@ def plot(
     ] = None,
 ) -> None:
     """Draw one plot as SVG, PDF or PNG, ready for a paper."""
-    from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.reports.phrases import listed
     from qrowd.reports.plots.drawing import check_plot_file, draw, plot_content
-    from qrowd.reports.plots.registry import MAGNITUDES, PLOTS, Options, plot_named
+    from qrowd.reports.plots.registry import PLOTS, Options, plot_named
 
     if name is None:
-        width = max(map(len, PLOTS | MAGNITUDES))
-        for each in (*PLOTS.values(), *MAGNITUDES.values()):
+        width = max(map(len, PLOTS))
+        for each in PLOTS.values():
             typer.echo(f"{each.name:{width}}  {each.sentence} ({listed(each.needs)})")
         return
     # What can be wrong without reading a file is said before any file is read.
@@ -74,19 +68,8 @@ def plot(
     needs = plot_named(name).needs
     if "runs" in needs and not runs.runs:
         raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")
-    if "gold" in needs and gold is None:
-        raise ArgumentError(f"plot {name}: it needs gold grades; give --gold NAME or FILE")
-    of_magnitudes = name in MAGNITUDES
-    if (gold or checks or by) and not of_magnitudes:
-        raise ArgumentError(
-            f"plot {name}: --gold, --checks and --by are options of the plots magnitude-1 to magnitude-15"
-        )
     with progress("computing") as advance:
-        names: dict[str, str] = {}
-        if of_magnitudes:  # which are normalised where the plot needs it
-            judgments, names = replace(data, slots=None).read_with(gold=gold, normalise=False)
-        else:
-            judgments = data.read()
+        judgments = data.read()
         settings = Options(
             measures=tuple(measure or ()),
             conventions=conventions,
@@ -95,10 +78,6 @@ def plot(
             test=test,
             methods=tuple(method or ()),
             level=level,
-            gold=names.get("gold"),
-            checks=None if checks is None else files.read_checks(checks),
-            scheme=(data.normalise or "geometric-mean").replace("-", "_"),
-            by=by,
             short_names=short_names,
             **sampling.arguments,
             progress=advance,

@@ -1,21 +1,25 @@
-"""The two check documents of each topic, H (highly relevant) and N (not relevant), which every unit contains.
+"""The two check documents of each topic, H (highly relevant) and N (not relevant), and which units pass the checks.
 
-Maddalena, Mizzaro,
-Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation. ACM TOIS 35(3),
-section 3.2.4.
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), sections 3.2.4 and 3.2.5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, ScaleError
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.units import By, Rows, Units, and_more, units_of
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 
 Checks = Mapping[str, tuple[str, str]] | Judgments
 """{topic: (H, N)}, or gold judgments that imply them; see `check_documents`."""
@@ -94,6 +98,61 @@ def check_magnitudes(units: Units, checks: Checks | None) -> tuple[Floats, Float
         logs = np.bincount(units.number[here], units.logs[here], minlength=len(units))
         magnitudes.append(np.where(count == 1, once, np.exp(logs / count)))  # exact unless repeated
     return magnitudes[0], magnitudes[1]
+
+
+@dataclass(frozen=True, eq=False)
+class UnitChecks(Result):
+    """Which units pass the checks; every array is (units,).
+
+    ordered : whether H has a higher magnitude than N (check c).
+    slow_enough : whether every document took at least `min_seconds` (check d); all True without `min_seconds`.
+    """
+
+    units: Units
+    ordered: NDArray[np.bool_]
+    slow_enough: NDArray[np.bool_]
+
+    @property
+    def passed(self) -> NDArray[np.bool_]:
+        """(units,) which pass both."""
+        return self.ordered & self.slow_enough
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments of units that pass."""
+        return self.units.select(self.passed)
+
+    def _columns(self) -> dict[str, Any]:
+        columns = {"ordered": self.ordered, "slow_enough": self.slow_enough, "passed": self.passed}
+        return {**self.units.columns(), **columns}
+
+
+def unit_checks(
+    judgments: Judgments, checks: Checks, *, min_seconds: float | None = None, by: By = "unit"
+) -> UnitChecks:
+    """Which units rate check document H above N and, with `min_seconds`, take enough time for it (section 3.2.5).
+
+    Parameters
+    ----------
+    checks : {topic: (H, N)}, or gold judgments; see `check_documents`.
+    min_seconds : least time per document (20 in the paper); a judgment without a recorded time passes.
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
+
+    Raises
+    ------
+    ArgumentError
+        min_seconds without a seconds column; check documents that are not named.
+    InputError
+        A unit without its check documents.
+    """
+    units = units_of(judgments, by=by)
+    high, low = check_magnitudes(units, checks)
+    slow_enough = np.ones(len(units), bool)
+    if min_seconds is not None:
+        if judgments.seconds is None:
+            raise ArgumentError(f"min_seconds={min_seconds!r}: the judgments have no seconds column")
+        slow_enough = units.lowest(np.where(np.isnan(judgments.seconds), np.inf, judgments.seconds)) >= min_seconds
+    return UnitChecks(units, high > low, slow_enough)
 
 
 def named_checks(units: Units, checks: Checks | None) -> Mapping[str, tuple[str, str]]:

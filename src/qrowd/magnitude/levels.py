@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.checks import with_grades
 from qrowd.magnitude.units import Rows, medians, positive
@@ -22,9 +22,6 @@ from qrowd.model.frames import make_frame
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
-
-Values = Literal["logs", "magnitudes"]
-Variances = Literal["unequal", "equal"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +36,6 @@ class LevelTests(Result):
     topic_medians : (topics, levels) the same by topic; nan if the topic has no document of that level.
     topic, document, level, magnitude : (pairs,) every document with its median magnitude; level is nan without a gold
         grade (the U of Figures 3 and 4).
-    values, variances : the options in force.
     """
 
     topics: tuple[str, ...]
@@ -55,8 +51,6 @@ class LevelTests(Result):
     document: Rows
     level: Floats
     magnitude: Floats
-    values: Values
-    variances: Variances
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return {"tests": self._adjacent, "points": self._points}
@@ -78,15 +72,11 @@ class LevelTests(Result):
         """Number of (topic, pair of levels) where the topic has documents of both levels; `adjacent` levels only."""
         return self._cases(adjacent)[0].size
 
-    def exceptions(self, *, adjacent: bool = False, strict: bool = False, backend: str = "pandas") -> Any:
-        """One row per topic and pair of levels where the upper level has the lower median magnitude.
-
-        adjacent : compare adjacent levels only.
-        strict : count equal medians as exceptions too.
-        """
+    def exceptions(self, *, adjacent: bool = False) -> Any:
+        """One row per topic and pair of levels (`adjacent` ones only) where the upper level has the lower median."""
         topic, low, high = self._cases(adjacent)
         below, above = self.topic_medians[topic, low], self.topic_medians[topic, high]
-        reverse = above <= below if strict else above < below
+        reverse = above < below
         return make_frame(
             {
                 "topic": np.array(self.topics, object)[topic[reverse]],
@@ -95,7 +85,7 @@ class LevelTests(Result):
                 "median_lower": below[reverse],
                 "median_upper": above[reverse],
             },
-            backend,
+            "pandas",
         )
 
     def _points(self) -> dict[str, Any]:
@@ -118,21 +108,16 @@ class LevelTests(Result):
         return topics, lows, highs
 
 
-def level_tests(
-    judgments: Judgments, gold: Gold, *, values: Values = "logs", variances: Variances = "unequal"
-) -> LevelTests:
-    """Test whether documents of a higher gold level have higher magnitudes: over all topics by t-test, and by topic.
+def level_tests(judgments: Judgments, gold: Gold) -> LevelTests:
+    """Test whether documents of a higher gold level have higher magnitudes: over all topics, and by topic.
 
     The magnitude of a document is the median of its judgments; normalise first. An aggregate, with one value per
-    document, is used as it is.
+    document, is used as it is. Welch's t-test compares the logarithms, which are nearly normal.
 
     Parameters
     ----------
     gold : the name of an assessor of the judgments (who is then left out), the judgments of one assessor, or
         {(topic, document): grade}.
-    values : test the "logs" of magnitudes, which are nearly normal, or the "magnitudes" themselves. The paper does not
-        say which it used.
-    variances : "unequal" (Welch) or "equal" (Student) between levels.
 
     Raises
     ------
@@ -143,8 +128,6 @@ def level_tests(
     NoOverlapError
         No judged document has a gold grade.
     """
-    check_choice("values", values, Values)
-    check_choice("variances", variances, Variances)
     with_gold = with_grades(judgments, gold)
     judgments, grades = with_gold.judgments, with_gold.grades()
     value = positive(judgments)
@@ -155,8 +138,8 @@ def level_tests(
     levels = np.unique(level[~np.isnan(level)])
     if levels.size < 2:
         raise ArgumentError(f"gold: all judged documents have grade {levels[0]:g}, so there are no two levels")
-    sample = np.log(magnitude) if values == "logs" else magnitude
-    tests = [_t_test(sample[level == low], sample[level == high], variances) for low, high in pairwise(levels)]
+    logs = np.log(magnitude)
+    tests = [_t_test(logs[level == low], logs[level == high]) for low, high in pairwise(levels)]
     t, df, p = np.array(tests).T
     graded = np.flatnonzero(~np.isnan(level))
     cell = topic[graded] * levels.size + np.searchsorted(levels, level[graded])
@@ -175,26 +158,20 @@ def level_tests(
         document=document,
         level=level,
         magnitude=magnitude,
-        values=values,
-        variances=variances,
     )
 
 
-def _t_test(low: Floats, high: Floats, variances: Variances) -> tuple[float, float, float]:
-    """t, degrees of freedom and two-sided p of mean(high) - mean(low); nan if it cannot be tested."""
+def _t_test(low: Floats, high: Floats) -> tuple[float, float, float]:
+    """Welch's t, degrees of freedom and two-sided p of mean(high) - mean(low); nan if it cannot be tested."""
     from scipy.special import stdtr
 
     sizes: NDArray[np.float64] = np.array([low.size, high.size], np.float64)
     if sizes.min() < 2:
         return np.nan, np.nan, np.nan
     variance = np.array([low.var(ddof=1), high.var(ddof=1)])
-    if variances == "equal":
-        df = sizes.sum() - 2
-        of_means = ((sizes - 1) * variance).sum() / df / sizes
-    else:
-        of_means = variance / sizes
-        total = (of_means**2 / (sizes - 1)).sum()
-        df = of_means.sum() ** 2 / total if total > 0 else np.nan
+    of_means = variance / sizes
+    total = (of_means**2 / (sizes - 1)).sum()
+    df = of_means.sum() ** 2 / total if total > 0 else np.nan
     standard_error = float(np.sqrt(of_means.sum()))
     # Differences due to rounding do not count as variation.
     if not standard_error > 1e-12 * max(abs(float(low.mean())), abs(float(high.mean()))):

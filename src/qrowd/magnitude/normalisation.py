@@ -21,16 +21,10 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
 
 Scheme = Literal["geometric_mean", "median", "extremes", "checks"]
-SAME = 1e-9  # logs that differ by less differ by rounding only and are not standardised
 
 
 def normalise(
-    judgments: Judgments,
-    *,
-    scheme: Scheme = "geometric_mean",
-    checks: Checks | None = None,
-    standardise: bool = False,
-    by: By = "unit",
+    judgments: Judgments, *, scheme: Scheme = "geometric_mean", checks: Checks | None = None, by: By = "unit"
 ) -> Judgments:
     """Shift the logarithms of magnitudes so that all units of a topic have one centre; ratios within a unit stay.
 
@@ -45,10 +39,6 @@ def normalise(
         - "extremes": c is halfway between the logs of the unit's highest and lowest magnitude, C the mean (equation 5);
         - "checks": c is halfway between the logs of the check documents H and N, C the mean (equation 6).
     checks : for scheme "checks", {topic: (H, N)}, or gold judgments; see `check_documents`.
-    standardise : also give the logs of every unit the same standard deviation, the root mean square of the topic's
-        deviations from unit means; ratios become powers of themselves. A unit whose magnitudes are all equal is only
-        shifted. The standard deviation of a unit also depends on the documents it contains, so with few documents per
-        unit this can do more harm than good.
     by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Returns
@@ -81,17 +71,13 @@ def normalise(
     units = units_of(judgments, by=by)
     centre, target = _centre(units, scheme, checks), _topic_centre(units, scheme)[units.topic]
     with np.errstate(over="ignore", under="ignore"):
-        if standardise:
-            stretch = _stretch(units)
-            value = np.exp((units.logs - centre[units.number]) * stretch[units.number] + target[units.number])
-        else:
-            # A product instead of exp(log) never reverses the order of two magnitudes.
-            value = judgments.value * np.exp(target - centre)[units.number]
+        # A product instead of exp(log) never reverses the order of two magnitudes.
+        value = judgments.value * np.exp(target - centre)[units.number]
     wrong = np.flatnonzero((value == 0) | np.isinf(value))
     if wrong.size:
         unit = int(units.number[wrong[0]])
         raise InputError(f"{units.describe(unit)}: its magnitudes are too far from the others for double precision")
-    how = f"normalised by {scheme.replace('_', '-')}{', standardised' if standardise else ''}"
+    how = f"normalised by {scheme.replace('_', '-')}"
     return replace(judgments, value=value, scales=(Scale("magnitude", inf, normalised=how),) * len(judgments.assessors))
 
 
@@ -144,14 +130,3 @@ def _topic_centre(units: Units, scheme: Scheme) -> Floats:
         return medians(units.logs, topic, n)
     # A topic without judgments has a quotient that is never used.
     return np.asarray(np.bincount(topic, units.logs, minlength=n) / np.maximum(np.bincount(topic, minlength=n), 1))
-
-
-def _stretch(units: Units) -> Floats:
-    """(units,) factor that brings the standard deviation of each unit's logs to its topic's."""
-    squares = units.means((units.logs - units.means(units.logs)[units.number]) ** 2)
-    varies = units.highest(units.logs) - units.lowest(units.logs) > SAME
-    weight = np.where(varies, units.sizes, 0)
-    n = len(units.judgments.topics)
-    total = np.bincount(units.topic, weight * squares, minlength=n)
-    shared = np.sqrt(total / np.maximum(np.bincount(units.topic, weight, minlength=n), 1))
-    return np.divide(shared[units.topic], np.sqrt(squares), out=np.ones(len(units)), where=varies)

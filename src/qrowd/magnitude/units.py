@@ -72,13 +72,8 @@ class Units(Result):
     @cached_property
     def pairs(self) -> tuple[Rows, Rows]:
         """(pairs,) the earlier and the later judgment of each pair of judgments of a unit."""
-        earlier, later = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for size in np.unique(self.sizes).tolist():
-            first, second = np.triu_indices(size, 1)
-            begins = self.starts[:-1][self.sizes == size, None]
-            earlier.append(self.rows[begins + first].ravel())
-            later.append(self.rows[begins + second].ravel())
-        return np.concatenate(earlier), np.concatenate(later)
+        earlier, later = pairs_within(self.starts[:-1], self.rows.size)
+        return self.rows[earlier], self.rows[later]
 
     def describe(self, unit: int) -> str:
         """Description of a unit, for messages."""
@@ -100,6 +95,18 @@ class Units(Result):
             "assessor": np.array(self.judgments.assessors, object)[self.assessor],
             "unit": np.array(self.labels, object),
         }
+
+
+def pairs_within(begins: Ints, n: int) -> tuple[Ints, Ints]:
+    """(pairs,) places of the earlier and the later member of each pair within a group. begins : of n rows, by group."""
+    sizes = np.diff(np.append(begins, n))
+    earlier, later = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for size in np.unique(sizes).tolist():
+        first, second = np.triu_indices(size, 1)
+        of_size = begins[sizes == size, None]
+        earlier.append((of_size + first).ravel())
+        later.append((of_size + second).ravel())
+    return np.concatenate(earlier), np.concatenate(later)
 
 
 def units_of(judgments: Judgments, *, by: By = "unit") -> Units:

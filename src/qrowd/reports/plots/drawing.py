@@ -9,7 +9,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.reports.document import Note
-from qrowd.reports.plots.registry import MAGNITUDES, Options, plot_named
+from qrowd.reports.plots.registry import Options, plot_named
 from qrowd.reports.plots.style import Figure, render, styled
 from qrowd.reports.scales import SCALE_RULES, scale_note, scale_rules
 
@@ -19,11 +19,7 @@ ENDINGS = (".svg", ".pdf", ".png", ".csv")
 def draw(
     name: str, runs: Runs | None, judgments: Judgments, options: Options, *, combine_scales: CombineScales = "auto"
 ) -> tuple[Figure, Note]:
-    """The plot, and on which scales its judgments were made; of magnitudes, how they are normalised."""
-    if name in MAGNITUDES:
-        scheme = options.scheme.replace("_", "-")
-        figure = plot_named(name)(runs, judgments, options)
-        return figure, Note("normalisation", "none" if name == "magnitude-1" else scheme)
+    """The plot, and on which scales its judgments were made."""
     scaled = judgments if combine_scales == "auto" else on_one_scale(judgments, combine_scales, "rescaled")
     rules = ""
     if options.conventions.grades == "rescaled":

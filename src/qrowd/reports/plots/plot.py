@@ -10,13 +10,11 @@ from qrowd.comparison.mean_ranks import PairTest
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.disagreement import Level
-from qrowd.magnitude.units import By
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-from qrowd.reports.magnitude_data import Checks, MagnitudeData, magnitude_data
 from qrowd.reports.plots.style import Figure
 from qrowd.reports.short_names import short_names
 
@@ -35,8 +33,6 @@ class Options:
         documents of each ranking that `coverage` looks at.
     test : of pairs of systems, for `critical-difference`: "nemenyi" or "max-t", as in `mean_ranks`.
     methods : that combine the assessors, for `bump`. level : of measurement, for alpha. confidence : of intervals.
-    gold, checks, scheme, by : of plots of magnitudes: the name of the gold assessor; the check documents; what
-        normalises; what a unit is. See `MagnitudeData`.
     short_names : whether words that all systems begin or end with are left out.
     n_resamples, rng : where intervals are computed by resampling. progress : called with (topics done, topics in all)
         of the scoring.
@@ -49,10 +45,6 @@ class Options:
     test: PairTest = "nemenyi"
     methods: tuple[str, ...] = ()
     level: Level | None = None
-    gold: str | None = None
-    checks: Checks | None = None
-    scheme: str = "geometric_mean"
-    by: By | None = None
     confidence: float = 0.95
     short_names: bool = False
     n_resamples: int = 2000
@@ -72,7 +64,7 @@ class Options:
 class Plot:
     """A plot of `qrowd plot`.
 
-    sentence : the question it answers. needs : of "runs", "judgments" and "gold". measures : the default ones; empty
+    sentence : the question it answers. needs : of "runs" and "judgments". measures : the default ones; empty
         where it shows no scores. make : computes it.
     """
 
@@ -94,8 +86,6 @@ class Plot:
         measures = options.measures or self.measures
         if "runs" in self.needs and runs is None:
             raise ArgumentError(f"plot {self.name}: it needs runs; give --runs FILES")
-        if "gold" in self.needs and options.gold is None:
-            raise ArgumentError(f"plot {self.name}: it needs gold grades; give --gold NAME or FILE")
         if runs is not None and options.short_names:
             runs = replace(runs, systems=short_names(runs.systems))
         return self.make(PlotData(self.name, runs, judgments, measures, options))
@@ -114,13 +104,6 @@ class PlotData:
     @property
     def measure(self) -> str:
         return self.measures[0]
-
-    @property
-    def magnitudes(self) -> MagnitudeData:
-        options = self.options
-        named = {"checks": options.checks, "scheme": options.scheme, "by": options.by}
-        draws = {"n_resamples": options.n_resamples, "rng": options.rng}
-        return magnitude_data(self.judgments, options.gold, self.runs, **named, **draws)
 
     @property
     def graded(self) -> Judgments:

@@ -20,7 +20,6 @@ from qrowd.model.scores import Scores
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.plots import assessors as assessor_plots
 from qrowd.reports.plots import critical_difference, ranking, systems
-from qrowd.reports.plots.magnitude_figures import MAGNITUDE_PLOTS, TOPICS, MagnitudePlot
 from qrowd.reports.plots.marks import list_size, table_size
 from qrowd.reports.plots.plot import Options as Options
 from qrowd.reports.plots.plot import Plot, PlotData
@@ -289,15 +288,6 @@ def _coverage(data: PlotData) -> Figure:
     )
 
 
-def _of_magnitudes(plot: MagnitudePlot) -> Plot:
-    """The plot of magnitudes as one of `qrowd plot`."""
-
-    def make(data: PlotData) -> Figure:
-        return plot.make(data.magnitudes, data.options.top or TOPICS)
-
-    return Plot(plot.name, plot.sentence, plot.needs, (), make)
-
-
 _BOTH = ("runs", "judgments")
 _ALONE = ("judgments",)
 _ONE = ("nDCG@10",)
@@ -327,10 +317,6 @@ PLOTS: dict[str, Plot] = {
 }
 
 
-MAGNITUDES: dict[str, Plot] = {plot.name: _of_magnitudes(plot) for plot in MAGNITUDE_PLOTS}
-"""Plots of magnitudes, which are normalised where the plot needs it."""
-
-
 def plot_named(name: str) -> Plot:
     """The plot of that name.
 
@@ -339,7 +325,6 @@ def plot_named(name: str) -> Plot:
     ArgumentError
         There is none.
     """
-    plots = PLOTS | MAGNITUDES
-    if name not in plots:
-        raise ArgumentError(f"plot {name!r} is not known; {closest(name, tuple(plots), 'plot')}")
-    return plots[name]
+    if name not in PLOTS:
+        raise ArgumentError(f"plot {name!r} is not known; {closest(name, tuple(PLOTS), 'plot')}")
+    return PLOTS[name]
