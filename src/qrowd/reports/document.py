@@ -66,10 +66,10 @@ class Note:
         return f"{self.kind}: {self.text}"
 
 
-def repeats_note(n: int, rule: str = "", noun: str = "judgment") -> Iterator[Note]:
+def repeats_note(n: int, rule: str = "") -> Iterator[Note]:
     """That n judgments are repeats, where there are any. rule : which of them count, after a semicolon."""
     if n:
-        repeats = count(n, f"{noun} repeats", f"{noun}s repeat")
+        repeats = count(n, "judgment repeats", "judgments repeat")
         yield Note("repeats", f"{repeats} one by the same assessor{rule}")
 
 

@@ -108,12 +108,12 @@ def unanswered(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = None) 
     )
 
 
-def read_unanswered(path: PathLike, runs: Runs, *, depth: int = 10, rng: Rng = None) -> Unanswered:
+def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = None) -> Unanswered:
     """The same of a record of `qrowd judge ask`."""
     from qrowd.judge.asked import outcomes_in
     from qrowd.judge.outcome import Statuses
 
-    return unanswered(Statuses(tuple(outcomes_in(path)[0]), runs, depth), rng=rng)
+    return unanswered(Statuses(tuple(outcomes_in(path)[0]), runs), rng=rng)
 
 
 def _shares(row: Mapping[Status, int], present: Sequence[Status]) -> Row:

@@ -51,7 +51,7 @@ from qrowd.collect.web.rendering import (
     render_page,
     render_welcome,
 )
-from qrowd.collect.web.security import content_policy
+from qrowd.collect.web.security import CONTENT_POLICY
 from qrowd.collect.web.shown import SANDBOXED as SANDBOXED_HEADERS
 
 TOPIC = TopicText(
@@ -428,7 +428,7 @@ def gallery(base: str, tags: tuple[str, ...] = ("en",)) -> Iterator[Gallery]:
     """An application that shows all pages under the policy of the real one; those in German as "de-NAME"."""
     reports: list[str] = []
     pages = {f"{tag}-{name}" if tag != "en" else name: one for tag in tags for name, one in drawn(tag=tag).items()}
-    headers = {"content-security-policy": f"{content_policy()}; frame-src 'self' {SITE}; report-uri /csp"}
+    headers = {"content-security-policy": f"{CONTENT_POLICY}; frame-src 'self' {SITE}; report-uri /csp"}
 
     async def show(request: Request) -> Response:
         return HTMLResponse(pages[request.path_params["name"]], headers=headers)

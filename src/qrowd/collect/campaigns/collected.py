@@ -48,10 +48,8 @@ def collected(
     return read(connection, f"{row.name}/{arm}" if arm else name, names=names)
 
 
-def collected_by_arm(connection: Connection, name: str, *, names: bool = False) -> dict[str, Judgments | Preferences]:
+def collected_by_arm(connection: Connection, name: str) -> dict[str, Judgments | Preferences]:
     """{arm: what has been collected in it} of a campaign with several arms; empty for one without.
-
-    names : as in `collected`.
 
     Raises
     ------
@@ -60,7 +58,7 @@ def collected_by_arm(connection: Connection, name: str, *, names: bool = False) 
     """
     row, arms = find_arms(connection, name)
     several = len(arms) > 1
-    return {arm: collected(connection, f"{row.name}/{arm}", names=names) for arm in arms} if several else {}
+    return {arm: collected(connection, f"{row.name}/{arm}") for arm in arms} if several else {}
 
 
 def judgments(connection: Connection, name: str, *, everything: bool = False, names: bool = False) -> Judgments:

@@ -48,9 +48,9 @@ def name_width(names: Sequence[str]) -> float:
     return LETTER * max(map(len, labels_of(names)), default=0)
 
 
-def list_size(names: Sequence[str], width: float = WIDTH) -> tuple[float, float]:
+def list_size(names: Sequence[str]) -> tuple[float, float]:
     """Inches of a picture that is a list; longer names than usual make it wider."""
-    return max(width, name_width(names) + 3.6), 0.75 + ROW * max(len(names), 4)
+    return max(WIDTH, name_width(names) + 3.6), 0.75 + ROW * max(len(names), 4)
 
 
 def table_size(rows: Sequence[str], columns: Sequence[str], cell: tuple[float, float] = CELL) -> tuple[float, float]:

@@ -196,26 +196,22 @@ def upload(path: str, handler: UploadHandler, on: PageHandler, *, needs: Role | 
     async def handle(context: OwnerContext, fields: Form, files: list[tuple[str, UploadFile]]) -> Response:
         return await handler(context, fields, [file for _, file in files])
 
-    return _upload_route(path, handler.__name__, handle, on, needs, MAX_FIELDS)
+    return _upload_route(path, handler.__name__, handle, on, needs)
 
 
-def upload_by_field(
-    path: str, handler: FilesHandler, on: PageHandler, *, needs: Role | None = None, max_fields: int = 100
-) -> Route:
+def upload_by_field(path: str, handler: FilesHandler, on: PageHandler, *, needs: Role | None = None) -> Route:
     """The same for a form with several fields of files: the handler gets (field, file)."""
-    return _upload_route(path, handler.__name__, handler, on, needs, max_fields)
+    return _upload_route(path, handler.__name__, handler, on, needs)
 
 
-def _upload_route(
-    path: str, name: str, handler: FilesHandler, on: PageHandler, needs: Role | None, max_fields: int
-) -> Route:
+def _upload_route(path: str, name: str, handler: FilesHandler, on: PageHandler, needs: Role | None) -> Route:
     role = _needed(path, needs)
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
         if not request.headers.get("content-type", "").startswith("multipart/form-data"):
             raise Problem(415, "media_type", "Expected a form with files, as multipart/form-data.")
-        async with request.form(max_files=MAX_FILES, max_fields=max_fields, max_part_size=1 << 20) as parts:
+        async with request.form(max_files=MAX_FILES, max_fields=MAX_FIELDS, max_part_size=1 << 20) as parts:
             fields = {key: value for key, value in parts.multi_items() if isinstance(value, str)}
             files = [(key, one) for key, one in parts.multi_items() if isinstance(one, UploadFile) and one.filename]
             if not same(fields.get("csrf", ""), owner.csrf):
