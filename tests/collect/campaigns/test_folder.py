@@ -10,7 +10,8 @@ import pytest
 
 from data_sets import registered
 from qrowd import texts
-from qrowd.collect.campaigns.folder import MAX_RATIO, plan_from_zip, read_folder
+from qrowd.collect.campaigns.folder import plan_from_zip, read_folder
+from qrowd.collect.campaigns.folder_files import MAX_RATIO
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.protocol import Question
 from qrowd.errors import FileError
@@ -353,7 +354,7 @@ FAULTS = [
     ),
     (
         {"context.jsonl": '{"topic": "t1", "snippets": [1]}\n'},
-        "context.jsonl, line 1: context[0]: 1 cannot be used; give a text",
+        "context.jsonl, line 1: 1 cannot be used; give a text",
     ),
     ({**RUNS, "runs/a.run": "t1 Q0 d0 1 x y\n"}, "runs/a.run, line 1: "),
     ({**RUNS, "runs/b.run.gz": b"\x1f\x8bxx"}, "runs/b.run.gz: damaged or truncated gzip"),

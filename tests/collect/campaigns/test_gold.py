@@ -490,14 +490,9 @@ def test_gold_of_a_campaign_with_a_question_is_refused_in_one_line():
         plan_from_table({key: value for key, value in table.items() if key != "gold"})
 
 
-def test_notes_tell_where_gold_questions_are_missing_scarce_or_one_sided():
+def test_notes_tell_where_gold_questions_are_missing():
     table = table_from_plan(gold_plan("grades", topics=3, every=2))
-    table["topics"][0]["gold"] = table["topics"][0]["gold"][:5]
     table["topics"][1]["gold"] = []
-    for one in table["topics"][2]["gold"]:
-        one["accepted"] = [0]
     notes = " ".join(plan_notes(plan_from_table(table)))
     assert "Nobody is excluded by gold questions" in notes
     assert "1 topics have no gold question, 't1' first" in notes
-    assert "1 topics have fewer gold questions than places for them, 't0' first (5)" in notes
-    assert "One grade is right in more than 70 % of the gold questions of topic 't2'" in notes

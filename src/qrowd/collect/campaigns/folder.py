@@ -6,69 +6,50 @@ folder is read the same way, after its members have been looked at.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import secrets
-import stat
 import tomllib
-import zipfile
-import zlib
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from qrowd import tables, trec
-from qrowd.collect.campaigns.known_answers import (
-    find_checks,
-    gold_questions,
-    no_parquet,
-    refuse_unused,
-    the_topic,
+from qrowd.collect.campaigns.campaign_files import (
+    CampaignFiles,
+    Entry,
+    read_check_file,
+    read_context_file,
+    read_document_files,
+    read_gold_judgments,
+    read_gold_questions,
+    read_pool_file,
+    read_question_file,
+    read_run_files,
+    read_topic_file,
 )
+from qrowd.collect.campaigns.folder_files import MAX_UNPACKED, Folder, unpack_zip
+from qrowd.collect.campaigns.gold_questions import gold_labels
 from qrowd.collect.campaigns.places import Place, placed
-from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
-from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.campaigns.question_settings import question_and_pools
-from qrowd.collect.campaigns.shown_files import PDF, ShownFiles, pdf_as, read_guidelines
-from qrowd.collect.campaigns.web_pages import ENDINGS
+from qrowd.collect.campaigns.plan import Plan
+from qrowd.collect.campaigns.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
+from qrowd.collect.campaigns.question_settings import question_and_pairs
+from qrowd.collect.campaigns.shown_files import pdf_as, read_guidelines
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.schema import SchemaError, Where, no_such
-from qrowd.collect.protocols.settings import SETTINGS
+from qrowd.collect.protocols.settings import (
+    SETTINGS,
+    GradesSettings,
+    MagnitudeSettings,
+    PreferenceSettings,
+    Settings,
+)
 from qrowd.errors import ArgumentError, FileError
-from qrowd.files import read_bytes, without_endings
 from qrowd.model.labels import first_of
-from qrowd.model.pools import lists_of, pool_of, within
-from qrowd.model.runs import concatenate_runs
-from qrowd.readers import irds
-from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
+from qrowd.model.pools import Lists, checks_from_gold, pool_of, within
 
 TOML = "campaign.toml"
-PAGES = (".txt", ".html", ".htm")
-MAX_BYTES = 1 << 30  # of all files together, unpacked
-
-USUAL = {
-    "topics": ("topics.tsv", "topics.csv", "topics.jsonl", "topics.trec", "topics.txt", "topics.xml"),
-    "documents": ("documents.jsonl", "documents.csv", "documents.tsv", "documents.trec", "documents.sgml", "documents"),
-    "runs": ("runs",),
-    "pool": ("pool.txt", "pool.qrels"),
-    "gold": ("gold.qrels", "gold.txt"),
-    "checks": ("checks.txt",),
-    "questions": ("questions.jsonl",),
-    "context": ("context.jsonl",),
-}
-SEVERAL = ("documents", "runs")
 DEPTH = 10
-
-Pools = dict[str, dict[str, tuple[str, int] | None]]  # {topic: {document: the file and line that list it}}
-
-MAX_ZIP = 256 << 20  # bytes, packed
-MAX_UNPACKED = 512 << 20
-MAX_MEMBERS = 50_000
-MAX_RATIO = 200
-FREE = 1 << 20  # so much may be unpacked at any ratio
 
 
 def read_folder(path: str | os.PathLike[str]) -> Plan:
@@ -81,7 +62,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     [question]: a question about systems, with runs and models (files); it decides what is judged.
     [gold]: settings of gold questions, which the file `gold` holds.
     [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
-    under its usual name (`USUAL`). topics and documents may be of a data set of ir_datasets, "irds:ID".
+    under its usual name (`campaign_files.USUAL`). topics and documents may be of a data set of ir_datasets, "irds:ID".
 
     Without a seed each reading draws a fresh one.
 
@@ -103,8 +84,7 @@ def plan_from_zip(content: bytes, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
     Raises
     ------
     FileError
-        What is no zip, too large, packed too tightly, encrypted, or holds a name that leads elsewhere; and as for
-        `read_folder`.
+        As `unpack_zip`, and `read_folder`.
     """
     with TemporaryDirectory(prefix="qrowd-") as name:
         root = Path(name).resolve()
@@ -122,144 +102,6 @@ def plan_from_parts(root: Path, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
     return _read(Folder(root.resolve(), max_unpacked), TOML)
 
 
-def unpack_zip(content: bytes, root: Path, *, max_unpacked: int = MAX_UNPACKED) -> None:
-    """Unpack a zip that somebody sent into a folder.
-
-    Raises
-    ------
-    FileError
-        As for `plan_from_zip`.
-    """
-    if len(content) > MAX_ZIP:
-        raise FileError("zip", f"{len(content)} bytes are more than {MAX_ZIP}; leave out what no pool needs")
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _unpack(archive, root, max_unpacked)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError("zip", f"cannot be unpacked ({error}); pack the folder again") from None
-    except OSError as error:
-        raise FileError("zip", f"cannot be unpacked ({error.strerror}); rename its members") from None
-
-
-# ---- the folder, from which nobody gets out
-
-
-@dataclass
-class Folder:
-    """A folder, how many bytes may still be read from it, and whether it may name data sets of ir_datasets."""
-
-    root: Path
-    left: int = MAX_BYTES
-    data_sets: bool = False
-
-    def path(self, name: str) -> Path:
-        """Where a name in the folder leads; it must not lead out."""
-        _inside(name)
-        try:
-            target = (self.root / name).resolve()
-        except (OSError, RuntimeError) as error:
-            raise FileError(name, f"cannot be read: {error}") from None
-        if not target.is_relative_to(self.root):
-            raise FileError(name, "leads out of the folder; put the file itself into the folder")
-        return target
-
-    def find(self, name: str) -> list[str]:
-        """The files a name, pattern or folder stands for, by their names in the folder, sorted; or the one data set."""
-        if name.startswith(irds.PREFIX):
-            if not self.data_sets:
-                raise FileError(name, "data sets are read by `qrowd campaign create` only; put a file into the folder")
-            return [name]
-        _inside(name)
-        if any(sign in name for sign in "*?["):
-            try:
-                matches = sorted(self.root.glob(name))
-            except (ValueError, NotImplementedError, OSError) as error:
-                raise FileError(name, f"is no pattern: {error}") from None
-        else:
-            path = self.path(name)
-            if not path.exists():
-                raise FileError(name, "there is no such file")
-            matches = sorted(self.root.joinpath(name).iterdir()) if path.is_dir() else [self.root / name]
-        names = [m.relative_to(self.root).as_posix() for m in matches if not m.name.startswith(".")]
-        files = [one for one in names if self.path(one).is_file()]
-        if not files:
-            raise FileError(name, "no file is there")
-        return files
-
-    def bytes(self, name: str) -> bytes:
-        """What a file holds, unpacked where it is gzip."""
-        content = read_bytes(self.path(name), name=name, most=self.left)
-        self.left -= len(content)
-        return content
-
-
-def _inside(name: str) -> None:
-    posix, windows = PurePosixPath(name), PureWindowsPath(name)
-    out = posix.is_absolute() or windows.drive or windows.root or ".." in posix.parts or ".." in windows.parts
-    if not name or "\x00" in name or out:
-        raise FileError(name or "''", "is no name inside the folder; give one without '..' that starts there")
-
-
-def _unpack(archive: zipfile.ZipFile, root: Path, most: int) -> None:
-    members = archive.infolist()
-    if len(members) > MAX_MEMBERS:
-        raise FileError("zip", f"{len(members)} members are more than {MAX_MEMBERS}; put documents into one file")
-    names: set[str] = set()
-    for member in members:
-        name = member.orig_filename
-        _inside(name.rstrip("/"))
-        kind = stat.S_IFMT(member.external_attr >> 16)
-        if "\\" in name or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise FileError(f"zip, {name}", "is no plain file or folder; pack the files themselves")
-        if member.flag_bits & 1:
-            raise FileError(f"zip, {name}", "is encrypted; pack without a password")
-        if name in names:
-            raise FileError(f"zip, {name}", "is there twice; remove one")
-        names.add(name)
-        target = root / name
-        if member.is_dir():
-            target.mkdir(parents=True, exist_ok=True)
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(member) as packed, target.open("wb") as plain:
-            size = 0
-            while part := packed.read(1 << 20):  # what it holds counts, not what it says it holds
-                size, most = size + len(part), most - len(part)
-                if most < 0 or size > max(FREE, MAX_RATIO * member.compress_size):
-                    raise FileError(f"zip, {name}", "unpacks to too much; leave out what no pool needs")
-                plain.write(part)
-
-
-# ---- reading
-
-
-@dataclass
-class Reading:
-    """What has been read so far; places : the file and line of each part of the table, by its path in the table."""
-
-    folder: Folder
-    toml: str
-    files: Mapping[str, Any]
-    places: dict[Where, Place] = field(default_factory=dict)
-
-    def names(self, key: str) -> list[str]:
-        """The files for a key of [files]: those named, else the first usual one that exists."""
-        entry = self.files.get(key)
-        if entry is None:
-            usual = next((name for name in USUAL[key] if self.folder.path(name).exists()), None)
-            return [] if usual is None else self.folder.find(usual)
-        entries = entry if isinstance(entry, list) and key in SEVERAL else [entry]
-        if not all(isinstance(name, str) for name in entries):
-            kind = "a name or a list of names" if key in SEVERAL else "a name"
-            raise SchemaError(("files", key), f"{entry!r} cannot be used; give {kind}")
-        names = [file for name in entries for file in self.folder.find(name)]
-        if len(names) > 1 and key not in SEVERAL:
-            raise SchemaError(("files", key), f"{entry!r} stands for {len(names)} files; name one")
-        return list(dict.fromkeys(names))
-
-
 def _read(folder: Folder, toml: str) -> Plan:
     text = folder.bytes(toml)
     try:
@@ -268,7 +110,7 @@ def _read(folder: Folder, toml: str) -> Plan:
         line = re.search(r"line (\d+)", str(error))
         raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
     allowed = ("campaign", *SETTINGS, "arms", "journey", "panel", "question", "gold", "files")
-    reading = Reading(folder, toml, {})
+    places: dict[Where, Place] = {}
     try:
         for key in table:
             if key not in allowed:
@@ -277,193 +119,160 @@ def _read(folder: Folder, toml: str) -> Plan:
             if not isinstance(table.get(key, {}), dict):
                 raise SchemaError((key,), f"is a table; write [{key}]")
         table = with_preset(table)
-        reading.files = table.pop("files", {})
-        for key in reading.files:
-            if key not in (*USUAL, "depth"):
-                raise SchemaError(("files", key), no_such("key", key, (*USUAL, "depth")))
-        return plan_from_table(table | _material(reading, table))
+        files = CampaignFiles(folder, table.pop("files", {}))
+        return plan_from_table(table | _joined(files, table, places))
     except SchemaError as error:
-        raise placed(error, reading.places, reading.toml, text.decode()) from None
+        raise placed(error, places, toml, text.decode()) from None
 
 
-def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
-    """Topics and documents, as `plan_from_table` takes them."""
+# ---- topics and documents from all files
+
+
+class _Topics:
+    """The topics as tables, to which other files add. places : where each part stands, by its path in the plan."""
+
+    def __init__(self, entries: Sequence[Entry], places: dict[Where, Place]) -> None:
+        self.tables: dict[str, dict[str, Any]] = {entry.topic: entry.value for entry in entries}
+        self.where = {label: ("topics", i) for i, label in enumerate(self.tables)}
+        self.places = places
+        places.update((self.where[entry.topic], entry.place) for entry in entries)
+
+    def put(self, entry: Entry, key: str) -> None:
+        """Set a key, which must be new."""
+        table = self._table(entry)
+        if key in table:
+            name, line = entry.place
+            has = "its checks" if key == "checks" else f"a {key}"
+            raise FileError(name, f"topic {entry.topic!r} has {has} already; keep one line", line)
+        table[key] = entry.value
+        self.places[(*self.where[entry.topic], key)] = entry.place
+
+    def append(self, entry: Entry, key: str) -> None:
+        """Append to the list of a key."""
+        values = self._table(entry).setdefault(key, [])
+        self.places[(*self.where[entry.topic], key, len(values))] = entry.place
+        values.append(entry.value)
+
+    def _table(self, entry: Entry) -> dict[str, Any]:
+        if entry.topic not in self.tables:
+            name, line = entry.place
+            raise FileError(name, f"there is no topic {entry.topic!r}; add it to the topics, or remove the line", line)
+        return self.tables[entry.topic]
+
+
+def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Place]) -> dict[str, Any]:
+    """Topics and documents as `plan_from_table` takes them; `places` is filled with where they stand."""
     head = table.setdefault("campaign", {})
-    if "seed" not in head:
-        head["seed"] = secrets.randbits(62)
-    protocols = _protocols(table)
-    topics = _topics(reading)
-    by_label: dict[str, dict[str, Any]] = {topic["label"]: topic for topic in topics}
-    runs = pools = None
+    head.setdefault("seed", secrets.randbits(62))
+    shown_as = pdf_as(head)
+    whole = read_settings(table)
+    arms = tuple(arms_of(whole).values())
+    magnitude = any(isinstance(settings, MagnitudeSettings) for settings in arms)
+    _refuse_unused(files.table, whole, magnitude=magnitude, question="question" in table)
+    entries = read_topic_file(files)
+    labels = [entry.topic for entry in entries]
+    runs: Lists | None = None
+    pool: list[Entry] | None
     if "question" in table:
-        table["question"], pools = question_and_pools(table, reading.files, by_label, reading.folder, reading.names)
-        topics = [topic for topic in topics if topic["label"] in pools]  # those that can change the answer
-        by_label = {topic["label"]: topic for topic in topics}
-        reading.places.clear()  # they count the topics that were left out
+        table["question"], pairs = question_and_pairs(table, files, labels)
+        pool = [Entry(topic, document, _of_documents(files)) for topic, document in pairs]
+        entries = [entry for entry in entries if entry.topic in {topic for topic, _ in pairs}]
     else:
-        runs = _lists(reading, by_label)
-        pools = _pools(reading, by_label, runs)
-    if pools is None and len(by_label) > 1:
-        problem = f"what is judged for each of {len(by_label)} topics is missing; name runs or pool"
+        runs = read_run_files(files, labels)
+        pool = _pool(files, labels, runs)
+    if pool is None and len(labels) > 1:
+        problem = f"what is judged for each of {len(labels)} topics is missing; name runs or pool"
         raise SchemaError(("files",), problem)
-    place = {label: ("topics", i) for i, label in enumerate(by_label)}
-    of_gold = gold_questions(reading, table, by_label, protocols)
-    if pools is not None:
-        for label, questions in of_gold.items():
-            for document in questions:
-                pools[label].pop(document, None)
-        for label, topic in by_label.items():
-            topic["pool"] = list(pools[label])
-            for n, document in enumerate(topic["pool"]):
-                if (origin := pools[label][document]) is not None:
-                    reading.places[(*place[label], "pool", n)] = origin
-            if runs is not None and _compares(table):
-                topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
-    wanted = None if pools is None else {d for part in (pools, of_gold) for labels in part.values() for d in labels}
-    read_guidelines(head, reading.folder.bytes)
-    documents = _documents(reading, wanted, pdf_as(head))
-    texts, names = {row["label"] for row in documents}, reading.names("documents")
-    files = first_of(names, 2)
-    for label, pool in (pools or {}).items():
-        for n, (document, origin) in enumerate(pool.items()):
-            if origin is None and document not in texts:  # a run ranks it, so no line of a pool file is to blame
-                reading.places[(*place[label], "pool", n)] = files, None
-    refuse_unused(reading, table, protocols)
-    if "magnitude" in protocols and head.get("checks", True) is not False:
-        everything = {label: [row["label"] for row in documents] for label in by_label}
-        find_checks(reading, by_label, everything if pools is None else pools, head["seed"])
-    for name in reading.names("questions") if head.get("questions") is not False else ():
-        for line, label, row in read_objects(reading.folder.bytes(name), name):
-            topic = the_topic(by_label, label, name, line)
-            if "question" in topic:
-                raise FileError(name, f"topic {label!r} has a question already; keep one", line)
-            topic["question"] = row
-            reading.places[(*place[label], "question")] = name, line
-    for name in reading.names("context"):
-        for line, label, row in read_objects(reading.folder.bytes(name), name):
-            topic = the_topic(by_label, label, name, line)
-            reading.places.setdefault((*place[label], "context"), (name, line))
-            snippets = row.get("snippets")
-            if len(row) != 1 or not isinstance(snippets, list):
-                raise FileError(name, 'expected {"topic": ..., "snippets": [...]}, a list of texts', line)
-            topic["context"] = [*topic.get("context", []), *snippets]
-    return {"topics": topics, "documents": documents}
+    topics = _Topics(entries, places)
+    gold: set[tuple[str, str]] = set()
+    if not magnitude and "question" not in table and ("gold" in table or "gold" in files.table):
+        table.setdefault("gold", {})
+        highest = next((settings.maximum for settings in arms if isinstance(settings, GradesSettings)), None)
+        for entry in read_gold_questions(files, 0 if whole.gold is None else whole.gold.tolerance, highest):
+            topics.append(entry, "gold")
+            gold |= {(entry.topic, label) for label in gold_labels([entry.value])}
+    for entry in pool or ():
+        if (entry.topic, entry.value) not in gold:
+            topics.append(entry, "pool")
+    wanted = None
+    if pool is not None:
+        wanted = {entry.value for entry in pool} | {label for _, label in gold}
+        for label, topic in topics.tables.items():
+            topic.setdefault("pool", [])
+            if runs is not None and any(map(_compares, arms)):
+                in_pool = within(runs[label], set(topic["pool"]))
+                topic["systems"] = {system: list(ranking) for system, ranking in in_pool.items()}
+    read_guidelines(head, files.folder.bytes)
+    documents = read_document_files(files, wanted, shown_as)
+    places.update((("documents", i), place) for i, (_, place) in enumerate(documents))
+    rows = [row for row, _ in documents]
+    if magnitude and whole.campaign.checks:
+        for entry in _checks(files, topics.tables, [row["label"] for row in rows], head["seed"]):
+            topics.put(entry, "checks")
+    if whole.campaign.questions is not False:
+        for entry in read_question_file(files):
+            topics.put(entry, "question")
+    for entry in read_context_file(files):
+        topics.append(entry, "context")
+    return {"topics": list(topics.tables.values()), "documents": rows}
 
 
-def _compares(table: Mapping[str, Any]) -> bool:
+def _compares(settings: Settings) -> bool:
     """Whether a protocol looks at systems: preferences, and grades by utility or with a stop."""
-    arms = table.get("arms", {}).values() if table.get("arms") else [table]
-    graded = [arm["grades"] for arm in arms if isinstance(arm, dict) and isinstance(arm.get("grades"), dict)]
-    stops = any(one.get("stop") or one.get("order") == "utility" for one in graded)
-    return stops or "preference" in _protocols(table)
+    return isinstance(settings, PreferenceSettings) or (isinstance(settings, GradesSettings) and settings.compares)
 
 
-def _protocols(table: Mapping[str, Any]) -> set[str]:
-    """The protocols of a campaign's arms, or the one that it names or has a table of."""
-    arms = table.get("arms")
-    if arms:
-        return {protocol for arm in arms.values() if isinstance(arm, dict) for protocol in arm}
-    named = table["campaign"].get("protocol")
-    return {named} if isinstance(named, str) else {protocol for protocol in SETTINGS if protocol in table}
+def _of_documents(files: CampaignFiles) -> Place:
+    """The place that is to blame for a document of a run that has no text."""
+    return first_of(files.names("documents"), 2), None
 
 
-def _topics(reading: Reading) -> list[dict[str, Any]]:
-    topics: list[dict[str, Any]] = []
-    labels: set[str] = set()
-    names = reading.names("topics")
-    if not names:
-        raise SchemaError(("files", "topics"), f"is missing; name a file, or call it {USUAL['topics'][0]}")
-    for line, topic in _topic_rows(reading, names[0]):
-        if topic["label"] in labels:
-            raise FileError(names[0], f"label {topic['label']!r} is there already; every topic needs its own", line)
-        labels.add(topic["label"])
-        reading.places["topics", len(topics)] = names[0], line
-        topics.append(topic)
-    return topics
-
-
-def _topic_rows(reading: Reading, name: str) -> Iterator[Row]:
-    if name.startswith(irds.PREFIX):
-        return enumerate(irds.topics(name), start=1)
-    return read_topics(reading.folder.bytes(name), name)
-
-
-def _lists(reading: Reading, topics: Collection[str]) -> Any:
-    """{topic: {system: documents}}; None without runs."""
-    if not (names := reading.names("runs")):
+def _pool(files: CampaignFiles, topics: Collection[str], runs: Lists | None) -> list[Entry] | None:
+    """What is judged: what runs retrieved, and what the pool file lists; None without either."""
+    if runs is None and not files.names("pool"):
         return None
-    parts = []
-    systems: dict[str, str] = {}
-    for name in names:
-        system = without_endings(PurePosixPath(name))
-        if system in systems:
-            raise FileError(name, f"is system {system!r}, as is {systems[system]}; rename one")
-        systems[system] = name
-        content = no_parquet(reading.folder.bytes(name), name)
-        if tables.is_table(content, name):
-            parts.append(tables.runs_from_table(content, name, system=system))
-        else:
-            parts.append(trec.runs_from([(system, trec.parse(content, name, trec.RUN))]))
-    return lists_of(concatenate_runs(parts), topics)
+    entries: dict[tuple[str, str], Entry] = {}
+    if runs is not None:
+        place = _of_documents(files)
+        for topic in topics:
+            try:
+                documents = pool_of(runs[topic], files.table.get("depth", DEPTH))
+            except ArgumentError as error:
+                raise SchemaError(("files", "depth"), str(error)) from None
+            entries.update(((topic, document), Entry(topic, document, place)) for document in documents)
+    entries.update(((entry.topic, entry.value), entry) for entry in read_pool_file(files))
+    return list(entries.values())
 
 
-def _pools(reading: Reading, topics: Collection[str], runs: Any) -> Pools | None:
-    """The pools: what runs found together with what the pool file lists; None without either."""
-    names = reading.names("pool")
-    if runs is None and not names:
-        return None
-    depth = reading.files.get("depth", DEPTH)
-    pools: Pools = {label: {} for label in topics}
-    for label in topics if runs is not None else ():
+def _checks(
+    files: CampaignFiles, topics: Mapping[str, Mapping[str, Any]], documents: Sequence[str], seed: int
+) -> list[Entry]:
+    """The check documents of every topic: those a file names, else by gold grades."""
+    checks = read_check_file(files)
+    in_file = {entry.topic for entry in checks}
+    pools = {label: topic.get("pool", documents) for label, topic in topics.items() if label not in in_file}
+    if "gold" in files.table and not pools:
+        problem = f"{files.table['gold']!r} would do nothing: the file of checks names those of every topic"
+        raise SchemaError(("files", "gold"), f"{problem}; remove the line")
+    if pools and (gold := read_gold_judgments(files)) is not None:
+        name, judgments = gold
         try:
-            pools[label].update(dict.fromkeys(pool_of(runs[label], depth)))
+            by_gold = checks_from_gold(judgments, pools, seed)
         except ArgumentError as error:
-            raise SchemaError(("files", "depth"), str(error)) from None
-    for name in names:
-        forms = "topic document", "topic iteration document grade"
-        for line, fields in read_fields(reading.folder.bytes(name), name, *forms):
-            topic, document = fields[0], fields[1 if len(fields) == 2 else 2]
-            the_topic(topics, topic, name, line)
-            pools[topic][document] = name, line
-    return pools
+            raise FileError(name, str(error)) from None
+        checks += [Entry(label, list(pair), (name, 1)) for label, pair in by_gold.items()]
+    return checks
 
 
-def _documents(reading: Reading, labels: Collection[str] | None, pdf_as: str) -> list[dict[str, Any]]:
-    """The rows of the documents that are wanted; all of them for None. pdf_as : "pages" or "text"."""
-    names = reading.names("documents")
-    if not names:
-        raise SchemaError(("files", "documents"), f"is missing; name a file, or call it {USUAL['documents'][0]}")
-    documents: list[dict[str, Any]] = []
-    shown = ShownFiles(reading.folder.bytes, pdf_as)
-    for name in names:
-        for line, row in _document_rows(reading, name, labels):
-            if labels is not None and row["label"] not in labels:
-                continue
-            shown.add(row, name, line)
-            reading.places["documents", len(documents)] = name, line
-            documents.append(row)
-            if len(documents) > MAX_DOCUMENTS:
-                raise FileError(name, f"more than {MAX_DOCUMENTS} documents; name a pool", line)
-    shown.finish()
-    return documents
-
-
-def _document_rows(reading: Reading, name: str, labels: Collection[str] | None) -> Iterator[Row]:
-    if name.startswith(irds.PREFIX):
-        yield from enumerate(irds.documents(name, labels), start=1)
-        return
-    one_each = len(PurePosixPath(name).parts) > 1 or reading.files.get("documents") not in (None, name)
-    if name.lower().endswith(ENDINGS):
-        problem = "is an image; name it in a table of documents, in the column `image` beside a title"
-        raise FileError(name, problem)
-    if name.lower().endswith(PDF):
-        label = PurePosixPath(name).stem
-        if labels is None or label in labels:
-            yield 1, {"label": label, "pdf": name}
-        return
-    if not (name.lower().endswith(PAGES) and one_each):
-        yield from read_documents(reading.folder.bytes(name), name)
-        return
-    label = PurePosixPath(name).stem
-    if labels is None or label in labels:
-        yield 1, read_page(reading.folder.bytes(name), name, label)
+def _refuse_unused(files: Mapping[str, Any], whole: PlanTable, *, magnitude: bool, question: bool) -> None:
+    """Refuse named files of check documents and of gold that would do nothing. files : [files]."""
+    reasons = {}
+    if not magnitude:
+        reasons["checks"] = "only units of magnitudes hold check documents; name gold questions by gold = in [files]"
+        if question:
+            reasons["gold"] = "the documents of a question come one by one, without gold questions"
+    elif not whole.campaign.checks:
+        reasons = dict.fromkeys(("checks", "gold"), "units hold no check documents (checks = false)")
+    for key, reason in reasons.items():
+        if key in files:
+            raise SchemaError(("files", key), f"{files[key]!r} would do nothing: {reason}; remove the line")

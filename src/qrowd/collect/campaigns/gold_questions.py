@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from qrowd import tables
 from qrowd.collect.protocols.gold import entry_test
-from qrowd.collect.protocols.schema import SchemaError, Where
+from qrowd.collect.protocols.schema import Where
 from qrowd.collect.protocols.settings import (
     GoldSettings,
     GradesSettings,
     MagnitudeSettings,
     PreferenceSettings,
-    Settings,
 )
 from qrowd.errors import FileError
 from qrowd.texts import decoded, read_fields, table_rows
+
+if TYPE_CHECKING:
+    from qrowd.collect.campaigns.plan import Plan, TopicPlan
 
 COLUMNS = ("topic", "document", "grade", "accepted", "better", "worse", "reason")
 FORMS = ("topic better worse", "topic iteration document grade")
@@ -45,58 +47,6 @@ class GoldQuestion:
         return (self.document, self.worse) if self.worse else (self.document,)
 
 
-class TopicOfGold(Protocol):
-    """A topic of a plan; see `TopicPlan`."""
-
-    @property
-    def label(self) -> str:
-        """Its name."""
-
-    @property
-    def pool(self) -> tuple[str, ...]:
-        """Labels of its documents."""
-
-    @property
-    def gold(self) -> tuple[GoldQuestion, ...]:
-        """Its gold questions."""
-
-    @property
-    def systems(self) -> dict[str, tuple[str, ...]]:
-        """For schedulers."""
-
-
-class PlanOfGold(Protocol):
-    """A plan; see `Plan`."""
-
-    @property
-    def topics(self) -> Sequence[TopicOfGold]:
-        """What is judged."""
-
-    @property
-    def documents(self) -> Sequence[Labelled]:
-        """All of them."""
-
-    @property
-    def arms(self) -> dict[str, Settings]:
-        """The settings of each arm."""
-
-    @property
-    def gold(self) -> GoldSettings | None:
-        """How gold questions are used."""
-
-    @property
-    def question(self) -> Any:
-        """About systems."""
-
-
-class Labelled(Protocol):
-    """A document of a plan."""
-
-    @property
-    def label(self) -> str:
-        """Its name."""
-
-
 def gold_labels(questions: Any) -> set[str]:
     """The documents of a topic's gold questions, from a table of JSON that may hold anything."""
     rows = questions if isinstance(questions, list | tuple) else ()
@@ -107,7 +57,7 @@ def gold_labels(questions: Any) -> set[str]:
 # ---- what cannot work
 
 
-def gold_problems(plan: PlanOfGold) -> Problems:
+def gold_problems(plan: Plan) -> Problems:
     """What is wrong with the gold questions of a plan."""
     n_questions = sum(len(topic.gold) for topic in plan.topics)
     if plan.gold is None:
@@ -135,7 +85,7 @@ def gold_problems(plan: PlanOfGold) -> Problems:
 
 
 def _problems_of_topic(
-    topic: TopicOfGold, where: Where, labels: set[str], grades: list[GradesSettings], pairs: bool
+    topic: TopicPlan, where: Where, labels: set[str], grades: list[GradesSettings], pairs: bool
 ) -> Problems:
     if len(topic.gold) > MAX_GOLD:
         yield where, f"{len(topic.gold)} are more than {MAX_GOLD}; leave some out"
@@ -180,7 +130,7 @@ def _grade_problems(one: GoldQuestion, place: Where, grades: list[GradesSettings
             yield (*place, "accepted"), f"every grade of {one.document!r} would be right; leave some out"
 
 
-def gold_notes(plan: PlanOfGold) -> Iterator[str]:
+def gold_notes(plan: Plan) -> Iterator[str]:
     """What an owner should know of the gold questions."""
     gold = plan.gold
     if gold is None:
@@ -203,16 +153,9 @@ def gold_notes(plan: PlanOfGold) -> Iterator[str]:
         yield f"{len(without)} topics have no gold question, {without[0]!r} first; nobody is checked there."
     if gold.first:
         yield from _entry_notes(plan, gold)
-    yield from _shortages(plan)
-    for settings in plan.arms.values():
-        if isinstance(settings, PreferenceSettings) and _keeps(plan, settings):
-            yield (
-                "Where the preferred document stays, a gold pair changes both documents, which assessors may notice; "
-                'order = "utility" with two systems or more hides it.'
-            )
 
 
-def _entry_notes(plan: PlanOfGold, gold: GoldSettings) -> Iterator[str]:
+def _entry_notes(plan: Plan, gold: GoldSettings) -> Iterator[str]:
     """What the entry test finds, and where it is too short."""
     test = entry_test(gold.first, gold.accuracy, gold.risk)
     if gold.exclude and not test.least_right:
@@ -230,41 +173,6 @@ def _entry_notes(plan: PlanOfGold, gold: GoldSettings) -> Iterator[str]:
             f"{len(short)} topics have fewer gold questions than the entry test, {short[0].label!r} first "
             f"({len(short[0].gold)}); who begins there has the rest of it in the next unit."
         )
-
-
-def _shortages(plan: PlanOfGold) -> Iterator[str]:
-    """Topics that have fewer gold questions than a unit has places for."""
-    assert plan.gold is not None
-    every = min(plan.gold.every, plan.gold.first_every or plan.gold.every)
-    sizes = [settings.k for settings in plan.arms.values() if isinstance(settings, GradesSettings)]
-    short = [
-        topic
-        for topic in plan.topics
-        if topic.gold and sizes and len(topic.gold) < plan.gold.first + min(max(sizes), len(topic.pool)) // (every - 1)
-    ]
-    if short:
-        topic = short[0]
-        yield (
-            f"{len(short)} topics have fewer gold questions than places for them, {topic.label!r} first "
-            f"({len(topic.gold)}); when they run out, a unit goes on without."
-        )
-    for topic in plan.topics:
-        shares = [
-            len([g for g in topic.gold if grade in g.accepted]) for grade in {a for g in topic.gold for a in g.accepted}
-        ]
-        if len(topic.gold) >= 4 and shares and max(shares) > 0.7 * len(topic.gold):
-            yield (
-                f"One grade is right in more than 70 % of the gold questions of topic {topic.label!r}: whoever always "
-                "gives it passes; add some of other grades."
-            )
-            break
-
-
-def _keeps(plan: PlanOfGold, settings: PreferenceSettings) -> bool:
-    kept = settings.order in ("keep-preferred", "kept", "all")
-    return kept or (
-        settings.order in ("utility", "settled", "printed") and any(len(topic.systems) < 2 for topic in plan.topics)
-    )
 
 
 # ---- files
@@ -334,23 +242,3 @@ def _grade(cell: Any, name: str, line: int) -> int:
     except (TypeError, ValueError, OverflowError):
         raise FileError(name, f"{cell!r} is no grade; give a whole number from 0", line) from None
     return int(value)
-
-
-def highest_grade(table: Mapping[str, Any]) -> int | None:
-    """The highest grade of the scale of a campaign's graded arms, from its table; None without one."""
-    from qrowd.collect.protocols.settings import settings_of
-
-    arms = table.get("arms", {}).values() if table.get("arms") else [table]
-    for arm in arms:
-        if isinstance(arm, Mapping) and isinstance(arm.get("grades", {}), Mapping) and _graded(arm, table):
-            try:
-                settings: Settings = settings_of("grades", arm.get("grades", {}))
-            except SchemaError:
-                return None  # said by whoever reads the table
-            return settings.maximum if isinstance(settings, GradesSettings) else None
-    return None
-
-
-def _graded(arm: Mapping[str, Any], table: Mapping[str, Any]) -> bool:
-    head = table.get("campaign")
-    return "grades" in arm or (isinstance(head, Mapping) and head.get("protocol") == "grades")

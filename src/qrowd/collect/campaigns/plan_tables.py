@@ -48,7 +48,7 @@ class HeadTable:
     name: str
     title: str = ""
     protocol: Literal["magnitude", "grades", "preference"] | None = None
-    seed: int | None = None
+    seed: Annotated[int, Ge(0)] | None = None
     lease_minutes: float = 60.0
     consent: str = ""
     instructions: str = ""
@@ -96,6 +96,24 @@ class PlanTable:
     panel: PanelTable | None = None
     question: QuestionSettings | None = None
     gold: GoldSettings | None = None
+
+
+def read_settings(table: Mapping[str, Any]) -> PlanTable:
+    """The head and the settings of a table whose topics and documents are still to come.
+
+    Raises
+    ------
+    SchemaError
+        As `plan_from_table`.
+    """
+    keys = ("campaign", "arms", "gold", *SETTINGS)
+    return read(PlanTable, {key: table[key] for key in keys if key in table} | {"topics": [], "documents": []})
+
+
+def arms_of(whole: PlanTable) -> dict[str, Settings]:
+    """The settings of each arm; a plan without arms has one, called ""."""
+    settings = _settings(whole)
+    return settings if isinstance(settings, dict) else {"": settings}
 
 
 def plan_from_table(table: Mapping[str, Any]) -> Plan:

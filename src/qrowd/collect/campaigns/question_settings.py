@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -18,10 +18,11 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 
 if TYPE_CHECKING:
+    from qrowd.collect.campaigns.campaign_files import CampaignFiles
+    from qrowd.collect.campaigns.folder_files import Folder
     from qrowd.sequential.next_judgments import NextJudgments
 
 Problems = Iterator[tuple[Where, str]]
-Pools = dict[str, dict[str, tuple[str, int] | None]]
 WHERE = ("question",)
 FILES = ("runs", "models")  # keys of [question] that name files
 NUMBERS = ("system", "topic", "document", "score")  # columns of runs
@@ -131,27 +132,13 @@ def question_problems(
 # ---- from the files of a folder
 
 
-class Place(Protocol):
-    """A folder from which nobody gets out."""
+def question_and_pairs(
+    table: Mapping[str, Any], given: CampaignFiles, topics: Collection[str]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The table of the question with its content, and (topic, document) of what it may ask for.
 
-    def path(self, name: str) -> Path:
-        """Where a name in the folder leads."""
-
-    def find(self, name: str) -> list[str]:
-        """The files that a name, pattern or folder stands for."""
-
-
-def question_and_pools(
-    table: Mapping[str, Any],
-    file_table: Mapping[str, Any],
-    topics: Collection[str],
-    folder: Place,
-    usual: Callable[[str], list[str]],
-) -> tuple[dict[str, Any], Pools]:
-    """The table of the question with its content, and {topic: documents} that it needs.
-
-    table : the whole one. file_table : [files]. topics : labels of those that have a text. usual : the files for a key
-    of [files]; the runs are theirs where [question] names none.
+    table : the whole one. given : the runs are those of [files] where [question] names none. topics : labels of those
+    that have a text.
 
     Raises
     ------
@@ -161,14 +148,15 @@ def question_and_pools(
         A file that cannot be read.
     """
     for key in ("pool", "depth"):
-        if key in file_table:
+        if key in given.table:
             raise SchemaError(("files", key), "has no effect: the question decides what is judged; remove it")
-    own: dict[str, Any] = table["question"]
-    names = {key: _names(own, key, folder) for key in FILES}
-    runs = names["runs"] or usual("runs")
+    asked: dict[str, Any] = table["question"]
+    folder = given.folder
+    names = {key: _names(asked, key, folder) for key in FILES}
+    runs = names["runs"] or given.names("runs")
     if not runs:
         raise SchemaError(("question", "runs"), "is missing; name the files of the runs that the question compares")
-    settings = {key: value for key, value in own.items() if key not in FILES}
+    settings = {key: value for key, value in asked.items() if key not in FILES}
     question = _read_table(QuestionSettings, settings, "question")
     scale = _read_table(GradesSettings, table.get("grades", {}), "grades").scale
     models = _read_files(files.read_judgments, names["models"], folder) if names["models"] else None
@@ -177,15 +165,14 @@ def question_and_pools(
         "models": None if models is None else _table_of_judgments(models),
     }
     content["design"] = _first_design(replace(question, content=content), scale, table["campaign"]["seed"])
-    pools: Pools = {}
-    for topic, document in content["design"]["documents"]:
+    pairs = [(topic, document) for topic, document in content["design"]["documents"]]
+    for topic, _ in pairs:
         if topic not in topics:
             raise SchemaError(("question", "runs"), f"topic {topic!r} has no text; add it to the topics")
-        pools.setdefault(topic, {})[document] = None
-    return {**settings, "content": content}, pools
+    return {**settings, "content": content}, pairs
 
 
-def _names(table: Mapping[str, Any], key: str, folder: Place) -> list[str]:
+def _names(table: Mapping[str, Any], key: str, folder: Folder) -> list[str]:
     """The files that a key of [question] names."""
     entry = table.get(key, [])
     entries = [entry] if isinstance(entry, str) else entry
@@ -222,7 +209,7 @@ def _first_design(question: QuestionSettings, scale: str, seed: Any) -> dict[str
     return table_from_design(first.design)
 
 
-def _read_files(read_all: Callable[[dict[str, Path]], Any], names: list[str], folder: Place) -> Any:
+def _read_files(read_all: Callable[[dict[str, Path]], Any], names: list[str], folder: Folder) -> Any:
     """What files of the folder hold; an error names the file as the folder does."""
     paths = {files.without_endings(PurePosixPath(name)): folder.path(name) for name in names}
     if len(paths) < len(names):

@@ -21,7 +21,8 @@ from qrowd.collect.campaigns.admin import STEPS
 from qrowd.collect.campaigns.archive import read_archive
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
-from qrowd.collect.campaigns.folder import MAX_ZIP, plan_from_zip
+from qrowd.collect.campaigns.folder import plan_from_zip
+from qrowd.collect.campaigns.folder_files import MAX_ZIP
 from qrowd.collect.campaigns.form import SentFile, plan_from_form
 from qrowd.collect.campaigns.lookup import find
 from qrowd.collect.campaigns.plan import Plan

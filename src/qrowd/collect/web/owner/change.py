@@ -13,7 +13,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.changes import change_campaign, planned_changes
-from qrowd.collect.campaigns.folder import MAX_ZIP, plan_from_zip
+from qrowd.collect.campaigns.folder import plan_from_zip
+from qrowd.collect.campaigns.folder_files import MAX_ZIP
 from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner.context import OWNER_OF, OwnerContext, choose_one, page, upload
 from qrowd.errors import ArgumentError
