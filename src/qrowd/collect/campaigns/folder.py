@@ -33,7 +33,7 @@ from qrowd.collect.campaigns.gold_questions import gold_labels
 from qrowd.collect.campaigns.places import Place, placed
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
-from qrowd.collect.campaigns.question_settings import question_and_pairs
+from qrowd.collect.campaigns.question_files import question_and_pairs
 from qrowd.collect.campaigns.shown_files import pdf_as, read_guidelines
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.schema import SchemaError, Where, no_such

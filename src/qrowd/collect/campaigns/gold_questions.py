@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qrowd import tables
-from qrowd.collect.protocols.gold import entry_test
 from qrowd.collect.protocols.schema import Where
 from qrowd.collect.protocols.settings import (
     GoldSettings,
     GradesSettings,
     MagnitudeSettings,
     PreferenceSettings,
+    Settings,
 )
 from qrowd.errors import FileError
 from qrowd.texts import decoded, read_fields, table_rows
-
-if TYPE_CHECKING:
-    from qrowd.collect.campaigns.plan import Plan, TopicPlan
 
 COLUMNS = ("topic", "document", "grade", "accepted", "better", "worse", "reason")
 FORMS = ("topic better worse", "topic iteration document grade")
@@ -57,122 +54,89 @@ def gold_labels(questions: Any) -> set[str]:
 # ---- what cannot work
 
 
-def gold_problems(plan: Plan) -> Problems:
-    """What is wrong with the gold questions of a plan."""
-    n_questions = sum(len(topic.gold) for topic in plan.topics)
-    if plan.gold is None:
-        if n_questions:
-            first = next(i for i, one in enumerate(plan.topics) if one.gold)
-            yield ("topics", first, "gold"), "are given, but there is no table [gold]; add it, or remove them"
+def gold_problems(
+    gold: GoldSettings | None,
+    questions: Mapping[str, tuple[GoldQuestion, ...]],
+    pools: Mapping[str, tuple[str, ...]],
+    labels: set[str],
+    arms: Collection[Settings],
+    *,
+    about_systems: bool,
+) -> Problems:
+    """What is wrong with the gold questions of a plan.
+
+    questions, pools : of each topic. labels : of all documents. about_systems : whether the campaign has a question.
+    """
+    if gold is None:
+        given = [i for i, of_topic in enumerate(questions.values()) if of_topic]
+        if given:
+            yield ("topics", given[0], "gold"), "are given, but there is no table [gold]; add it, or remove them"
         return
-    if plan.question is not None:
-        yield (
-            ("gold",),
-            "the documents of a campaign with a question come one by one, without gold questions; remove it",
-        )
+    if about_systems:
+        problem = "the documents of a campaign with a question come one by one, without gold questions; remove it"
+        yield ("gold",), problem
         return
-    if any(isinstance(settings, MagnitudeSettings) for settings in plan.arms.values()):
+    if any(isinstance(settings, MagnitudeSettings) for settings in arms):
         problem = "units of magnitudes have check documents instead; remove it, and name [files] checks or gold"
         yield ("gold",), problem
         return
-    if not n_questions:
+    if not any(questions.values()):
         yield ("gold",), "there is no gold question; name a file by gold = in [files]"
-    labels = {document.label for document in plan.documents}
-    grades = [settings for settings in plan.arms.values() if isinstance(settings, GradesSettings)]
-    pairs = any(isinstance(settings, PreferenceSettings) for settings in plan.arms.values())
-    for i, topic in enumerate(plan.topics):
-        yield from _problems_of_topic(topic, ("topics", i, "gold"), labels, grades, pairs)
+    grades = [settings for settings in arms if isinstance(settings, GradesSettings)]
+    pairs = any(isinstance(settings, PreferenceSettings) for settings in arms)
+    for i, (topic, of_topic) in enumerate(questions.items()):
+        where = ("topics", i, "gold")
+        if len(of_topic) > MAX_GOLD:
+            yield where, f"{len(of_topic)} are more than {MAX_GOLD}; leave some out"
+        yield from _label_problems(of_topic, where, labels, topic, set(pools[topic]))
+        for n, question in enumerate(of_topic):
+            yield from _answer_problems(question, (*where, n), grades, pairs=pairs)
 
 
-def _problems_of_topic(
-    topic: TopicPlan, where: Where, labels: set[str], grades: list[GradesSettings], pairs: bool
+def _label_problems(
+    questions: tuple[GoldQuestion, ...], where: Where, labels: set[str], topic: str, pool: set[str]
 ) -> Problems:
-    if len(topic.gold) > MAX_GOLD:
-        yield where, f"{len(topic.gold)} are more than {MAX_GOLD}; leave some out"
-    asked: set[tuple[str, ...]] = set()
-    pool, of_pairs = set(topic.pool), set[str]()
-    for n, one in enumerate(topic.gold):
+    asked: set[frozenset[str]] = set()
+    for n, question in enumerate(questions):
         place = (*where, n)
-        names = " and ".join(map(repr, one.labels))
-        for label in one.labels:
+        for label in question.labels:
             if label not in labels:
                 yield place, f"document {label!r} has no text; add it to the documents"
             if label in pool:
-                yield place, f"document {label!r} is in the pool of topic {topic.label!r}; take it out of one of them"
-        if tuple(sorted(one.labels)) in asked:
-            yield place, f"{names} is there already; keep one line"
-        asked.add(tuple(sorted(one.labels)))
-        of_pairs.update(one.labels if one.worse else ())
-        if len(one.reason) > MAX_REASON or "\0" in one.reason:
-            yield (*place, "reason"), f"cannot be kept; write at most {MAX_REASON} characters"
-        if one.worse:
-            if one.worse == one.document:
-                yield place, f"{one.document!r} cannot be both the better and the worse one; choose two"
-            if not pairs:
-                yield place, "is a pair, but no pairs are judged; give a document and its grade"
-            if one.accepted:
-                yield (*place, "accepted"), "are grades, but this is a pair; leave them out"
-        else:
-            yield from _grade_problems(one, place, grades)
+                yield place, f"document {label!r} is in the pool of topic {topic!r}; take it out of one of them"
+        if frozenset(question.labels) in asked:
+            yield place, f"{' and '.join(map(repr, question.labels))} is there already; keep one line"
+        asked.add(frozenset(question.labels))
 
 
-def _grade_problems(one: GoldQuestion, place: Where, grades: list[GradesSettings]) -> Problems:
+def _answer_problems(question: GoldQuestion, place: Where, grades: list[GradesSettings], *, pairs: bool) -> Problems:
+    if len(question.reason) > MAX_REASON or "\0" in question.reason:
+        yield (*place, "reason"), f"cannot be kept; write at most {MAX_REASON} characters"
+    if not question.worse:
+        yield from _grade_problems(question, place, grades)
+        return
+    if question.worse == question.document:
+        yield place, f"{question.document!r} cannot be both the better and the worse one; choose two"
+    if not pairs:
+        yield place, "is a pair, but no pairs are judged; give a document and its grade"
+    if question.accepted:
+        yield (*place, "accepted"), "are grades, but this is a pair; leave them out"
+
+
+def _grade_problems(question: GoldQuestion, place: Where, grades: list[GradesSettings]) -> Problems:
     if not grades:
         yield place, "is a document, but pairs are judged; give the better and the worse one"
         return
-    if not one.accepted:
-        yield (*place, "accepted"), f"document {one.document!r} has no grade that is right; give at least one"
+    name, accepted = question.document, question.accepted
+    if not accepted:
+        yield (*place, "accepted"), f"document {name!r} has no grade that is right; give at least one"
     for settings in grades:
-        if strange := next((grade for grade in one.accepted if not 0 <= grade <= settings.maximum), None):
-            problem = f"{strange} is no grade of the scale {settings.scale}; give 0 to {settings.maximum}"
+        strange = [grade for grade in accepted if not 0 <= grade <= settings.maximum]
+        if strange:
+            problem = f"{strange[0]} is no grade of the scale {settings.scale}; give 0 to {settings.maximum}"
             yield (*place, "accepted"), problem
-        elif len(set(one.accepted)) > settings.maximum:
-            yield (*place, "accepted"), f"every grade of {one.document!r} would be right; leave some out"
-
-
-def gold_notes(plan: Plan) -> Iterator[str]:
-    """What an owner should know of the gold questions."""
-    gold = plan.gold
-    if gold is None:
-        return
-    n = sum(len(topic.gold) for topic in plan.topics)
-    how = f"1 in {gold.every}"
-    if gold.first_every:
-        how = f"1 in {gold.first_every} in the first unit of an assessor, then 1 in {gold.every}"
-    if gold.first:
-        how = f"the first {gold.first} answers of an assessor, then {how}"
-    yield f"Gold questions: {n} in {len([t for t in plan.topics if t.gold])} of {len(plan.topics)} topics; {how}."
-    if gold.exclude:
-        yield (
-            f"Assessors are excluded whose answers to at least {gold.min_answers} gold questions show an accuracy "
-            f"below {gold.accuracy:g} (risk {gold.risk:g})."
-        )
-    else:
-        yield "Nobody is excluded by gold questions (exclude = false in [gold])."
-    if without := [topic.label for topic in plan.topics if not topic.gold]:
-        yield f"{len(without)} topics have no gold question, {without[0]!r} first; nobody is checked there."
-    if gold.first:
-        yield from _entry_notes(plan, gold)
-
-
-def _entry_notes(plan: Plan, gold: GoldSettings) -> Iterator[str]:
-    """What the entry test finds, and where it is too short."""
-    test = entry_test(gold.first, gold.accuracy, gold.risk)
-    if gold.exclude and not test.least_right:
-        yield f"{gold.first} answers are too few for an entry test with this accuracy and risk; raise first in [gold]."
-    elif gold.exclude:
-        n_grades = next((s.maximum + 1 for s in plan.arms.values() if isinstance(s, GradesSettings)), 2)
-        chances = [len(g.accepted) / n_grades if g.accepted else 0.5 for t in plan.topics for g in t.gold]
-        guess = test.passes(sum(chances) / len(chances))
-        yield (
-            f"Entry test: {test.least_right} of {gold.first} right answers. Guessing passes with probability "
-            f"{guess:.1g}, an accuracy of {gold.accuracy:g} fails with probability {test.risk:.1g}."
-        )
-    if short := [topic for topic in plan.topics if 0 < len(topic.gold) < gold.first]:
-        yield (
-            f"{len(short)} topics have fewer gold questions than the entry test, {short[0].label!r} first "
-            f"({len(short[0].gold)}); who begins there has the rest of it in the next unit."
-        )
+        elif len(set(accepted)) > settings.maximum:
+            yield (*place, "accepted"), f"every grade of {name!r} would be right; leave some out"
 
 
 # ---- files

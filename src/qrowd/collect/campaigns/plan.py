@@ -203,8 +203,11 @@ def _problems(plan: Plan) -> Problems:
         yield ("documents",), problem
     if plan.question is not None:
         yield from question_problems(plan.question, plan.arms, {topic.label: topic.pool for topic in plan.topics})
-    yield from gold_problems(plan)
     labels = {document.label for document in plan.documents}
+    pools = {topic.label: topic.pool for topic in plan.topics}
+    gold = {topic.label: topic.gold for topic in plan.topics}
+    about_systems = plan.question is not None
+    yield from gold_problems(plan.gold, gold, pools, labels, plan.arms.values(), about_systems=about_systems)
     for i, topic in enumerate(plan.topics):
         yield from _topic_problems(plan, topic, ("topics", i), labels)
     n_slots = 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from qrowd.collect.campaigns.gold_questions import gold_notes
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.question_settings import QuestionSettings
 from qrowd.collect.campaigns.sanitise import MAX_DEPTH
+from qrowd.collect.protocols.gold import entry_test
 from qrowd.collect.protocols.presets import PRESETS, overrides
 from qrowd.collect.protocols.settings import (
+    GoldSettings,
     GradesSettings,
     JourneySettings,
     MagnitudeSettings,
@@ -37,7 +38,7 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
     if missing := list(_missing_checks(plan)):
         notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
     notes += _preference_notes(plan)
-    notes += gold_notes(plan)
+    notes += _gold_notes(plan)
     notes += _assessors_needed(plan)
     return tuple(notes)
 
@@ -84,6 +85,51 @@ def _preference_notes(plan: Plan) -> Iterator[str]:
                 f"{where}A topic has no more assessors than a pair ({of_pair}): what they disagree about may stay "
                 "open; raise redundancy."
             )
+
+
+def _gold_notes(plan: Plan) -> Iterator[str]:
+    """What an owner should know of the gold questions."""
+    gold = plan.gold
+    if gold is None:
+        return
+    n = sum(len(topic.gold) for topic in plan.topics)
+    how = f"1 in {gold.every}"
+    if gold.first_every:
+        how = f"1 in {gold.first_every} in the first unit of an assessor, then 1 in {gold.every}"
+    if gold.first:
+        how = f"the first {gold.first} answers of an assessor, then {how}"
+    yield f"Gold questions: {n} in {len([t for t in plan.topics if t.gold])} of {len(plan.topics)} topics; {how}."
+    if gold.exclude:
+        yield (
+            f"Assessors are excluded whose answers to at least {gold.min_answers} gold questions show an accuracy "
+            f"below {gold.accuracy:g} (risk {gold.risk:g})."
+        )
+    else:
+        yield "Nobody is excluded by gold questions (exclude = false in [gold])."
+    if without := [topic.label for topic in plan.topics if not topic.gold]:
+        yield f"{len(without)} topics have no gold question, {without[0]!r} first; nobody is checked there."
+    if gold.first:
+        yield from _entry_notes(plan, gold)
+
+
+def _entry_notes(plan: Plan, gold: GoldSettings) -> Iterator[str]:
+    """What the entry test finds, and where it is too short."""
+    test = entry_test(gold.first, gold.accuracy, gold.risk)
+    if gold.exclude and not test.least_right:
+        yield f"{gold.first} answers are too few for an entry test with this accuracy and risk; raise first in [gold]."
+    elif gold.exclude:
+        n_grades = next((s.maximum + 1 for s in plan.arms.values() if isinstance(s, GradesSettings)), 2)
+        chances = [len(g.accepted) / n_grades if g.accepted else 0.5 for t in plan.topics for g in t.gold]
+        guess = test.passes(sum(chances) / len(chances))
+        yield (
+            f"Entry test: {test.least_right} of {gold.first} right answers. Guessing passes with probability "
+            f"{guess:.1g}, an accuracy of {gold.accuracy:g} fails with probability {test.risk:.1g}."
+        )
+    if short := [topic for topic in plan.topics if 0 < len(topic.gold) < gold.first]:
+        yield (
+            f"{len(short)} topics have fewer gold questions than the entry test, {short[0].label!r} first "
+            f"({len(short[0].gold)}); who begins there has the rest of it in the next unit."
+        )
 
 
 def preset_notes(
