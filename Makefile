@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same fil
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
-KERNELS := build_kernels.py hatch_build.py $(wildcard src/qrowd/kernels/*.py)
+KERNELS := packages/qrowd/build_kernels.py packages/qrowd/hatch_build.py $(wildcard packages/qrowd/src/qrowd/kernels/*.py)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 help: ## list the targets
@@ -60,47 +60,47 @@ load: .venv/.bench ## 1,000 assessors judge for 15 minutes, into docs/benchmarks
 	@QROWD_LOAD_SECONDS=$(or $(LOAD_SECONDS),900) $(BIN)/python benchmarks/write.py load
 
 fuzz: .venv/.dev ## ten minutes of texts that are hard to read and to draw; none may hold up the event loop
-	@PYTHONPATH=tests $(BIN)/python -m soak.worst 600
+	@PYTHONPATH=tests $(BIN)/python -m server.soak.worst 600
 
 soak: .venv/.dev .venv/.programs ## kill servers 100 times, with PostgreSQL 30 times, under load; nothing may be lost
-	@PYTHONPATH=tests $(BIN)/python -m soak.kills sqlite 100 60 60000
-	@PYTHONPATH=tests $(BIN)/python -m soak.kills postgresql 30 60 15000
-	@PYTHONPATH=tests $(BIN)/python -m soak.races sqlite 200 60
-	@PYTHONPATH=tests $(BIN)/python -m soak.races postgresql 200 60
-	@PYTHONPATH=tests $(BIN)/python -m soak.models
+	@PYTHONPATH=tests $(BIN)/python -m server.soak.kills sqlite 100 60 60000
+	@PYTHONPATH=tests $(BIN)/python -m server.soak.kills postgresql 30 60 15000
+	@PYTHONPATH=tests $(BIN)/python -m server.soak.races sqlite 200 60
+	@PYTHONPATH=tests $(BIN)/python -m server.soak.races postgresql 200 60
+	@PYTHONPATH=tests $(BIN)/python -m server.soak.models
 
 clean: ## remove what the other targets made
-	@rm -rf .venv build dist src/qrowd/kernels/native .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv build dist packages/qrowd/src/qrowd/kernels/native .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # A stamp says what .venv holds; it is older than pyproject.toml when that is no longer true.
-.venv/.runtime: pyproject.toml $(KERNELS) | $(BIN)/pip .venv/.compiler
+.venv/.runtime: $(wildcard packages/*/pyproject.toml) $(KERNELS) | $(BIN)/pip .venv/.compiler
 	@echo "Installing qrowd into .venv and compiling its kernels ..."
-	@$(PIP) install --editable .
+	@$(PIP) install --editable packages/qrowd
 	@touch $@
 
 .venv/.dev: .venv/.runtime
 	@echo "Installing the tools of development into .venv ..."
-	@$(PIP) install --editable '.[dev]' --editable ./papers
+	@$(PIP) install --editable 'packages/qrowd[dev]' --editable 'packages/qrowd-server[test]' --editable packages/qrowd-papers
 	@touch $@
 
 .venv/.server: .venv/.runtime
 	@echo "Installing what the judging server needs ..."
-	@$(PIP) install --editable '.[server]'
+	@$(PIP) install --editable packages/qrowd --editable packages/qrowd-server
 	@touch $@
 
 .venv/.site: .venv/.runtime
-	@$(PIP) install --editable '.[site]'
+	@$(PIP) install --editable 'packages/qrowd[site]'
 	@touch $@
 
 .venv/.bench: .venv/.dev
-	@$(PIP) install --editable '.[bench]'
+	@$(PIP) install --editable 'packages/qrowd[bench]'
 	@touch $@
 
 # Without qrowd itself, which the check compiles in environments of its own.
-.venv/.release: pyproject.toml | $(BIN)/pip .venv/.compiler
+.venv/.release: packages/qrowd/pyproject.toml | $(BIN)/pip .venv/.compiler
 	@$(BIN)/python -c 'import tomllib; \
-	print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["release"], sep="\n")' \
+	print(*tomllib.load(open("packages/qrowd/pyproject.toml", "rb"))["project"]["optional-dependencies"]["release"], sep="\n")' \
 		| $(PIP) install --requirement /dev/stdin
 	@touch $@
 

@@ -5,10 +5,10 @@ this version beside its first shows how much the machine alone varies. All times
 
 python benchmarks/bench_earlier.py FOLDER [ROUNDS]    FOLDER: src of another version, with its kernels; default: 60
 
-The folder, for a version whose kernels (src/qrowd/kernels) are those of this one:
+The folder, for a version whose kernels (packages/qrowd/src/qrowd/kernels) are those of this one:
 
     git worktree add --detach ../earlier COMMIT
-    cp -r src/qrowd/kernels/native ../earlier/src/qrowd/kernels/
+    cp -r packages/qrowd/src/qrowd/kernels/native ../earlier/src/qrowd/kernels/
     python benchmarks/bench_earlier.py ../earlier/src
 """
 

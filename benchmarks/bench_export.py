@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import pyarrow.parquet  # noqa: F401 - what a cache takes when it is loaded is not what an export takes
 from side_by_side import finish, promise, seconds
+from soak.store import judged, memory
 from sqlalchemy import update
 
-from qrowd.collect.campaigns.exports import export_rows
-from qrowd.collect.store import schema
-from qrowd.collect.store.engine import open_store
-from soak.store import judged, memory
+from qrowd_server.campaigns.exports import export_rows
+from qrowd_server.store import schema
+from qrowd_server.store.engine import open_store
 from webserver import ServerProcess
 
 WRITERS = {

@@ -33,12 +33,12 @@ import psycopg
 import uvloop
 from calibration import loop_seconds
 from side_by_side import finish, median_ratio, promise
-
-from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
-from qrowd.collect.store.engine import open_store
-from servers import postgres_server
 from soak import checks, made
 from soak.client import Assessor, Log, at_random
+
+from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.store.engine import open_store
+from servers import postgres_server
 from webserver import ServerProcess
 
 ASSESSORS = 1000
@@ -256,8 +256,9 @@ def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
 def pages(seconds: float) -> None:
     """A page whose document was rendered before, against one whose document comes for the first time."""
     from collect.web.gallery import GALLERY
-    from qrowd.collect.web.documents import RENDERED
-    from qrowd.collect.web.rendering import render_main
+
+    from qrowd_server.web.documents import RENDERED
+    from qrowd_server.web.rendering import render_main
 
     def once(name: str) -> None:
         render_main(GALLERY[name], csrf="t", base="/c/birds")
@@ -280,8 +281,8 @@ def pages(seconds: float) -> None:
 
 def bomb(seconds: float) -> None:
     """A zip of 40 MB of zeros is refused before it is unpacked."""
-    from qrowd.collect.campaigns.folder import plan_from_zip
     from qrowd.errors import QrowdError
+    from qrowd_server.campaigns.folder import plan_from_zip
 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -379,8 +380,9 @@ CLOCK = """() => {
 
 def keys(seconds: float) -> None:
     """From a key to the next document on the screen, in Chromium."""
-    from browsers import chromium
     from collect.web.journeys import application, enter, grades
+
+    from browsers import chromium
 
     with tempfile.TemporaryDirectory() as folder, application(Path(folder)) as app, chromium() as browser:
         context = browser.new_context()

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qrowd.collect.protocols.gold import Gold, GoldAnswer, entry_test, gold_task, is_below
-from qrowd.collect.protocols.settings import GoldSettings
+from qrowd_server.protocols.gold import Gold, GoldAnswer, entry_test, gold_task, is_below
+from qrowd_server.protocols.settings import GoldSettings
 
 N_HONEST, N_RANDOM, N_FAST, N_SAME = 30, 4, 3, 3
 ANSWERS, OF_FIRST_UNIT, SOON = 80, 20, 20

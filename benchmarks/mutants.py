@@ -151,7 +151,7 @@ def sources() -> list[Path]:
 
 
 def room_of(module: Path) -> str:
-    """qrowd/agreement for src/qrowd/agreement/kappa.py; below collect, one folder more."""
+    """qrowd/agreement for qrowd/agreement/kappa.py."""
     folders = module.parts[:-1]
     return "/".join(folders[: 3 if "collect" in folders else 2])
 

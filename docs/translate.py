@@ -1,6 +1,6 @@
 """Bring the catalogues of the pages up to date with the texts of the program.
 
-`python docs/translate.py` adds new texts to src/qrowd/collect/web/locale/*.po, drops those that are gone, and lists
+`python docs/translate.py` adds new texts to web/locale/*.po, drops those that are gone, and lists
 what has no translation. `python docs/translate.py fr` begins a new language.
 """
 
@@ -15,7 +15,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
-SOURCE = Path(__file__).resolve().parent.parent / "src" / "qrowd" / "collect"
+SOURCE = Path(__file__).resolve().parent.parent / "packages" / "qrowd-server" / "src" / "qrowd_server"
 LOCALE = SOURCE / "web" / "locale"
 KEYWORDS = {
     "_": None,

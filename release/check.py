@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PROBE = ROOT / "release" / "probe.py"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-EXTRAS = ("dask", "excel", "irds", "judge", "plots", "report", "server", "tables")
+EXTRAS = ("dask", "excel", "irds", "judge", "plots", "report", "tables")
 BIN = Path(sys.executable).parent
 LICENCES = """
 import importlib.metadata as m, json
@@ -143,7 +143,7 @@ def try_lowest(wheel: Path, python: Path, sdist: Path, work: Path) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(work / "unpacked", filter="data")
     (source,) = (work / "unpacked").iterdir()
-    shutil.rmtree(source / "src")  # the tests import what is installed
+    shutil.rmtree(source / "packages" / "qrowd" / "src")  # the tests import what is installed
     lines = call(inside, "-m", "pytest", "-q", "--quick", "-o", "filterwarnings=", *QUICK, folder=source).splitlines()
     print("lowest versions:", lines[-1])
 

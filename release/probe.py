@@ -34,7 +34,6 @@ FEATURES: dict[str, tuple[tuple[str, ...], int]] = {
     "judge": (("judge", "ask", "--runs", "panel/runs", "--depth", "1", "--topics", "topics.csv", *MODEL), 2),  # no key
     "plots": (("plot", "ranks", *PANEL, "-o", "ranks.svg"), 0),
     "report": (("report", *PANEL, "-o", "report.html"), 0),
-    "server": (("campaign", "list", "--database", "none.db"), 2),
     "tables": (("evaluate", *PANEL, "-o", "scores.parquet"), 0),
 }
 

@@ -17,20 +17,25 @@ from stores import address, emptied, empty, opened, postgres, store
 __all__ = ["address", "browser", "emptied", "empty", "opened", "postgres", "store"]  # fixtures
 
 
-def declare_studies(folder: Path) -> None:
-    """Declare the studies of `papers/pyproject.toml` as an installed distribution does, of whichever checkout."""
-    project = tomllib.loads((Path(__file__).parents[1] / "papers" / "pyproject.toml").read_text(encoding="utf-8"))
-    info = folder / "qrowd_papers-0.dist-info"
+def declare(distribution: str, folder: Path) -> None:
+    """Declare the entry points of a distribution as its installation does, of whichever checkout."""
+    file = Path(__file__).parents[1] / "packages" / distribution / "pyproject.toml"
+    project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+    info = folder / f"{distribution.replace('-', '_')}-{project['version']}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: qrowd-papers\nVersion: 0\n")
-    points = project["project"]["entry-points"]["qrowd.studies"]
-    lines = "".join(f"{name} = {place}\n" for name, place in points.items())
-    (info / "entry_points.txt").write_text(f"[qrowd.studies]\n{lines}")
-    sys.path.insert(0, str(folder))
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {project['version']}\n")
+    lines = [
+        f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in points.items())
+        for group, points in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
 
 
-INSTALLED = TemporaryDirectory(prefix="qrowd-")
-declare_studies(Path(INSTALLED.name))
+_FOLDER = TemporaryDirectory(prefix="qrowd-")
+INSTALLED = _FOLDER.name
+for distribution in ("qrowd-server", "qrowd-papers"):
+    declare(distribution, Path(INSTALLED))
+sys.path.insert(0, INSTALLED)
 
 # No deadline: the first example pays for what it imports. A law without a number of its own is tried on 50
 # examples, which differ from run to run except in CI; with `pytest --hypothesis-profile thorough` on 500.

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.campaigns.pages import Page
-from qrowd.collect.campaigns.plan import Plan
-from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.protocols.events import (
+from qrowd_server.campaigns.creation import create_campaign
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.pages import Page
+from qrowd_server.campaigns.plan import Plan
+from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.protocols.events import (
     Action,
     Consent,
     GoOn,
@@ -27,8 +27,8 @@ from qrowd.collect.protocols.events import (
     Reply,
     Undo,
 )
-from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings, Settings
-from qrowd.collect.protocols.views import (
+from qrowd_server.protocols.settings import GradesSettings, PreferenceSettings, Settings
+from qrowd_server.protocols.views import (
     ConsentView,
     DocumentView,
     EndView,
@@ -42,8 +42,8 @@ from qrowd.collect.protocols.views import (
     RatingView,
     RevisionView,
 )
-from qrowd.collect.store.base import Store
-from qrowd.collect.store.schema import STATE, campaign
+from qrowd_server.store.base import Store
+from qrowd_server.store.schema import STATE, campaign
 
 NOW = 1_800_000_000.0
 OPTIONS = ("right", "wrong", "worse", "worst")

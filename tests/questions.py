@@ -10,10 +10,10 @@ from random import Random
 
 import numpy as np
 
-from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.campaigns.pages import Page
-from qrowd.collect.protocols.events import Action, Consent, GoOn, Judge
-from qrowd.collect.protocols.views import ConsentView, DocumentView, EndView, LostView, NoneLeftView
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.pages import Page
+from qrowd_server.protocols.events import Action, Consent, GoOn, Judge
+from qrowd_server.protocols.views import ConsentView, DocumentView, EndView, LostView, NoneLeftView
 
 
 @dataclass(frozen=True)

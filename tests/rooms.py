@@ -5,10 +5,10 @@ import json
 import numpy as np
 
 from oracles import boards as oracle
-from qrowd.collect.protocols.board import Board
-from qrowd.collect.protocols.events import Event, MarkBad, Prefer
-from qrowd.collect.protocols.preference import PreferenceProtocol
-from qrowd.collect.protocols.views import PairView
+from qrowd_server.protocols.board import Board
+from qrowd_server.protocols.events import Event, MarkBad, Prefer
+from qrowd_server.protocols.preference import PreferenceProtocol
+from qrowd_server.protocols.views import PairView
 
 PREFERENCE = PreferenceProtocol()
 

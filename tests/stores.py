@@ -10,9 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from qrowd.collect.store.base import Store
-from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.schema import metadata
+from qrowd_server.store.base import Store
+from qrowd_server.store.engine import open_store
+from qrowd_server.store.schema import metadata
 from servers import PostgresServer, postgres_server
 
 

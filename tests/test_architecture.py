@@ -1,7 +1,8 @@
 """Imports point down: never up, never sideways between packages of one layer.
 
-A package is a folder or a file directly under src/qrowd or src/qrowd/collect. Every import counts, also one inside a
-function, under TYPE_CHECKING or through `import_module("...")`, because each lets one idea know of another.
+A package is a folder or a file directly under qrowd or qrowd_server. Every import counts, also one inside a function,
+under TYPE_CHECKING or through `import_module("...")`, because each lets one idea know of another. The core imports
+nothing of the server.
 """
 
 import ast
@@ -15,16 +16,16 @@ from pathlib import Path
 import pytest
 
 LAYERS = {
-    9: "qrowd | __main__",  # __init__.py: it may offer every package, but no package imports it
+    9: "qrowd | __main__ | server.cli",  # __init__.py: it may offer every package, but no package imports it
     8: "cli | pyterrier",
-    7: "web | reports | ir_measures",
-    6: "methods | campaigns | influence",
-    5: "aware | replacement | protocols | judge | sequential | partitioning",
-    4: "evaluation | files | store | texts",
+    7: "server.web | reports | ir_measures",
+    6: "methods | server.campaigns | influence",
+    5: "aware | replacement | server.protocols | judge | sequential | partitioning",
+    4: "evaluation | files | server.store | texts",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables | paths | leaderboards | partitions",
-    2: "model | collect | readers",
-    1: "kernels | threads | executors | plugins | display | translatable",
+    2: "model | server | readers",
+    1: "kernels | threads | executors | plugins | display | server.translatable",
     0: "errors",  # kernels raise them too
 }
 LAYER_OF = {package: layer for layer, packages in LAYERS.items() for package in packages.split(" | ")}
@@ -51,14 +52,14 @@ class Tree:
     imports: list[Import]
 
 
-def walk(root: Path) -> Tree:
-    """All modules under `root`, the folder of the package, and all they import."""
+def walk(*roots: Path) -> Tree:
+    """All modules under the folders of the packages, and all they import."""
     files = {}
-    for file in sorted(root.rglob("*.py")):
-        parts = file.relative_to(root.parent).with_suffix("").parts
+    for folder, file in ((root, file) for root in roots for file in sorted(root.rglob("*.py"))):
+        parts = file.relative_to(folder.parent).with_suffix("").parts
         files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
     imports = [
-        Import(source, target, f"{file.relative_to(root.parent)}:{line}", eager)
+        Import(source, target, f"{file.name}:{line}", eager)
         for source, file in files.items()
         for target, line, eager in targets(file, source, files)
     ]
@@ -110,14 +111,17 @@ def nodes(node: ast.AST, eager: bool = True) -> Iterator[tuple[ast.AST, bool]]:
 
 
 def package_of(module: str) -> str:
-    """`model` for `qrowd.model.runs`, `store` for `qrowd.collect.store.engine`, and `qrowd` for the package itself."""
-    return module.removeprefix("qrowd.").removeprefix("collect.").split(".")[0]
+    """`model` for `qrowd.model.runs`, `server.store` for `qrowd_server.store.engine`, `qrowd` for the package."""
+    distribution, *folders = module.split(".")
+    if distribution == "qrowd_server":
+        return ".".join(["server", *folders[:1]])
+    return folders[0] if folders else distribution
 
 
 def between_layers(tree: Tree) -> Iterator[tuple[Import, int, int]]:
     """The imports inside the package with the layers they join, where both ends are declared."""
     for one in tree.imports:
-        inside = one.target.split(".")[0] == "qrowd"
+        inside = one.target.split(".")[0] in ("qrowd", "qrowd_server")
         if inside and package_of(one.source) in LAYER_OF and package_of(one.target) in LAYER_OF:
             yield one, LAYER_OF[package_of(one.source)], LAYER_OF[package_of(one.target)]
 
@@ -163,6 +167,14 @@ def heavy_kernels(tree: Tree) -> list[str]:
     ]
 
 
+def core_knows_the_server(tree: Tree) -> list[str]:
+    return [
+        f"{one}: the core finds the server by entry points alone"
+        for one in tree.imports
+        if one.source.split(".")[0] == "qrowd" and one.target.split(".")[0] == "qrowd_server"
+    ]
+
+
 def eager_init(tree: Tree) -> list[str]:
     return [
         f"{one} eagerly; let __getattr__ do it"
@@ -178,8 +190,9 @@ Rule = Callable[[Tree], list[str]]
 
 @pytest.fixture(scope="module")
 def tree() -> Tree:
-    found = walk(Path(__file__).resolve().parents[1] / "src" / "qrowd")
-    assert found.files, "src/qrowd holds no module, so every rule would pass"
+    packages = Path(__file__).resolve().parents[1] / "packages"
+    found = walk(packages / "qrowd" / "src" / "qrowd", packages / "qrowd-server" / "src" / "qrowd_server")
+    assert {"qrowd", "qrowd_server"} <= set(found.files), "a package is not there, so every rule would pass"
     return found
 
 
@@ -206,6 +219,10 @@ def test_no_modules_import_each_other_in_a_cycle(tree: Tree) -> None:
 
 def test_kernels_know_arrays_only(tree: Tree) -> None:
     obeyed(heavy_kernels, tree)
+
+
+def test_the_core_imports_nothing_of_the_server(tree: Tree) -> None:
+    obeyed(core_knows_the_server, tree)
 
 
 def test_importing_qrowd_imports_none_of_its_packages(tree: Tree) -> None:
@@ -239,6 +256,7 @@ PLANTED = [
     (in_a_cycle, "kernels/ranking.py", "def f():\n  from . import pairs", "ranking.py:2 imports qrowd.kernels.pairs"),
     (heavy_kernels, "kernels/pairs.py", "import pandas.api", "pairs.py:1 imports pandas.api"),
     (heavy_kernels, "kernels/pairs.py", "from qrowd.model import runs", "pairs.py:1 imports qrowd.model.runs"),
+    (core_knows_the_server, "model/runs.py", "import qrowd_server.store", "runs.py:1 imports qrowd_server.store"),
     (eager_init, "__init__.py", "try:\n  from .model import Runs\nfinally: ...", "__init__.py:2 imports"),
     (eager_init, "__init__.py", "if TYPE_CHECKING: ...\nelse: import qrowd.errors", "__init__.py:2 imports"),
 ]  # fmt: skip

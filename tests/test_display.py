@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import qrowd.collect.campaigns
 import qrowd.reports
+import qrowd_server.campaigns
 from qrowd import agreement, comparison, preferences, simulation
 from qrowd.aware import similarity_to_random
 from qrowd.display import N_ROWS, WIDEST, Display, Displayed, Dots, Rows, dots_svg, short_repr
@@ -56,7 +56,7 @@ def test_a_public_result_has_a_sentence_and_a_table_for_terminals_and_notebooks(
 
 
 def test_the_repr_of_a_result_is_never_the_one_that_dataclasses_make_of_its_arrays():
-    for package in (qrowd.reports, qrowd.collect.campaigns):
+    for package in (qrowd.reports, qrowd_server.campaigns):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     others = [one for one in descendants(Result) if one.__repr__ not in (Displayed.__repr__, Reported.__repr__)]

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +22,18 @@ from typer.main import get_command
 
 import commands
 import qrowd
+import qrowd_server
+from conftest import INSTALLED
 from qrowd.cli.commands import command_of
 from qrowd.cli.main import app
 from qrowd.cli.study import studies
 from qrowd.evaluation import definitions
 from qrowd.model.conventions import Conventions
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
-from test_architecture import LAYER_OF
+from test_architecture import LAYER_OF, package_of
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "src" / "qrowd"
+SOURCES = [ROOT / "packages" / name / "src" for name in ("qrowd", "qrowd-server", "qrowd-papers")]
 GENERATED = ("cli.md", "measures.md")
 PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")),
@@ -39,18 +42,17 @@ PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for
 ]}  # fmt: skip
 CURRENT = [page for page in PAGES if page != "CHANGELOG.md"]  # which names what is gone, too
 DOCS = "\n".join(PAGES.values())
-MODULES = [found.name for found in pkgutil.walk_packages(qrowd.__path__, "qrowd.")]
+MODULES = [
+    found.name
+    for package in (qrowd, qrowd_server)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
 
 
 def source_of(module):
-    path = PACKAGE.joinpath(*module.split(".")[1:])
+    path = Path(import_module(module.split(".")[0]).__path__[0]).joinpath(*module.split(".")[1:])
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return path.read_text(encoding="utf-8") if path.exists() else ""  # kernels are compiled
-
-
-def package_of(module):
-    """`store` for `qrowd.collect.store.engine`."""
-    return module.removeprefix("qrowd.").removeprefix("collect.").split(".")[0]
 
 
 PACKAGES = {package_of(module) for module in MODULES}
@@ -119,7 +121,7 @@ def environment(tmp_path_factory):
     variables = {
         **os.environ,
         "PATH": path,
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(ROOT / "papers")]),
+        "PYTHONPATH": os.pathsep.join([INSTALLED, *map(str, SOURCES)]),
         "COLUMNS": "200",
         "NO_COLOR": "1",
     }
@@ -330,7 +332,7 @@ def test_every_page_of_the_docs_is_linked_from_their_index():
 def test_the_list_of_layers_shows_every_package_on_its_layer():
     lines = re.findall(r"^    (\d)  (.+)$", PAGES["docs/architecture.md"], re.MULTILINE)
     layers = {package: int(layer) for layer, packages in lines for package in packages.split("  ")[0].split(" | ")}
-    assert layers == {package: LAYER_OF[package] for package in {*PACKAGES, "qrowd"}}
+    assert layers == {package: LAYER_OF[package] for package in {*PACKAGES, "qrowd", "server"}}
 
 
 @pytest.mark.parametrize("convention", fields(Conventions), ids=lambda convention: convention.name)

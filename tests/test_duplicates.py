@@ -139,6 +139,6 @@ def test_random_assessors_of_aware_are_scored_with_the_same_duplicates():
 
 
 def test_the_pairs_that_a_campaign_exports_have_the_columns_that_are_read():
-    from qrowd.collect.store import export
+    from qrowd_server.store import export
 
     assert export.DUPLICATES[:3] == ("topic", "one", "same_as")

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads((ROOT / "packages" / "qrowd" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = (
     "openpyxl", "ir_datasets", "matplotlib", "jinja2", "pyarrow", "fastparquet", "alembic", "argon2", "httpx", "httpx2",
     "authlib", "confusable_homoglyphs", "joserfc", "nh3", "dask", "distributed",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from soak import races
+from server.soak import races
 
 HAPPENS = {  # else the race proves nothing; what is rarer is seen in `make soak`
     "taken", "refused: stale", "assigned", "lease_expired", "assignment_withdrawn",

@@ -23,16 +23,13 @@ MOST_NODES_PER_STATEMENT = 13.3  # of version 0.2.0
 
 
 def room_of(path: Path) -> str:
-    """The folder of a module that has a row of its own: two levels below src, one level for the papers."""
-    parts = path.relative_to(ROOT).parts
-    if parts[0] == "papers":
-        return "papers"
-    folders = parts[1:-1]  # without src and the file
-    return "/".join(folders[: 3 if "collect" in folders else 2])
+    """The folder of a module that has a row of its own: two levels below src; the papers are one room."""
+    folders = path.relative_to(ROOT / "packages").parts[2:-1]  # without the distribution, src and the file
+    return "papers" if folders[0] == "qrowd_papers" else "/".join(folders[:2])
 
 
 def trees() -> dict[Path, ast.Module]:
-    files = sorted(path for folder in ("src", "papers") for path in (ROOT / folder).rglob("*.py"))
+    files = sorted((ROOT / "packages").glob("*/src/**/*.py"))
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
 
 

@@ -37,20 +37,20 @@ from urllib.request import urlopen
 import uvicorn
 from sqlalchemy import select
 
-from qrowd.collect.campaigns.admin import CampaignAdmin
-from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.campaigns.plan_tables import plan_from_table
-from qrowd.collect.protocols.events import GoOn
-from qrowd.collect.store import schema
-from qrowd.collect.store.base import Store
-from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.invitations import invite
-from qrowd.collect.web import api, owner
-from qrowd.collect.web.app import make_app
-from qrowd.collect.web.owner import owner_link
-from qrowd.collect.web.security import ServerSettings
-from qrowd.collect.web.serving import Serving, serve
+from qrowd_server.campaigns.admin import CampaignAdmin
+from qrowd_server.campaigns.creation import create_campaign
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.protocols.events import GoOn
+from qrowd_server.store import schema
+from qrowd_server.store.base import Store
+from qrowd_server.store.engine import open_store
+from qrowd_server.store.invitations import invite
+from qrowd_server.web import api, owner
+from qrowd_server.web.app import make_app
+from qrowd_server.web.owner import owner_link
+from qrowd_server.web.security import ServerSettings
+from qrowd_server.web.serving import Serving, serve
 
 T = TypeVar("T")
 SECRET = bytes(range(7, 250, 5))

@@ -9,8 +9,8 @@ from typer.main import get_command
 
 from qrowd.cli.examples import EXAMPLES, examples_of
 from qrowd.cli.main import app
-from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.store.engine import open_store
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.store.engine import open_store
 
 LINES = [(command, line) for command, lines in EXAMPLES.items() for line in lines]
 CAMPAIGN = [line for command, line in LINES if command.startswith("campaign")]

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 import qrowd as library
-from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.protocols.events import GoOn, Judge
-from qrowd.collect.protocols.views import DocumentView
-from qrowd.collect.store.engine import open_store
 from qrowd.magnitude import assessors_needed, check_documents, gain_profile, level_tests, normalise
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.protocols.events import GoOn, Judge
+from qrowd_server.protocols.views import DocumentView
+from qrowd_server.store.engine import open_store
 from simulated import write_files
 
 TRUTH = simulate_pool(8, 40, rng=3)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import qrowd
-from qrowd.collect.campaigns.folder import read_folder
 from qrowd.errors import ArgumentError
 from qrowd.influence import write_adjudication
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.simulation import simulate_demo
+from qrowd_server.campaigns.folder import read_folder
 
 RUNS, DEMO, _ = simulate_demo()
 PANEL = DEMO.select(assessors=["ann", "bob", "sven"])

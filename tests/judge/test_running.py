@@ -26,7 +26,7 @@ from qrowd.judge.running import (
     ask_all,
     ask_in_turn,
 )
-from soak.models import kill_and_resume
+from server.soak.models import kill_and_resume
 
 OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
 DOWN = Reply(error="ConnectError at there", tokens_in=0, tokens_out=0)

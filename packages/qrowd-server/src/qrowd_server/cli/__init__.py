@@ -1,0 +1,1 @@
+"""Commands that collect judgments; `qrowd` finds them by an entry point."""

@@ -1,0 +1,154 @@
+"""`qrowd account`: who may log in to the judging server, also while it runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.commands import command_group
+from qrowd.cli.options import option
+from qrowd.cli.output import Output, deliver
+from qrowd_server.cli.database import open_campaigns
+
+if TYPE_CHECKING:
+    from qrowd_server.store.base import Store
+
+LOCAL = "http://127.0.0.1:8000"
+PASSWORD = "QROWD_PASSWORD"  # a variable of the environment, for scripts
+Name = Annotated[str, typer.Argument(help="Name of the account.")]
+AsLink = Annotated[
+    bool, option("--link", help="Do not ask for a password: print a link by which the person sets one, within a day.")
+]
+
+
+def add(
+    name: Name,
+    role: Annotated[
+        Literal["administrator", "member"],
+        option(help="Role on the server: everything; create campaigns; only what it is named for in campaigns."),
+    ] = "member",
+    link: AsLink = False,
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Add an account; it asks for the password."""
+    from qrowd_server.store.accounts import add_account, check_new_account
+
+    with open_campaigns(database, write=True, beside_server=True) as store:
+        store.read(lambda connection: check_new_account(connection, name))
+        password = "" if link else new_password()
+        number = store.write(lambda connection: add_account(connection, name, password, time.time(), role=role))
+        if link:
+            typer.echo(_password_link(store, number))
+            return
+    typer.echo(f"{name} can log in at /owner/login")
+
+
+def list_(database: options.Database = options.DATABASE, output: Output = None) -> None:
+    """List all accounts with their roles."""
+    from qrowd_server.cli.campaign_tables import all_accounts
+    from qrowd_server.store.accounts import accounts
+
+    with open_campaigns(database) as store:
+        rows = store.read(accounts)
+    deliver(all_accounts(rows), output)
+
+
+def password(name: Name, link: AsLink = False, database: options.Database = options.DATABASE) -> None:
+    """Set another password for an account; its sessions end."""
+    from qrowd_server.store.accounts import find_account, set_password
+
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        number = store.read(lambda connection: find_account(connection, name)).id
+        if link:
+            typer.echo(_password_link(store, number))
+            return
+        password_hash = new_password()
+        store.write(lambda connection: set_password(connection, number, password_hash))
+    typer.echo(f"{name} has another password; sessions of this account have ended")
+
+
+def role(
+    name: Name,
+    role: Annotated[
+        Literal["administrator", "member", "owner", "viewer", "none"],
+        typer.Argument(help="New role: the first two on the server, the others in a campaign."),
+    ],
+    in_campaign: Annotated[
+        str | None, option(help="Campaign in which the account gets the role.", metavar="NAME")
+    ] = None,
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Give an account another role, on the server or in a campaign."""
+    from qrowd.errors import ArgumentError
+    from qrowd_server.campaigns.membership import give_role
+    from qrowd_server.store.accounts import SERVER_ROLES, find_account, set_server_role
+
+    on_server = next((one for one in SERVER_ROLES if one == role), None)
+    if (on_server is None) != (in_campaign is not None):
+        raise ArgumentError(
+            f"role {role}: it is a role in a campaign; name it by --in-campaign NAME"
+            if on_server is None
+            else f"role {role}: it is a role on the server; leave --in-campaign out"
+        )
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        if in_campaign is not None:
+            store.write(lambda connection: give_role(connection, in_campaign, name, role, time.time()))
+        elif on_server is not None:
+            store.write(lambda connection: set_server_role(connection, find_account(connection, name).id, on_server))
+    typer.echo(f"{name} is {role}{'' if in_campaign is None else f' in {in_campaign}'}")
+
+
+def change(
+    name: Name,
+    what: Annotated[
+        Literal["disable", "enable"],
+        typer.Argument(help="disable: nobody logs in with it, and its sessions end; enable: it may log in again."),
+    ],
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Disable or enable an account."""
+    from qrowd_server.store.accounts import disable_account, enable_account, find_account
+
+    done = {"disable": "is disabled", "enable": "may log in"}
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        number = store.read(lambda connection: find_account(connection, name)).id
+        if what == "disable":
+            store.write(lambda connection: disable_account(connection, number, time.time()))
+        else:
+            store.write(lambda connection: enable_account(connection, number))
+    typer.echo(f"{name} {done[what]}")
+
+
+def remove(name: Name, database: options.Database = options.DATABASE) -> None:
+    """Remove an account with its roles and sessions; logs of campaigns keep its name."""
+    from qrowd_server.store.accounts import find_account, remove_account
+
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        number = store.read(lambda connection: find_account(connection, name)).id
+        store.write(lambda connection: remove_account(connection, number))
+    typer.echo(f"{name} is removed")
+
+
+def new_password() -> str:
+    """The hash of a password that is typed twice, or is in the environment."""
+    from qrowd_server.store.accounts import hash_password
+
+    typed = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return hash_password(typed)
+
+
+def _password_link(store: Store, number: int) -> str:
+    from qrowd_server.store.accounts import password_link
+    from qrowd_server.store.settings import BASE_URL, get_setting
+
+    address = store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL
+    return store.write(lambda connection: password_link(connection, number, address, time.time()))
+
+
+account = command_group(
+    "Add, list and change accounts of the judging server.", add, list_, password, role, change, remove
+)

@@ -1,0 +1,262 @@
+"""`qrowd campaign`: campaigns of judging, without a browser."""
+
+from __future__ import annotations
+
+import time
+from shlex import quote
+from typing import Annotated, Literal
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.commands import command_group
+from qrowd.cli.options import option
+from qrowd.cli.output import Output, deliver, output_file, write_output
+from qrowd_server.cli.campaign_changes import Name, change, delete, import_, rebuild
+from qrowd_server.cli.campaign_people import delete_person, person, retention
+from qrowd_server.cli.database import open_campaigns
+from qrowd_server.cli.judge_campaign import ask
+
+LOCAL = "http://127.0.0.1:8000"
+NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
+SessionGap = Annotated[
+    float, option(help="Minutes between two units from which on the later one begins a new session.", metavar="MINUTES")
+]
+
+
+def init(
+    folder: Annotated[str, typer.Argument(help="New or empty folder.")] = "my-campaign",
+    protocol: Annotated[
+        Literal["grades", "magnitude", "preference"], option(help="What assessors do: the table of settings.")
+    ] = "grades",
+) -> None:
+    """Write a folder with an example campaign, to be changed into your own."""
+    from qrowd_server.campaigns.template import write_template
+
+    names = write_template(folder, protocol)
+    typer.echo(f"wrote {', '.join(f'{folder}/{name}' for name in names)}")
+    typer.echo(f"change them, then: qrowd campaign create {quote(folder)} --check")
+
+
+def create(
+    folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, or that file.")],
+    database: options.Database = options.DATABASE,
+    check: Annotated[bool, option("--check", help="Only check the folder and report what it holds.")] = False,
+    replace: Annotated[
+        bool,
+        option(
+            "--replace", help="Replace the campaign of this name, as long as it has no answer; its links stay valid."
+        ),
+    ] = False,
+) -> None:
+    """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
+    from qrowd_server.campaigns.creation import create_campaign
+    from qrowd_server.campaigns.deletion import replace_campaign
+    from qrowd_server.campaigns.folder import read_folder
+    from qrowd_server.campaigns.plan_notes import plan_notes
+
+    plan = read_folder(folder)
+    summary = f"{plan.name} ({plan.in_short}: {plan.counted})"
+    for note in plan_notes(plan):
+        typer.echo(f"note: {note}")
+    if check:
+        typer.echo(f"{summary} can be created")
+        return
+    with open_campaigns(database, write=True, beside_server=True) as store:
+        if replace:
+            store.write(lambda connection: replace_campaign(connection, plan, time.time()))
+            typer.echo(f"{summary} replaces the former campaign in {database}")
+            return
+        store.write(lambda connection: create_campaign(connection, plan, time.time()))
+    typer.echo(f"{summary} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
+
+
+Exported = Literal[
+    "judgments", "preferences", "duplicates", "units", "gold", "payment", "revisions", "design", "archive"
+]
+
+
+def export(
+    name: NameOrArm,
+    database: options.Database = options.DATABASE,
+    what: Annotated[
+        Exported | None,
+        option(help="What is exported.", show_default="judgments or preferences"),
+    ] = None,
+    everything: Annotated[
+        bool,
+        option("--everything", help="Also export answers that do not count: failed, lost, unfinished or excluded."),
+    ] = False,
+    adjudicated: Annotated[
+        Literal["without", "add", "replace"],
+        option(
+            help="Final answers of owners: left out, added as one more assessor of the kind adjudicator, or in place "
+            "of what assessors said of the same documents."
+        ),
+    ] = "without",
+    names: options.Names = False,
+    session_gap: SessionGap = 30.0,
+    format: Annotated[
+        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
+        option(help="Format of the file.", panel="Output"),
+    ] = "jsonl",
+    output: Annotated[str, output_file("File for the export; - for standard output.")] = "-",
+) -> None:
+    """Export what a campaign has collected."""
+    from qrowd_server.campaigns.exports import export_rows, kinds_of, note_names
+    from qrowd_server.campaigns.lookup import find_arms
+
+    with open_campaigns(database) as store:
+        kind: str = what or ""
+        if not kind:
+            kind = store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
+    if names:  # which the log of the campaign keeps
+        with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+            store.write(lambda connection: note_names(connection, name, kind, format, time.time()))
+    with open_campaigns(database) as store, store.reading() as connection:
+        pieces = export_rows(
+            connection,
+            name,
+            kind,
+            format,
+            everything=everything,
+            names=names,
+            adjudicated=adjudicated,
+            session_gap=session_gap,
+        )
+        write_output(output, pieces)
+
+
+def status(
+    name: Name,
+    database: options.Database = options.DATABASE,
+    per_assessor: Annotated[
+        bool, option("--per-assessor", help="Also print the results of each assessor, and their agreement.")
+    ] = False,
+    names: options.Names = False,
+    output: Output = None,
+) -> None:
+    """Show the progress of a campaign."""
+    from qrowd_server.campaigns.progress import progress
+    from qrowd_server.campaigns.quality import quality
+    from qrowd_server.cli.campaign_tables import one_campaign
+
+    with open_campaigns(database) as store, store.reading() as connection:
+        one = progress(connection, name, time.time())
+        arms = [f"{name}/{arm}" for arm in one.arms] or [name]
+        document = one_campaign(one, [quality(connection, each, names=names) for each in arms] if per_assessor else [])
+    deliver(document, output)
+
+
+def list_(database: options.Database = options.DATABASE, output: Output = None) -> None:
+    """List all campaigns with their progress."""
+    from qrowd_server.campaigns.progress import progress
+    from qrowd_server.cli.campaign_tables import all_campaigns
+    from qrowd_server.store.materials import campaigns
+
+    with open_campaigns(database) as store, store.reading() as connection:
+        document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
+    deliver(document, output)
+
+
+def presets(output: Output = None) -> None:
+    """Show the presets, each the protocol of a paper, with all their settings and the section that prints each."""
+    from qrowd_server.cli.campaign_tables import all_presets
+    from qrowd_server.protocols.presets import PRESETS
+
+    deliver(all_presets(PRESETS), output)
+
+
+def owner(
+    name: Annotated[str, typer.Argument(help="Name of the account.")], database: options.Database = options.DATABASE
+) -> None:
+    """Create an account of an administrator, as qrowd account add does; it asks for the password."""
+    from qrowd_server.cli.account import new_password
+    from qrowd_server.store.accounts import add_account, check_new_account
+
+    with open_campaigns(database, write=True, beside_server=True) as store:
+        store.read(lambda connection: check_new_account(connection, name))
+        password = new_password()
+        store.write(lambda connection: add_account(connection, name, password, time.time(), role="administrator"))
+    typer.echo(f"{name} can log in at /owner/login")
+
+
+def invite(
+    name: Name,
+    assessors: Annotated[list[str], typer.Argument(help="Names of the assessors, who get one link each.")],
+    database: options.Database = options.DATABASE,
+    further: Annotated[
+        bool, option("--further", help="Also make a further link for assessors who have one, which stays valid.")
+    ] = False,
+    base_url: Annotated[
+        str | None,
+        option(
+            help="Address of the server, as browsers see it.",
+            metavar="URL",
+            show_default="that of the last qrowd serve, else http://127.0.0.1:8000",
+        ),
+    ] = None,
+) -> None:
+    """Create login links for assessors, also while the server runs. A link is shown once."""
+    from qrowd_server.campaigns.lookup import find
+    from qrowd_server.store.invitations import invite_all
+    from qrowd_server.store.settings import BASE_URL, get_setting
+
+    remedy = "leave the name out, or make a further link with --further"
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        links = store.write(
+            lambda connection: invite_all(
+                connection, find(connection, name).id, assessors, time.time(), again=further, remedy=remedy
+            )
+        )
+        address = base_url or store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL
+    for assessor, token in links:
+        typer.echo(f"{assessor}\t{address.rstrip('/')}/join/{token}")
+
+
+def set_status(
+    name: Name,
+    status: Annotated[Literal["running", "paused", "stopped"], typer.Argument(help="New status.")],
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Set the status of a campaign: running, paused or stopped."""
+    import asyncio
+
+    from qrowd_server.campaigns.admin import CampaignAdmin
+
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")
+
+
+def backup(
+    path: Annotated[str, typer.Argument(help="New file for the copy.")], database: options.Database = options.DATABASE
+) -> None:
+    """Copy a SQLite database, also while a server uses it."""
+    from qrowd_server.store.backup import backup as copy
+
+    with open_campaigns(database) as store:
+        copy(store, path)
+    typer.echo(f"{path} is a copy of {database}")
+
+
+campaign = command_group(
+    "Create, watch and export campaigns of judging.",
+    init,
+    create,
+    change,
+    list_,
+    import_,
+    export,
+    status,
+    owner,
+    invite,
+    ask,
+    set_status,
+    rebuild,
+    backup,
+    person,
+    delete_person,
+    retention,
+    delete,
+    presets,
+)

@@ -1,0 +1,68 @@
+"""Commands about the people of a campaign: what is held about one, deletion, and the end of the retention time."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Literal
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.options import option
+from qrowd.cli.output import output_file, write_output
+from qrowd.reports.phrases import count
+from qrowd_server.cli.database import open_campaigns
+
+Campaign = Annotated[str, typer.Argument(help="Name of the campaign.")]
+Person = Annotated[str, typer.Argument(help="Name or pseudonym of the assessor.")]
+
+
+def person(
+    campaign: Campaign,
+    name: Person,
+    database: options.Database = options.DATABASE,
+    output: Annotated[str, output_file("File for the data; - for standard output.")] = "-",
+) -> None:
+    """Export everything that a campaign holds about a person, as JSON."""
+    from qrowd_server.campaigns.lookup import find
+    from qrowd_server.campaigns.person_data import person_json
+    from qrowd_server.campaigns.privacy import find_person
+
+    with open_campaigns(database) as store, store.reading() as connection:
+        row = find_person(connection, find(connection, campaign).id, name)
+        write_output(output, iter([person_json(connection, row, for_owner=True)]))
+
+
+def delete_person(
+    campaign: Campaign,
+    name: Person,
+    database: options.Database = options.DATABASE,
+    answers: Annotated[
+        Literal["keep", "withdraw"],
+        option(help="Whether the person's answers stay in the result, under the pseudonym."),
+    ] = "keep",
+) -> None:
+    """Delete a person: names, platform ids and texts leave tables and log; with SQLite stop the server first."""
+    from qrowd_server.campaigns.lookup import find
+    from qrowd_server.campaigns.privacy import delete_person as delete
+    from qrowd_server.campaigns.privacy import find_person
+
+    with open_campaigns(database, write=True, create=False) as store:
+        row = store.read(lambda connection: find_person(connection, find(connection, campaign).id, name))
+        done = store.write(lambda connection: delete(connection, campaign, row.id, time.time(), answers=answers))
+    texts = count(done.n_texts, "text")
+    typer.echo(f"{done.pseudonym} of {campaign} is deleted: {count(done.n_events, 'event')} changed, {texts} removed")
+    typer.echo("copies and exports made earlier still hold the person; delete these, too")
+    typer.echo("so may unused parts of the database's files until VACUUM: see docs/privacy.md")
+
+
+def retention(database: options.Database = options.DATABASE, retention_days: options.RetentionDays = None) -> None:
+    """Take names and platform ids out of campaigns whose retention time is over, as the server does every day."""
+    from qrowd_server.campaigns.retention import apply_retention
+
+    with open_campaigns(database, write=True, create=False) as store:
+        done = apply_retention(store, time.time(), default=retention_days)
+    for campaign, n in done.items():
+        typer.echo(f"{campaign}: {count(n, 'person', 'people')} pseudonymised")
+    if not done:
+        typer.echo("no campaign is due")

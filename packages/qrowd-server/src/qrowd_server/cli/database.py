@@ -1,0 +1,64 @@
+"""The database of campaigns, for the commands of the server and for `--campaign` in those of the core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas
+    from sqlalchemy import Connection
+
+    from qrowd.model.judgments import Judgments
+    from qrowd.model.preferences import Preferences
+    from qrowd.sequential.design import Design
+    from qrowd_server.store.base import Store
+
+
+def read_campaign(
+    database: str, name: str, wanted: Literal["judgments", "preferences"], *, names: bool = False
+) -> Judgments | Preferences:
+    """What a campaign, or CAMPAIGN/ARM, has collected. names : people by name, not by pseudonym."""
+    from qrowd_server.campaigns.collected import collected
+
+    with open_campaigns(database) as store:
+        return store.read(lambda connection: collected(connection, name, wanted=wanted, names=names))
+
+
+def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferences], pandas.DataFrame]:
+    """What was collected in each arm of a campaign, and its units.
+
+    Raises
+    ------
+    ArgumentError
+        It has one arm.
+    """
+    from qrowd_server.campaigns.collected import collected_by_arm
+    from qrowd_server.campaigns.units import campaign_units
+
+    with open_campaigns(database) as store:
+        answers = store.read(lambda connection: collected_by_arm(connection, name))
+        if not answers:
+            raise ArgumentError(f"--campaign {name}: it has one arm, so there is nothing to compare")
+        return answers, store.read(lambda connection: campaign_units(connection, name)).to_frame()
+
+
+def read_design(database: str, name: str) -> Design | None:
+    """What a campaign has drawn for its question; None for one without a question."""
+    from qrowd_server.campaigns.lookup import find_arms
+    from qrowd_server.campaigns.question import design_of
+
+    def read(connection: Connection) -> Design | None:
+        row = find_arms(connection, name)[0]
+        return None if row.settings.get("question") is None else design_of(connection, row)
+
+    with open_campaigns(database) as store:
+        return store.read(read)
+
+
+def open_campaigns(database: str, *, write: bool = False, beside_server: bool = False, create: bool = True) -> Store:
+    """The store; a server may write to it while it is read, and `beside_server` also while it is written to."""
+    from qrowd_server.store.engine import open_store
+
+    return open_store(database, create=create and write, read_only=not write, beside_server=beside_server)

@@ -1,0 +1,107 @@
+"""`qrowd campaign ask`: language models as assessors of a campaign."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qrowd.cli import judge_options as judge
+from qrowd.cli import options
+from qrowd.cli.options import option
+from qrowd.cli.output import Output, deliver
+from qrowd.reports.phrases import count
+from qrowd_server.cli.database import open_campaigns
+
+if TYPE_CHECKING:
+    from qrowd.reports.document import Document
+    from qrowd_server.campaigns.models import CampaignWork
+
+
+def ask(
+    name: Annotated[str, typer.Argument(help="Name of the campaign.")],
+    model: judge.Models,
+    prompt: Annotated[
+        list[str] | None,
+        option(
+            "--as",
+            help="Prompts: names that qrowd judge prompts lists, or TOML files.",
+            panel="Models",
+            metavar="PROMPTS",
+            show_default="the campaign's own instructions and question",
+        ),
+    ] = None,
+    parameter: judge.Parameters = None,
+    key_from: judge.KeyFrom = None,
+    timeout: judge.Timeout = 120.0,
+    concurrency: judge.Concurrency = 8,
+    budget: judge.Budget = None,
+    prices: judge.PricesFile = None,
+    database: options.Database = options.DATABASE,
+    record: judge.Record = "judge.sqlite",
+    output: Output = None,
+) -> None:
+    """Let language models judge in a campaign, also while the server runs. The same command goes on where it ended."""
+    from qrowd_server.campaigns.models import ask_in_campaign
+
+    asked = judge.ask_options(concurrency, budget, prices)
+    currency = asked.prices.currency if asked.prices else ""
+    models = judge.models_of(model, key_from or [], timeout)
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store, _counter(currency) as show:
+        done = ask_in_campaign(
+            store,
+            name,
+            models,
+            prompt or [],
+            record=record,
+            parameters=judge.parameters_of(parameter) or None,
+            options=asked,
+            progress=show,
+        )
+    deliver(_document(done, record, currency), output)
+
+
+def _document(done: CampaignWork, record: str, currency: str) -> Document:
+    """What each model did, and why it stopped."""
+    from qrowd.reports.document import Document, Note, Table
+
+    models, failures = done.models, sum((Counter(one.unanswered) for one in done.models), start=Counter[str]())
+    columns = {
+        "assessor": [one.assessor for one in models],
+        "answers": [str(one.answers) for one in models],
+        "completed": [str(one.completed) for one in models],
+        "failed": [str(one.failed) for one in models],
+        "given back": [str(one.given_back) for one in models],
+        "ended": [one.ended for one in models],
+    }
+    notes = []
+    if failures:
+        counts = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(failures.items()))
+        notes.append(Note("without an answer that counts", counts))
+    if done.stopped:
+        notes.append(Note("stopped", done.stopped))
+    if done.cost is not None:
+        notes.append(Note("cost", f"{done.cost:.4g} {currency}"))
+    notes.append(Note("record", f"{record}; qrowd judge status {record} shows what became of each question"))
+    sentence = (
+        f"{count(len(models), 'model')} gave {count(sum(one.answers for one in models), 'answer')} in {done.campaign}."
+    )
+    return Document(sentence, (Table.of("models", columns),), tuple(notes), done.to_frame)
+
+
+@contextmanager
+def _counter(currency: str) -> Iterator[Callable[[int, int, float], object] | None]:
+    """Answers and cost so far, on a terminal; how many will be asked is not known before the answers are."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("asking") as status:
+        yield lambda done, total, cost: status.update(
+            f"{count(done, 'question')} answered{f', cost {cost:.4g} {currency}' if cost else ''}"
+        )

@@ -1,0 +1,190 @@
+"""`qrowd serve`: the judging server."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from qrowd.cli.options import DATABASE, Database, RetentionDays, option
+from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from qrowd_server.campaigns.plan import Plan
+    from qrowd_server.store.base import Store
+
+DEMO = "qrowd-demo"
+ANY = ("0.0.0.0", "::", "")
+
+
+def serve(
+    demo: Annotated[
+        bool, option("--demo", help=f"Serve a small collection under every protocol, in the folder {DEMO}.")
+    ] = False,
+    database: Database = DATABASE,
+    host: Annotated[
+        str,
+        option(help="Address to listen on; 0.0.0.0 for all of this machine.", metavar="ADDRESS", envvar="QROWD_HOST"),
+    ] = "127.0.0.1",
+    port: Annotated[int, option(help="Port; 0 for any free port.", min=0, max=65535, envvar="QROWD_PORT")] = 8000,
+    base_url: Annotated[
+        str | None,
+        option(
+            help="Address of the server, as browsers see it.",
+            metavar="URL",
+            show_default="http://HOST:PORT",
+            envvar="QROWD_BASE_URL",
+        ),
+    ] = None,
+    trusted_host: Annotated[
+        list[str] | None,
+        option(help="Further hosts for which the server answers.", metavar="HOSTS", envvar="QROWD_TRUSTED_HOST"),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        option(help="Proxies whose X-Forwarded-For is trusted.", metavar="ADDRESSES", envvar="QROWD_TRUSTED_PROXY"),
+    ] = None,
+    retention_days: RetentionDays = None,
+    per_minute: Annotated[
+        int, option(help="Judgments that one assessor may send per minute.", min=1, envvar="QROWD_PER_MINUTE")
+    ] = 60,
+    show_owner_link: Annotated[
+        bool,
+        option(
+            "--owner-link/--no-owner-link",
+            help="Print a link by which the owner logs in, once within a day.",
+            envvar="QROWD_OWNER_LINK",
+        ),
+    ] = True,
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        option(help="Lowest level of the lines of the log.", envvar="QROWD_LOG_LEVEL"),
+    ] = "info",
+) -> None:
+    """Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.
+
+    One setting is read from the environment only: QROWD_SECRET, the key of everything that is signed.
+    """
+    from qrowd_server.store.engine import open_store
+    from qrowd_server.store.settings import BASE_URL, put_setting
+    from qrowd_server.web.owner import owner_link
+    from qrowd_server.web.serving import Serving
+    from qrowd_server.web.serving import serve as run
+
+    if demo:
+        os.makedirs(DEMO, exist_ok=True)
+        database = os.path.join(DEMO, DATABASE)
+    port = port or _free_port(host)
+    address, hosts, notes = _addresses(host, port, base_url)
+    serving = Serving(
+        database=database,
+        host=host,
+        port=port,
+        base_url=address,
+        trusted_hosts=(*hosts, *(trusted_host or ())),
+        trusted_proxies=tuple(trusted_proxy or ()),
+        per_minute=per_minute,
+        retention_days=retention_days,
+        secret=os.environ.get("QROWD_SECRET", "").strip(),
+        log_level=log_level,
+    )
+    serving.check()
+    store = open_store(serving.database)
+    try:
+        store.write(lambda connection: put_setting(connection, BASE_URL, serving.base_url))
+        links = _demo_links(store, serving.base_url) if demo else []
+        if show_owner_link:
+            link = store.write(lambda connection: owner_link(connection, serving.base_url, time.time()))
+            links.append(("The owner, once", link))
+        width = max([len(text) for text, _ in links], default=0)
+        typer.echo(f"Serving {store.url.render_as_string()}. Ctrl-C stops; what was acknowledged is safe.\n")
+        for text, link in links:
+            typer.echo(f"  {text:<{width}}  {link}")
+        typer.echo("")
+        for note in notes:
+            typer.echo(note, err=True)
+        with suppress(KeyboardInterrupt):  # the usual end
+            run(serving, store)
+    finally:
+        store.close()
+    typer.echo("Stopped.")
+
+
+def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
+    """The demo campaigns, made where they are not there yet, and a link for an assessor to each."""
+    from qrowd_server.campaigns.creation import create_campaign
+    from qrowd_server.campaigns.demo import demo_plans
+    from qrowd_server.store.invitations import invite
+    from qrowd_server.store.materials import find_campaign
+
+    def join_link(connection: Connection, plan: Plan) -> str:
+        row = find_campaign(connection, plan.name)
+        campaign = row.id if row else create_campaign(connection, plan, time.time())
+        return f"{base_url}/join/{invite(connection, campaign, 'ann', time.time())}"
+
+    return [(f"An assessor of {plan.name}", store.write(partial(join_link, plan=plan))) for plan in demo_plans()]
+
+
+def _free_port(host: str) -> int:
+    import socket
+
+    try:
+        with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as one:
+            return int(one.getsockname()[1])
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ArgumentError(f"--host {host}: {reason}; name an address of this machine") from None
+
+
+def _addresses(host: str, port: int, base_url: str | None) -> tuple[str, list[str], list[str]]:
+    """The base URL, further hosts that are served, and what to say about them."""
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    notes, hosts = [], []
+    if base_url is None:
+        name = host
+        if host in ANY:
+            name, names = _names_of_this_machine(host)
+            hosts = [_with_port(other, port) for other in names]
+            notes.append(
+                f"Listening on all addresses of this machine; the links above name {name}. "
+                "If browsers need another address, name it by --base-url."
+            )
+        base_url = f"http://{_with_port(name, port)}"
+    base_url = base_url.rstrip("/")
+    with suppress(ValueError):  # which is refused where settings are checked
+        parts = urlsplit(base_url)
+        shown = parts.hostname or ""
+        local = shown == "localhost" or shown.endswith(".localhost")
+        with suppress(ValueError):
+            local = local or ip_address(shown).is_loopback
+        if parts.scheme == "http" and not local:
+            notes.append(
+                "Warning: by plain http, others on the network can read passwords, sessions and answers. "
+                "Put a proxy with TLS before the server, and name its https address by --base-url."
+            )
+    return base_url, hosts, notes
+
+
+def _with_port(host: str, port: int) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return shown if port == 80 else f"{shown}:{port}"
+
+
+def _names_of_this_machine(host: str) -> tuple[str, list[str]]:
+    """The address under which other machines probably reach this one, and its other names."""
+    import socket
+
+    address = "127.0.0.1"
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.connect(("192.0.2.1", 9))  # sends nothing: only the route is looked up
+        address = one.getsockname()[0]
+    names = ["127.0.0.1", "localhost", socket.gethostname(), *(["::1"] if ":" in host else [])]
+    return address, [name for name in names if name != address]

@@ -1,0 +1,437 @@
+"""Preferences: two documents of a topic side by side, and which one is better.
+
+    question -> pairs -> rating -> completed        (or: question -> screened_out)
+
+Which pair comes next, and when it is enough, is decided on a `Board`: what this assessor found out, or what all
+assessors of the topic did together.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, sections 3.1
+and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
+from math import ceil, log2
+from typing import Any, Literal
+
+import numpy as np
+
+from qrowd.preferences.scheduling import KeepPreferred, Order, State, Systems, make_order, may_stop
+from qrowd_server.protocols.asking import STALE, look_up_events, question_view, rating_events, reply_events, seconds_of
+from qrowd_server.protocols.board import Board, Pair
+from qrowd_server.protocols.events import Action, Event, GoOn, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
+from qrowd_server.protocols.pairs import (
+    CurrentPair,
+    PairAnswer,
+    PreferenceState,
+    feedback_view,
+    gold_row,
+    may_undo,
+    of_gold,
+)
+from qrowd_server.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
+from qrowd_server.protocols.settings import PreferenceSettings
+from qrowd_server.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
+from qrowd_server.translatable import N_
+
+OVER = N_("This topic is finished; nothing in it can be changed any more.")
+LONGEST_COMMENT = 2000
+
+
+class PreferenceProtocol(Protocol[PreferenceState]):
+    """Two documents at a time.
+
+    Before the first pair, and where a document on the page was removed by somebody else, `resume` says what comes next.
+    """
+
+    name = "preference"
+    checked = False
+
+    def new(self, task: Task, at: float) -> PreferenceState:
+        return PreferenceState("question" if task.material.question is not None else "arriving")
+
+    def decide(
+        self, task: Task, state: PreferenceState, action: Action, at: float, board: Board | None = None
+    ) -> tuple[Event, ...]:
+        """What an action leads to: what happened, then the next pair ("offered") or why there is none.
+
+        board : as it is before the action, for this assignment (`Board.for_assignment`). An assessor who judges alone
+            needs none: the state has it all.
+        """
+        if self.status(state) != "open":
+            raise Refusal("over", OVER)
+        if state.feedback:
+            if not isinstance(action, GoOn):
+                raise Refusal("stale", STALE)
+            return (Event("feedback_read"),)
+        match state.phase, action:
+            case "question", Reply(option):
+                events = reply_events(task, state.wrong, option)
+                if not events[0].data["correct"]:
+                    return events
+                answered = self.evolve(task, state, events[0], at)
+                return (*events, *self._next(task, answered, at, _board(task, state, board)))
+            case "question" | "pairs", LookUp():
+                return look_up_events(task, state.current.pair if state.current else None)
+            case "pairs", Prefer() | MarkBad() | Undo():
+                if state.current is None or action.pair != state.current.pair:
+                    raise Refusal("stale", STALE, "pair")
+                now = _board(task, state, board)
+                if isinstance(action, Undo):
+                    return self._undo(task, state, at, now)
+                make = _preference_event if isinstance(action, Prefer) else _mark_event
+                event = make(task, state.current, action, at)
+                after = now.after(now.me, event, at)
+                return (event, *self._next(task, self.evolve(task, state, event, at), at, after))
+            case "rating", Rate():
+                return rating_events(action, LONGEST_COMMENT)
+        raise Refusal("stale", STALE)
+
+    def resume(
+        self, task: Task, state: PreferenceState, board: Board | None, at: float, removed: int | None = None
+    ) -> tuple[Event, ...]:
+        """The first pair of an assignment, or another one where a document on its page is Bad by now; else nothing.
+
+        board : as it is now, at this assignment's turn. removed : the document, if somebody else just removed it.
+        """
+        if state.phase == "arriving":
+            return self._next(task, state, at, _board(task, state, board))
+        if state.phase != "pairs" or state.current is None or state.current.gold is not None:
+            return ()
+        now = _board(task, state, board)
+        documents = (state.current.left, state.current.right)
+        bad = [d for d in documents if d == removed or now.state.bad[now.places[d]]]
+        if not bad:
+            return ()
+        event = Event("withdrawn", {"pair": state.current.pair, "document": bad[0]})
+        return (event, *self._next(task, state, at, now.after(now.me, event, at), removed=True))
+
+    def leaves_nothing(self, task: Task, board: Board) -> bool:
+        new = board.for_assignment(0)  # no assignment has this number
+        return _over(task, new) is not None or self._chosen(task, new) == "finished"
+
+    def offered(self, state: PreferenceState) -> tuple[int, int] | None:
+        return None if state.phase != "pairs" or state.current is None else (state.current.left, state.current.right)
+
+    def evolve(self, task: Task, state: PreferenceState, event: Event, at: float) -> PreferenceState:
+        data = event.data
+        match event.kind:
+            case "replied":
+                return replace(state, phase="arriving") if data["correct"] else replace(state, wrong=state.wrong + 1)
+            case "offered":
+                current = CurrentPair(**{**data, "markable": tuple(data["markable"])}, since=at)
+                n_gold = state.n_gold if current.gold is None else max(state.n_gold, current.gold + 1)
+                return replace(state, phase="pairs", current=current, n_pairs=data["pair"] + 1, n_gold=n_gold)
+            case "preferred" | "marked_bad":
+                choice: Any = data["choice"] if event.kind == "preferred" else f"bad-{data['side']}"
+                shared = {key: data[key] for key in ("pair", "left", "right", "seconds", "active")}
+                gold = data.get("gold")
+                answer = PairAnswer(choice=choice, strength=data.get("strength", 1), time=at, gold=gold, **shared)
+                told = gold is not None and task.gold.feedback
+                return replace(state, answers=(*state.answers, answer), feedback=told)
+            case "feedback_read":
+                shown = None if state.current is None else replace(state.current, since=at)
+                return replace(state, current=shown, feedback=False)
+            case "undone":
+                return replace(state, answers=state.answers[:-1])
+            case "looked_up":
+                return replace(state, looked_up=state.looked_up + 1)
+            case "stopped" | "finished" | "all_bad" | "waiting":
+                return replace(state, phase="rating", ending=event.kind)
+            case "rated":
+                return replace(state, **{key: data[key] for key in ("confidence", "understanding", "comment")})
+            case "completed" | "screened_out":
+                return replace(state, phase=event.kind)
+        return state
+
+    def view(self, task: Task, state: PreferenceState) -> View:
+        settings: PreferenceSettings = task.settings
+        if state.feedback and self.status(state) == "open":
+            return feedback_view(task, state.answers[-1])
+        match state.phase:
+            case "question":
+                return question_view(task, state.wrong)
+            case "arriving":
+                return NoneLeftView(None, False)
+            case "pairs":
+                current = state.current
+                assert current is not None  # a pair was offered
+                return PairView(
+                    current.pair,
+                    current.left,
+                    current.right,
+                    current.new,
+                    current.at_most,
+                    may_undo=may_undo(task, state),
+                    definitely=settings.definitely,
+                    duplicates=settings.duplicates,
+                    may_mark_bad=settings.bad and any(current.markable),
+                    has_context=task.material.n_snippets > 0,
+                    removed=current.removed,
+                )
+            case "rating":
+                return RatingView()
+            case outcome:
+                return EndView(outcome, early=state.ending == "stopped")
+
+    def status(self, state: PreferenceState) -> Status:
+        return state.phase if state.phase in ("completed", "screened_out") else "open"
+
+    def rows(self, task: Task, state: PreferenceState) -> Rows:
+        preferences, bad, gold = [], [], []
+        for number, one in enumerate(state.answers):
+            if one.gold is not None:
+                gold.append(gold_row(number, task, one))
+            elif one.choice in ("left", "right", "duplicates"):
+                times = one.seconds, one.active, one.time
+                preferences.append(PreferenceRow(number, one.left, one.right, one.choice, one.strength, *times))
+            else:
+                document = one.left if one.choice == "bad-left" else one.right
+                bad.append(BadRow(document, number, one.seconds, one.time))
+        return Rows(preferences=tuple(preferences), bad=tuple(bad), gold=tuple(gold))
+
+    def to_json(self, state: PreferenceState) -> dict[str, Any]:
+        data = {name: getattr(state, name) for name in PreferenceState.__slots__}
+        current = None if state.current is None else asdict(state.current) | {"markable": list(state.current.markable)}
+        return data | {"current": current, "answers": state.answers}
+
+    def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
+        current = data["current"]
+        if current is not None:
+            current = CurrentPair(**{**current, "markable": tuple(current["markable"])})
+        answers = tuple(PairAnswer(*one) for one in data["answers"])
+        return PreferenceState(**{**data, "current": current, "answers": answers})
+
+    # ---- what comes next
+
+    def _next(
+        self, task: Task, state: PreferenceState, at: float, board: Board, *, removed: bool = False
+    ) -> tuple[Event, ...]:
+        """The next pair, or the end of the pairs. board : with everything that happened so far."""
+        ending: str | None = _over(task, board)
+        if ending is None:
+            last = _last_preferred(state.answers)
+            pair = self._chosen(task, board, -1 if last is None else board.places[last])
+            if not isinstance(pair, str):
+                n_asked = state.n_gold_answers
+                if task.gold.comes(state.n_pairs, n_asked):  # only now, so that it takes as long as any other
+                    return (_offer_gold(task, state, board, n_asked, removed),)
+                left, right = _sides(task, state, (board.documents[pair[0]], board.documents[pair[1]]))
+                return (_offer(task, state, board, left, right, removed),)
+            ending = pair
+        asks = task.settings.rating and state.answers
+        return (Event(ending),) if asks else (Event(ending), Event("completed"))
+
+    def _chosen(self, task: Task, board: Board, kept: int = -1) -> Pair | Literal["waiting", "finished"]:
+        return board.choose(_order_of(task), kept, enough=lambda known: _settled(task, board, known))
+
+    def _undo(self, task: Task, state: PreferenceState, at: float, board: Board) -> tuple[Event, ...]:
+        """The last judgment or mark of this assessor is taken back, and its pair is asked again if it is open."""
+        if not may_undo(task, state):
+            raise Refusal("undo", "There is nothing to take back.")
+        last = state.answers[-1]
+        event = Event(
+            "undone",
+            {"pair": last.pair, "left": last.left, "right": last.right, "choice": last.choice} | of_gold(last.gold),
+        )
+        after, now = self.evolve(task, state, event, at), board.after(board.me, event, at)
+        if last.gold is not None:
+            return (event, _offer_gold(task, after, now, last.gold, False))
+        if now.may_ask((now.places[last.left], now.places[last.right])):
+            return (event, _offer(task, after, now, last.left, last.right, False))
+        return (event, *self._next(task, after, at, now))
+
+
+# ---- what an action has to be, and what it then says
+
+
+def _preference_event(task: Task, current: CurrentPair, action: Any, at: float) -> Event:
+    return Event("preferred", _said(task.settings, action) | _context(current, action.active, at))
+
+
+def _said(settings: PreferenceSettings, action: Prefer) -> dict[str, Any]:
+    """Which document is better, and whether definitely."""
+    if action.choice not in ("left", "right", *(("duplicates",) if settings.duplicates else ())):
+        raise Refusal("choice", "Choose the left or the right document.", "choice")
+    if action.definitely and (not settings.definitely or action.choice == "duplicates"):
+        raise Refusal("definitely", "Choose one document, without saying how much better it is.", "definitely")
+    return {"choice": action.choice, "strength": 2 if action.definitely else 1}
+
+
+def _mark_event(task: Task, current: CurrentPair, action: Any, at: float) -> Event:
+    if not task.settings.bad or action.side not in ("left", "right"):
+        raise Refusal("bad", "This document cannot be removed; choose the better one of the two.", "side")
+    if not current.markable[action.side == "right"]:
+        raise Refusal("bad", "This document was compared before and cannot be removed any more.", "side")
+    document = current.left if action.side == "left" else current.right
+    return Event("marked_bad", {"side": action.side, "document": document} | _context(current, action.active, at))
+
+
+def _context(current: CurrentPair, active: float | None, at: float) -> dict[str, Any]:
+    """Of which pair it was said, and how long that took by both clocks; what no clock can show is not told."""
+    times = {"seconds": max(at - current.since, 0.0), "active": seconds_of(active)}
+    return {"pair": current.pair, "left": current.left, "right": current.right, **times} | of_gold(current.gold)
+
+
+# ---- what comes next
+
+
+def _board(task: Task, state: PreferenceState, board: Board | None) -> Board:
+    """The board; of somebody who judges alone also without one."""
+    if board is not None:
+        return board
+    answers = [one for one in state.answers if one.gold is None]
+    events = [
+        Event("marked_bad", {"left": one.left, "right": one.right, "side": one.choice[4:]})
+        if one.choice.startswith("bad")
+        else Event("preferred", {"left": one.left, "right": one.right, "choice": one.choice})
+        for one in answers
+    ]
+    return Board.of(task.material.documents, [(0, event, 0.0) for event in events], infer=task.settings.infer)
+
+
+def _over(task: Task, board: Board) -> Literal["stopped", "all_bad"] | None:
+    """Why no pair is needed any more, if so: documents are Bad one and all, or how systems compare is settled for good.
+
+    With several systems every two of them must be settled. What others are being asked may still come out any way.
+    """
+    n_bad = int(board.state.bad.sum())
+    if n_bad and n_bad >= len(board.documents) - 1 and not board.state.n_preferences:
+        return "all_bad"  # the last one has nobody to meet, and nobody liked it
+    return "stopped" if _settled(task, board, board.state) else None
+
+
+def _settled(task: Task, board: Board, state: State) -> bool:
+    """Whether a state of this board settles how the systems compare, whatever others answer to what they are asked."""
+    settings: PreferenceSettings = task.settings
+    systems = _systems(task.material, settings.measure) if settings.stop else None
+    if systems is None:
+        return False
+    others = [offer.pair for one, offer in board.offered.items() if one != board.me]
+    later_bad = settings.later_bad if settings.bad else "none"
+    return may_stop(
+        state.beside(others),
+        systems,
+        goal=settings.goal,
+        n_best=settings.n_best,
+        later_bad=later_bad,
+        stop_probability=settings.stop_probability,
+        chance_bad=state.bad.sum() / max(state.seen.sum(), 1) if settings.bad else 0.0,
+        rng=[task.seed, state.n_judged],
+    ).stop
+
+
+def _offer(
+    task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool, gold: int | None = None
+) -> Event:
+    before = state.current
+    same = (before is not None and before.left == left, before is not None and before.right == right)
+    most = _at_most(task.settings, state, board)
+    most += task.gold.at_most(most, state.n_gold_answers) + (gold is not None and gold < state.n_gold)
+    unseen = task.settings.later_bad == "unseen"
+    data = {
+        "pair": state.n_pairs,
+        "left": left,
+        "right": right,
+        "new": "right" if same == (True, False) else "left" if same == (False, True) else "both",
+        "at_most": max(1, most if before is None else min(most, before.at_most)),
+        "removed": removed,
+        "markable": [
+            gold is not None or not (unseen and bool(board.state.seen[board.places[d]])) for d in (left, right)
+        ],
+    }
+    return Event("offered", data | of_gold(gold))
+
+
+def _at_most(settings: PreferenceSettings, state: PreferenceState, board: Board) -> int:
+    """How many pairs can still come: each one closes at least itself. Sorts end sooner where nothing disturbs them."""
+    open_now = board.state.open
+    n_open = int(open_now.sum()) // 2
+    if board.pair_redundancy > 1:
+        mine = {frozenset((f.first, f.second)) for f in board.facts if f.assignment == board.me and f.kind != "bad"}
+        n_open -= sum(bool(open_now[tuple(pair)]) for pair in mine)
+    n, n_answers = len(board.documents), sum(one.gold is None for one in state.answers)
+    if settings.sharing == "own" and not settings.bad and not settings.duplicates and n > 1:
+        if settings.order == "merge":
+            return min(n_open, n * ceil(log2(n)) - (1 << ceil(log2(n))) + 1 - n_answers)
+        if settings.order == "insertion":
+            return min(n_open, sum(ceil(log2(i)) for i in range(2, n + 1)) - n_answers)
+    return n_open
+
+
+def _offer_gold(task: Task, state: PreferenceState, board: Board, gold: int, removed: bool) -> Event:
+    """A gold question, each document on a side by the seed, and with nothing that another pair would not have."""
+    better, worse = task.gold.questions[gold].documents
+    sides = (better, worse) if np.random.default_rng([task.seed, state.n_pairs]).integers(2) else (worse, better)
+    return _offer(task, state, board, *sides, removed, gold)
+
+
+def _last_preferred(answers: Sequence[PairAnswer]) -> int | None:
+    """The document that stays: the preferred one, or the other one where one was removed. Of two duplicates the one
+    that had stayed before does, else the left one."""
+    last: int | None = None
+    for one in answers:
+        if one.gold is not None:
+            continue
+        if one.choice in ("left", "bad-right"):
+            last = one.left
+        elif one.choice in ("right", "bad-left"):
+            last = one.right
+        elif last not in (one.left, one.right):
+            last = one.left
+    return last
+
+
+def _sides(task: Task, state: PreferenceState, pair: Pair) -> Pair:
+    """Left and right: a kept document stays on its side, everything else is a coin's choice, tossed by the seed."""
+    one, two = pair
+    current, last = state.current, _last_preferred(state.answers)
+    if _keeps(task) and current is not None and last in pair:
+        other = two if last == one else one
+        if last == current.left:
+            return last, other
+        if last == current.right:
+            return other, last
+    return pair if np.random.default_rng([task.seed, state.n_pairs]).integers(2) else (two, one)
+
+
+def _order_of(task: Task) -> Order:
+    """Each assessor has an order by chance; those who sort or play a tournament together must do so by the same."""
+    settings: PreferenceSettings = task.settings
+    if _keeps(task):
+        return _kept_order(task.material.documents, task.documents)
+    together = settings.sharing == "shared"
+    return _order(task.material, settings, tuple(sorted(task.material.documents)) if together else task.seed)
+
+
+def _keeps(task: Task) -> bool:
+    """Whether the preferred document stays: if that is asked for, for all pairs, and without systems to compare."""
+    settings: PreferenceSettings = task.settings
+    compares = settings.order in ("utility", "settled", "printed")
+    return settings.order in ("keep-preferred", "kept", "all") or (compares and len(task.material.systems) < 2)
+
+
+@lru_cache(maxsize=256)
+def _kept_order(documents: tuple[int, ...], sequence: tuple[int, ...]) -> Order:
+    places = {document: place for place, document in enumerate(documents)}
+    return KeepPreferred([places[document] for document in sequence])
+
+
+@lru_cache(maxsize=256)
+def _order(material: Material, settings: PreferenceSettings, seed: int | tuple[int, ...]) -> Order:
+    name = settings.order
+    if name == "utility" and settings.utility != "change":
+        name = settings.utility
+    systems = _systems(material, settings.measure)
+    return make_order(name, len(material.documents), systems, probability=settings.probability, rng=seed)
+
+
+@lru_cache(maxsize=8)  # up to 40 MB each, for 200 documents and 63 systems
+def _systems(material: Material, measure: str) -> Systems | None:
+    """The rankings to compare; None where there are fewer than two. Documents outside the topic's are left out."""
+    if len(material.systems) < 2:
+        return None
+    return Systems.of(material.rankings(), len(material.documents), weight="lower" if measure == "wpref" else "none")

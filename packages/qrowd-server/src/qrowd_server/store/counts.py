@@ -1,0 +1,268 @@
+"""What a campaign's rows add up to, counted by the database: for its progress, and for how its assessors judge."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, not_, select
+
+from qrowd_server.store.schema import (
+    COMPLETED,
+    MODEL,
+    assessor,
+    assignment,
+    bad_mark,
+    document,
+    event,
+    invitation,
+    judgment,
+    preference,
+    slot,
+    topic,
+    unit,
+)
+
+HOUR = 3600.0
+ANSWERS = ("judged", "cannot_tell", "preferred", "marked_bad")  # events that hold an answer
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The numbers of everything that a campaign is made of, whether it counts or not."""
+
+    topics: int
+    documents: int
+    units: int
+    slots: int
+    assessors: int
+    judgments: int
+    preferences: int
+    bad: int  # documents marked Bad
+
+
+_TABLES = (topic, document, unit, slot, assessor, judgment, preference, bad_mark)
+
+
+def count_rows(connection: Connection, campaign_id: int) -> Counts:
+    """The numbers of topics, documents, units and answers of a campaign."""
+    queries = (select(func.count()).select_from(table).where(table.c.campaign_id == campaign_id) for table in _TABLES)
+    return Counts(*(int(connection.scalar(query) or 0) for query in queries))
+
+
+# ---- progress
+
+_WITH_ASSESSOR = assignment.join(assessor, assessor.c.id == assignment.c.assessor_id)
+_COUNTED = and_(assignment.c.counts, assessor.c.excluded.is_(None))
+
+
+def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, str], int]:
+    """{(topic, arm): how many assignments it asks for}; of units in which nothing is left to judge, no further ones."""
+    columns = slot.c.topic_id, slot.c.arm
+    wanted = slot.c.campaign_id == campaign_id, func.coalesce(slot.c.assignment_id, 0) >= 0
+    query = select(*columns, func.count()).where(*wanted).group_by(*columns)
+    return {(topic_id, arm): int(n) for topic_id, arm, n in connection.execute(query)}
+
+
+def assessors_by_status(connection: Connection, campaign_id: int) -> dict[str, int]:
+    """{status: assessors}."""
+    return dict(_grouped(connection, assessor.c.status, assessor.c.campaign_id == campaign_id))
+
+
+def models(connection: Connection, campaign_id: int) -> int:
+    """How many of the assessors are language models."""
+    where = assessor.c.campaign_id == campaign_id, assessor.c.provider == MODEL
+    return connection.scalar(select(func.count()).where(*where)) or 0
+
+
+def missing_assessors(connection: Connection, campaign_id: int) -> int:
+    """How many more are needed at least: nobody gets two units of a topic, and slots are free that none may take.
+
+    Invited assessors who have not come yet count as there; excluded ones and those who ended do not. 0 before anybody
+    has come.
+    """
+    came = and_(assessor.c.campaign_id == campaign_id, assessor.c.excluded.is_(None), assessor.c.status != "ended")
+    had = select(assignment.c.topic_id, func.count()).select_from(_WITH_ASSESSOR).where(came)
+    holders = {topic_id: int(n) for topic_id, n in connection.execute(had.group_by(assignment.c.topic_id))}
+    if not holders:
+        return 0
+    names = select(assessor.c.name).where(assessor.c.campaign_id == campaign_id)
+    invited = and_(invitation.c.campaign_id == campaign_id, not_(invitation.c.revoked), invitation.c.name.not_in(names))
+    n_there = sum(
+        connection.scalar(select(func.count()).select_from(table).where(condition)) or 0
+        for table, condition in ((assessor, came), (invitation, invited))
+    )
+    free = _grouped(connection, slot.c.topic_id, slot.c.campaign_id == campaign_id, slot.c.assignment_id.is_(None))
+    return max([0, *(n - n_there + holders.get(topic_id, 0) for topic_id, n in free)])
+
+
+def assignments_by_unit(
+    connection: Connection, campaign_id: int, since: float
+) -> Iterator[tuple[int, str, bool, int, float, int]]:
+    """(unit, status, whether they count, assignments, when the first began, how many changed since `since`)."""
+    recent = case((assignment.c.updated >= since, 1), else_=0)
+    columns = assignment.c.unit_id, assignment.c.status, _COUNTED.label("counted")
+    query = select(*columns, func.count(), func.min(assignment.c.created), func.sum(recent)).select_from(_WITH_ASSESSOR)
+    for row in connection.execute(query.where(assignment.c.campaign_id == campaign_id).group_by(*columns)):
+        yield row[0], row[1], bool(row[2]), int(row[3]), row[4], int(row[5])
+
+
+def preferences_by_topic(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, bool, int]]:
+    """(topic, arm, whether they count, preferences and duplicates)."""
+    columns = assignment.c.topic_id, assignment.c.arm, _COUNTED.label("counted")
+    query = select(*columns, func.count()).select_from(_joined(preference.c.assignment_id))
+    for topic_id, arm, counted, n in connection.execute(_of(query, campaign_id).group_by(*columns)):
+        yield topic_id, arm, bool(counted), int(n)
+
+
+def judgments_of_other_units(
+    connection: Connection, campaign_id: int, partly: Collection[str] = ()
+) -> Iterator[tuple[int, str, int, bool, int]]:
+    """Judgments besides those of completed units, as (topic, arm, document, whether they count, judgments).
+
+    A completed unit has one answer to each of its documents, so its answers need not be counted one by one; "cannot
+    tell" in one is a number below 0. partly : arms whose completed units may lack answers; theirs are counted, too.
+    """
+    whole = and_(assignment.c.status == COMPLETED, assignment.c.arm.not_in(partly))
+    columns = assignment.c.topic_id, assignment.c.arm, judgment.c.document_id, _COUNTED.label("counted")
+    query = _of(select(*columns, func.count()).select_from(_joined(judgment.c.assignment_id)), campaign_id)
+    open_units = query.where(not_(whole), judgment.c.value.is_not(None)).group_by(*columns)
+    for topic_id, arm, document_id, counted, n in connection.execute(open_units):
+        yield topic_id, arm, document_id, bool(counted), int(n)
+    # A million judgments are read faster in the order they lie than by the index, which "+ 0" keeps away.
+    in_campaign: ColumnElement[bool] = judgment.c.campaign_id + 0 == campaign_id
+    none = select(judgment.c.assignment_id, judgment.c.document_id).where(in_campaign, judgment.c.value.is_(None))
+    silent = none.subquery()
+    unsaid = assignment.c.topic_id, assignment.c.arm, silent.c.document_id, _COUNTED.label("counted")
+    query = _of(select(*unsaid, func.count()).select_from(_joined(silent.c.assignment_id)), campaign_id)
+    for topic_id, arm, document_id, counted, n in connection.execute(query.where(whole).group_by(*unsaid)):
+        yield topic_id, arm, document_id, bool(counted), -int(n)
+
+
+def answers_by_hour(connection: Connection, campaign_id: int, protocols: Collection[str], since: float) -> Counter[int]:
+    """{hours since 1970: answers that count, by the hour of their last change}."""
+    hours = Counter[int]()
+    for table in dict.fromkeys(map(_table_of, protocols)):
+        hours.update(_table_by_hour(connection, campaign_id, table, since))
+    return hours
+
+
+def _table_of(protocol: str) -> Table:
+    return preference if protocol == "preference" else judgment
+
+
+def _table_by_hour(connection: Connection, campaign_id: int, table: Table, since: float) -> dict[int, int]:
+    hour = func.floor(table.c.time / HOUR).label("hour")
+    query = _of(select(hour, func.count()).select_from(_joined(table.c.assignment_id)), campaign_id)
+    query = query.where(_COUNTED, assignment.c.updated >= since, table.c.time >= since).group_by("hour")
+    if table is judgment:
+        query = query.where(judgment.c.value.is_not(None))
+    return {int(number): int(n) for number, n in connection.execute(query)}
+
+
+def last_answer(connection: Connection, campaign_id: int) -> float | None:
+    """When somebody last answered."""
+    answers = event.c.campaign_id == campaign_id, event.c.kind.in_(ANSWERS)
+    return connection.scalar(select(event.c.time).where(*answers).order_by(event.c.id.desc()).limit(1))
+
+
+# ---- by assessor
+
+
+def units_by_assessor(connection: Connection, campaign_id: int, arm: str = "") -> defaultdict[int, Counter[str]]:
+    """{assessor: {status: units}} in an arm; "" in a campaign without arms."""
+    columns = assignment.c.assessor_id, assignment.c.status
+    units: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    query = _of(select(*columns, func.count()), campaign_id).where(assignment.c.arm == arm)
+    for number, status, n in connection.execute(query.group_by(*columns)):
+        units[number][status] = int(n)
+    return units
+
+
+def completed_by_assessor(connection: Connection, campaign_id: int) -> dict[int, int]:
+    """{assessor: completed units}."""
+    where = assignment.c.campaign_id == campaign_id, assignment.c.status == COMPLETED
+    return dict(_grouped(connection, assignment.c.assessor_id, *where))
+
+
+def answers_by_assessor(connection: Connection, campaign_id: int) -> Counter[int]:
+    """{assessor: judgments, preferences and Bad marks given}, whether they count or not."""
+    answers = Counter[int]()
+    for table in (judgment, preference, bad_mark):
+        query = select(assignment.c.assessor_id, func.count()).select_from(assignment)
+        query = query.join(table, table.c.assignment_id == assignment.c.id)
+        rows = connection.execute(_of(query, campaign_id).group_by(assignment.c.assessor_id))
+        answers.update({number: int(n) for number, n in rows})
+    return answers
+
+
+def judged_documents(connection: Connection, campaign_id: int) -> int:
+    """Documents of topics with a judgment that counts."""
+    places = select(assignment.c.topic_id, judgment.c.document_id).select_from(assignment).distinct()
+    places = places.join(judgment, judgment.c.assignment_id == assignment.c.id)
+    places = places.join(assessor, assessor.c.id == assignment.c.assessor_id)
+    counted = _of(places, campaign_id).where(assignment.c.counts, assessor.c.excluded.is_(None))
+    return int(connection.execute(select(func.count()).select_from(counted.subquery())).scalar_one())
+
+
+def answer_reading(
+    connection: Connection, campaign_id: int, protocol: str, arm: str, most: int
+) -> Sequence[tuple[int, float, int]]:
+    """(assessor, seconds by the server's clock, words) of every answer in an arm.
+
+    words : of the document, between blanks, at most so many; of the shorter one of a pair, since the other may have
+        been read with the pair before.
+    """
+    start = func.replace(func.trim(func.substr(document.c.text, 1, 20 * most)), "\n", " ")
+    blanks = func.length(start) - func.length(func.replace(start, " ", ""))
+    query = select(document.c.id, blanks + 1).where(document.c.campaign_id == campaign_id)
+    words = {number: min(int(n), most) for number, n in connection.execute(query)}
+    table = _table_of(protocol)
+    documents = (table.c.left_id, table.c.right_id) if table is preference else (table.c.document_id,)
+    answers = select(assignment.c.assessor_id, table.c.seconds, *documents).select_from(assignment)
+    answers = answers.join(table, table.c.assignment_id == assignment.c.id)
+    rows = connection.execute(_of(answers, campaign_id).where(assignment.c.arm == arm))
+    return [(number, seconds, min(words[one] for one in own)) for number, seconds, *own in rows]
+
+
+def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[Any]]:
+    """(assessor, seconds by the server's clock, and by the browser's) of every answer in an arm."""
+    table = _table_of(protocol)
+    query = select(assignment.c.assessor_id, table.c.seconds, table.c.active).select_from(assignment)
+    query = query.join(table, table.c.assignment_id == assignment.c.id)
+    return connection.execute(_of(query, campaign_id).where(assignment.c.arm == arm)).all()
+
+
+def backs_and_fails(
+    connection: Connection, campaign_id: int, protocol: str, arm: str = ""
+) -> dict[int, tuple[int, int]]:
+    """{assessor: (steps back, or preferences undone; submissions that failed a check)} in an arm."""
+    if protocol == "preference":
+        units = select(unit.c.id).where(unit.c.campaign_id == campaign_id, unit.c.arm == arm)
+        undone = (
+            event.c.campaign_id == campaign_id,
+            event.c.kind == "undone",
+            event.c.late.is_(False),
+            event.c.unit_id.in_(units),
+        )
+        return {number: (n, 0) for number, n in _grouped(connection, event.c.assessor_id, *undone)}
+    backs, fails = (func.coalesce(func.sum(assignment.c.state[key].as_integer()), 0) for key in ("backs", "fails"))
+    query = _of(select(assignment.c.assessor_id, backs, fails), campaign_id).where(assignment.c.arm == arm)
+    query = query.group_by(assignment.c.assessor_id)
+    return {number: (int(a), int(b)) for number, a, b in connection.execute(query)}
+
+
+def _joined(assignment_id: ColumnElement[Any]) -> Any:
+    """Assignments with their assessors, and the table that has this column."""
+    return _WITH_ASSESSOR.join(assignment_id.table, assignment_id == assignment.c.id)
+
+
+def _of(query: Select[Any], campaign_id: int) -> Select[Any]:
+    return query.where(assignment.c.campaign_id == campaign_id)
+
+
+def _grouped(connection: Connection, column: Column[Any], *conditions: ColumnElement[bool]) -> list[tuple[Any, int]]:
+    rows = connection.execute(select(column, func.count()).where(*conditions).group_by(column))
+    return [(value, int(n)) for value, n in rows]

@@ -1,0 +1,83 @@
+"""Opening a store: a SQLite file, or a PostgreSQL database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError as UrlError
+from sqlalchemy.exc import DBAPIError
+
+from qrowd.errors import ArgumentError
+from qrowd_server.store.base import Database, GroupWriter, Store
+from qrowd_server.store.migrate import bring_up_to_date, check_version, version
+
+
+def open_store(
+    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False
+) -> Store:
+    """Open a store, and bring its tables up to date.
+
+    url : "sqlite:///relative/path", "sqlite:////absolute/path", the path of a SQLite file, or
+        "postgresql://user:password@host/database".
+    create : make the file or the tables where there are none yet.
+    read_only : only look; possible also while a server writes.
+    beside_server : write, also while a server writes to the same file; only for new rows and for what no server keeps
+        in memory, such as invitations and the status of a campaign; never to remove rows, whose numbers are used again.
+
+    Raises
+    ------
+    StoreError
+        There is no such store, another qrowd writes to this file, or a newer qrowd made it.
+
+    >>> store = open_store("judgments.db")  # doctest: +SKIP
+    >>> store.read(lambda connection: connection.scalar(select(func.count(event.c.id))))  # doctest: +SKIP
+    0
+    """
+    where = _url(url)
+    if where.get_backend_name() == "sqlite":
+        if where.database in (None, "", ":memory:"):
+            raise ArgumentError(f"{url}: a store needs a file, such as sqlite:///judgments.db")
+        from qrowd_server.store.sqlite import SqliteFile
+
+        database: Database = SqliteFile(Path(str(where.database)))
+    elif where.get_backend_name() == "postgresql":
+        from qrowd_server.store.postgres import PostgresDatabase
+
+        database = PostgresDatabase(where.set(drivername="postgresql+psycopg"))
+    else:
+        raise ArgumentError(f"{where.drivername}: stores are sqlite or postgresql")
+    database.check_place(create=create and not read_only)
+    readers, lock = database.engine(read_only=True), None
+    try:
+        with readers.connect() as connection:
+            joins = beside_server and version(connection) is not None
+            if read_only or joins or not create:
+                check_version(connection, database.name, allow_older=not read_only and not joins)
+        if read_only:
+            return Store(database, readers, None)
+        lock = None if joins else database.hold()
+        engine = database.engine(read_only=False)
+        if not joins:
+            with engine.begin() as connection:
+                connection.exec_driver_sql(database.begin)
+                bring_up_to_date(connection, database.name)
+        return Store(database, readers, GroupWriter(database, engine), lock)
+    except BaseException as error:
+        readers.dispose()
+        if lock is not None:
+            lock.close()
+        if isinstance(error, DBAPIError):
+            raise database.explain(error) from error
+        raise
+
+
+def _url(url: str | Path | URL) -> URL:
+    if isinstance(url, URL):
+        return url
+    if isinstance(url, Path) or ":/" not in url:
+        return URL.create("sqlite", database=str(url))
+    try:
+        return make_url(url.replace("postgres://", "postgresql://", 1))
+    except (UrlError, ValueError):  # the text is not repeated: there may be a password in it
+        raise ArgumentError("not the address of a store; write a path or postgresql://user:password@host/db") from None

@@ -1,0 +1,180 @@
+"""What campaigns are made of: written once, read for ever after."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import Connection, Row, Select, Table, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from qrowd_server.store.schema import campaign, document, gold, image, question, slot, topic, unit
+from qrowd_server.store.settings import get_setting, put_setting
+
+MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
+ROWS_AT_ONCE = 10_000
+DELETED = "last_deleted_campaign"
+
+
+# The columns of their tables, by name.
+CampaignRow: TypeAlias = Row[Any]
+TopicRow: TypeAlias = Any
+DocumentRow: TypeAlias = Any
+UnitRow: TypeAlias = Any
+
+
+def campaigns(connection: Connection) -> Sequence[CampaignRow]:
+    """All of them, the oldest first."""
+    return connection.execute(select(campaign).order_by(campaign.c.id)).all()
+
+
+def find_campaign(connection: Connection, which: int | str) -> CampaignRow | None:
+    """By number or by name."""
+    key = campaign.c.name if isinstance(which, str) else campaign.c.id
+    return connection.execute(select(campaign).where(key == which)).first()
+
+
+def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
+    """Write a new campaign; its number, None where its name is taken."""
+    if find_campaign(connection, row["name"]) is not None:
+        return None
+    if connection.dialect.name == "sqlite":  # which would give the number of a deleted campaign again
+        newest = connection.scalar(select(func.max(campaign.c.id))) or 0
+        row = {**row, "id": max(newest, int(get_setting(connection, DELETED) or 0)) + 1}
+    try:
+        return int(
+            connection.execute(
+                insert(campaign).values(stamp=secrets.randbits(62), **row).returning(campaign.c.id)
+            ).scalar_one()
+        )
+    except IntegrityError:  # somebody else took it at the same moment
+        return None
+
+
+def add_material(
+    connection: Connection,
+    table: Literal["topic", "document", "image", "unit", "slot", "gold"],
+    campaign_id: int,
+    rows: Iterable[Mapping[str, Any]],
+) -> None:
+    """Write rows of a campaign in this order."""
+    statement, rest = insert(MATERIAL[table]), iter(rows)
+    while part := [{"campaign_id": campaign_id, **row} for row in islice(rest, ROWS_AT_ONCE)]:
+        connection.execute(statement, part)
+
+
+def ids_by_label(connection: Connection, table: Literal["topic", "document"], campaign_id: int) -> dict[str, int]:
+    """{label: number} of a campaign's topics or documents."""
+    c = MATERIAL[table].c
+    return {row.label: row.id for row in connection.execute(select(c.label, c.id).where(c.campaign_id == campaign_id))}
+
+
+def set_campaign_status(connection: Connection, id: int, status: str, *, before: str | None = None) -> bool:
+    """running, paused, stopped or decided; whether it was set.
+
+    before : only where this is the status. Of several who do so at once, one sets it.
+    """
+    change = update(campaign).where(campaign.c.id == id).values(status=status)
+    if before is not None:
+        change = change.where(campaign.c.status == before)
+    return connection.execute(change).rowcount > 0
+
+
+def note_deleted(connection: Connection, id: int) -> None:
+    """Keep the number of a campaign that is deleted from being given again, since other processes may remember it."""
+    put_setting(connection, DELETED, str(max(id, int(get_setting(connection, DELETED) or 0))))
+
+
+def change_campaign(connection: Connection, id: int, values: Mapping[str, Any]) -> None:
+    """Write columns of a campaign; it gets another stamp, so that nobody goes on with what they remember of it."""
+    connection.execute(update(campaign).where(campaign.c.id == id).values(**values, stamp=secrets.randbits(62)))
+
+
+def change_document(connection: Connection, campaign_id: int, label: str, values: Mapping[str, Any]) -> None:
+    """Write columns of a document."""
+    which = document.c.campaign_id == campaign_id, document.c.label == label
+    connection.execute(update(document).where(*which).values(**values))
+
+
+def topic_of(connection: Connection, campaign_id: int, label: str) -> TopicRow | None:
+    """A topic by its label."""
+    query = select(topic).where(topic.c.campaign_id == campaign_id, topic.c.label == label)
+    return connection.execute(query).one_or_none()
+
+
+def document_of(connection: Connection, campaign_id: int, label: str) -> DocumentRow | None:
+    """A document by its label."""
+    query = select(document).where(document.c.campaign_id == campaign_id, document.c.label == label)
+    return connection.execute(query).one_or_none()
+
+
+def add_question(connection: Connection, campaign_id: int, content: Mapping[str, Any]) -> None:
+    """Keep what the question of a campaign is about."""
+    connection.execute(insert(question), {"campaign_id": campaign_id, "content": dict(content)})
+
+
+def find_question(connection: Connection, campaign_id: int) -> dict[str, Any] | None:
+    """What the question of a campaign is about, where it has one."""
+    return connection.scalar(select(question.c.content).where(question.c.campaign_id == campaign_id))
+
+
+def find_topic(connection: Connection, id: int) -> TopicRow | None:
+    """By number."""
+    return connection.execute(select(topic).where(topic.c.id == id)).first()
+
+
+def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
+    """All topics of a campaign."""
+    return connection.execute(_of(topic, campaign_id)).all()
+
+
+def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[DocumentRow]:
+    """By their numbers."""
+    return connection.execute(select(document).where(document.c.id.in_(list(ids)))).all()
+
+
+def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:
+    """All documents of a campaign."""
+    return connection.execute(_of(document, campaign_id))
+
+
+def find_image(connection: Connection, campaign: int, digest: str) -> tuple[str, bytes] | None:
+    """The media type and the content of an image."""
+    c = image.c
+    row = connection.execute(
+        select(c.media_type, c.content).where(c.campaign_id == campaign, c.digest == digest)
+    ).first()
+    return None if row is None else (row.media_type, row.content)
+
+
+def find_unit(connection: Connection, id: int) -> UnitRow | None:
+    """By number."""
+    return connection.execute(select(unit).where(unit.c.id == id)).first()
+
+
+def gold_of_topic(connection: Connection, topic_id: int) -> Sequence[Row[Any]]:
+    """The gold questions of a topic."""
+    return connection.execute(select(gold).where(gold.c.topic_id == topic_id).order_by(gold.c.id)).all()
+
+
+def gold_of(connection: Connection, campaign_id: int) -> Sequence[Row[Any]]:
+    """All gold questions of a campaign."""
+    return connection.execute(_of(gold, campaign_id)).all()
+
+
+def units_of(connection: Connection, campaign_id: int) -> Iterable[UnitRow]:
+    """All units of a campaign."""
+    return connection.execute(_of(unit, campaign_id))
+
+
+def unit_places(connection: Connection, unit_ids: Iterable[int]) -> dict[int, tuple[str, str, int]]:
+    """{unit: (label of its topic, title of its topic, number of the unit in it)}."""
+    query = select(unit.c.id, topic.c.label, topic.c.title, unit.c.number).join(topic, topic.c.id == unit.c.topic_id)
+    rows = connection.execute(query.where(unit.c.id.in_(list(unit_ids))))
+    return {id: (label, title, number) for id, label, title, number in rows}
+
+
+def _of(table: Table, campaign_id: int) -> Select[Any]:
+    return select(table).where(table.c.campaign_id == campaign_id).order_by(table.c.id)

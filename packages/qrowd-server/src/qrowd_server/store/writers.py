@@ -1,0 +1,179 @@
+"""Exported rows as files, piece by piece: every writer is a generator of bytes.
+
+json_lines, csv, parquet     tables, which read_judgments and read_preferences read
+qrels                        `topic 0 document value`, or the assessor in place of the 0
+prefs                        `topic assessor subgroup document level`, as trec_eval's prefs measures read them
+"""
+
+from __future__ import annotations
+
+import csv as csv_module
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO, StringIO
+from itertools import groupby, islice
+from json import JSONEncoder
+from typing import Any
+
+from qrowd.errors import ArgumentError
+from qrowd.trec import checked_label, qrels_line
+from qrowd_server.store.export import JUDGMENTS, PREFERENCES, Tuple
+
+ROWS = 1000  # in a piece
+ROWS_OF_PARQUET = 50_000  # in a row group
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell starts that a spreadsheet would work out
+NUMBERS = {"value", "seconds", "time", "active", "started", "ended", "confidence", "understanding"}
+NUMBERS |= {"accuracy", "accuracy_low", "accuracy_high", "bonus"}
+WHOLE = {"order", "strength", "first", "visits", "revisions", "assignment", "id"}
+WHOLE |= {"right", "units", "gold_answers", "gold_right"}
+WHOLE |= {"documents", "answers", "session", "backs", "fails", "wrong", "looked_up", "position"}
+TRUTHS = {"counted", "counts", "late"}
+
+
+def json_lines(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
+    """One JSON object a line."""
+    encode = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+    for piece in _pieces(rows, ROWS):
+        yield ("\n".join([encode(dict(zip(columns, row, strict=True))) for row in piece]) + "\n").encode()
+
+
+def csv(columns: Sequence[str], rows: Iterable[Tuple], *, for_spreadsheets: bool = False) -> Iterator[bytes]:
+    """Comma-separated, the first line names the columns.
+
+    for_spreadsheets : a text that begins with = + - @ tab or return gets an apostrophe before it, so that no program
+        takes it for a formula. Such a file is to look at: read back, those texts keep the apostrophe.
+    """
+    text = StringIO(newline="")
+    write = csv_module.writer(text, lineterminator="\r\n")  # or a cell with a lone return would not be quoted
+    write.writerow(columns)
+    for piece in _pieces(rows, ROWS):
+        write.writerows([_harmless(row) for row in piece] if for_spreadsheets else piece)
+        yield text.getvalue().encode()
+        text.seek(0)
+        text.truncate()
+    if text.tell():  # no rows, only the names
+        yield text.getvalue().encode()
+
+
+def parquet(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
+    """Parquet, which needs pyarrow (`pip install 'qrowd[tables]'`)."""
+    try:
+        import pyarrow
+        from pyarrow import parquet as files
+    except ImportError:
+        raise ArgumentError("writing Parquet needs pyarrow; pip install 'qrowd[tables]'") from None
+
+    def kind(name: str) -> Any:
+        if name in TRUTHS:
+            return pyarrow.bool_()
+        return pyarrow.float64() if name in NUMBERS else pyarrow.int64() if name in WHOLE else pyarrow.string()
+
+    schema = pyarrow.schema([(name, kind(name)) for name in columns])
+    sink = _Sink()
+    with files.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for piece in _pieces(rows, ROWS_OF_PARQUET):
+            cells = zip(*piece, strict=True)
+            arrays = [pyarrow.array(column, field.type) for column, field in zip(cells, schema, strict=True)]
+            writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+            if part := sink.taken():
+                yield part
+    yield sink.taken()
+
+
+def qrels(columns: Sequence[str], rows: Iterable[Tuple], *, assessor_in_column: bool = False) -> Iterator[bytes]:
+    """Judgments as qrels lines; column 2 is 0, or the assessor.
+
+    Raises
+    ------
+    ArgumentError
+        A label that the format cannot hold, such as one with a blank.
+    """
+    at = [_place(columns, name, JUDGMENTS) for name in ("topic", "document", "assessor", "value")]
+    for piece in _pieces(rows, ROWS):
+        lines = []
+        for row in piece:
+            label, name, who, value = (row[i] for i in at)
+            if value is None:
+                raise ArgumentError(
+                    f"topic {label!r}, document {name!r}: qrels cannot hold 'cannot tell'; write a table"
+                )
+            second = checked_label(who) if assessor_in_column else "0"
+            lines.append(qrels_line(checked_label(label, first=True), second, checked_label(name), value))
+        yield "".join(lines).encode()
+
+
+def prefs(columns: Sequence[str], rows: Iterable[Tuple], *, definitely: bool = False) -> Iterator[bytes]:
+    """Preferences as trec_eval's prefs lines, a subgroup for each: 2 the preferred document, 1 the other, 0 a Bad one.
+
+    definitely : write definite preferences like others; the format knows no strength.
+
+    Raises
+    ------
+    ArgumentError
+        What the format cannot hold: a definite preference, a preference for a document marked as Bad, a label with a
+        blank.
+    """
+    at = [_place(columns, name, PREFERENCES) for name in ("topic", "assessor", "preferred", "other", "strength")]
+    preferences = (tuple(row[i] for i in at) for row in rows)
+    number = 0
+    for (label, who), group in groupby(preferences, key=lambda row: row[:2]):  # the rows of an assessor stand together
+        mine = list(group)
+        bad = {other for _, _, preferred, other, _ in mine if preferred is None}
+        start = f"{checked_label(label, first=True)} {checked_label(who)}"
+        lines, compared = [], set()
+        for _, _, preferred, other, strength in mine:
+            if preferred is None:
+                continue
+            if preferred in bad or (strength == 2 and not definitely):
+                what = "a preference for a document marked as Bad" if preferred in bad else "a definite preference"
+                where = f"topic {label!r}, assessor {who!r}, document {preferred!r}"
+                raise ArgumentError(f"{where}: prefs cannot hold {what}; write a table instead")
+            number += 1
+            compared.add(other)
+            lines.append(f"{start} {number} {checked_label(preferred)} 2\n")
+            lines.append(f"{start} {number} {checked_label(other)} {0 if other in bad else 1}\n")
+        for name in sorted(bad - compared):
+            number += 1
+            lines.append(f"{start} {number} {checked_label(name)} 0\n")
+        yield "".join(lines).encode()
+
+
+class _Sink(BytesIO):
+    """Where pyarrow writes to; what was taken is kept no longer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before = 0
+
+    def tell(self) -> int:
+        return self._before + super().tell()
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:  # pyarrow closes it before the last part was taken
+        pass
+
+    def taken(self) -> bytes:
+        part = self.getvalue()
+        self._before += len(part)
+        self.seek(0)
+        self.truncate()
+        return part
+
+
+def _pieces(rows: Iterable[Tuple], size: int) -> Iterator[list[Tuple]]:
+    rows = iter(rows)
+    while piece := list(islice(rows, size)):
+        yield piece
+
+
+def _harmless(row: Tuple) -> Tuple:
+    return tuple("'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row)
+
+
+def _place(columns: Sequence[str], name: str, names: Sequence[str]) -> int:
+    if name not in columns:
+        raise ArgumentError(
+            f"columns: no {name!r} among {', '.join(columns)}; this format needs {', '.join(names[:5])}"
+        )
+    return list(columns).index(name)

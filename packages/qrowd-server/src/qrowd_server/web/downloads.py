@@ -1,0 +1,98 @@
+"""Files that are made while they are sent: in another thread, from one moment of the store, a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from threading import BoundedSemaphore, Lock
+from typing import Any
+
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from qrowd_server.campaigns.adjudication import Adjudicated
+from qrowd_server.campaigns.exports import file_of
+from qrowd_server.store.base import Store
+from qrowd_server.web.problems import Problem
+
+AT_ONCE = 4  # each holds a connection for as long as it takes, and pages need some too
+
+
+DOWNLOADS = BoundedSemaphore(AT_ONCE)
+
+
+class Chunks:
+    """The chunks of a generator that several threads advance in turn."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks: Any = chunks
+        self._turn = Lock()
+        self._open = True
+
+    def next(self) -> bytes | None:
+        """The next chunk; None after the last."""
+        with self._turn:
+            return next(self._chunks, None) if self._open else None
+
+    async def after(self, chunk: bytes | None) -> AsyncIterator[bytes]:
+        """This chunk and all that follow."""
+        while chunk is not None:
+            yield chunk
+            chunk = await asyncio.to_thread(self.next)
+
+    def close(self) -> None:
+        """Give the connection back to the store."""
+        with self._turn:
+            if self._open:
+                self._open = False
+                self._chunks.close()
+                DOWNLOADS.release()
+
+
+class Download(StreamingResponse):
+    """Chunks on their way; whatever happens, their connection is given back."""
+
+    def __init__(self, chunks: Chunks, first: bytes | None, media_type: str, name: str) -> None:
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        super().__init__(chunks.after(first), media_type=media_type, headers=headers)
+        self.chunks = chunks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await asyncio.shield(asyncio.to_thread(self.chunks.close))
+
+
+async def download(
+    store: Store,
+    campaign: str,
+    what: str,
+    format: str,
+    *,
+    everything: bool = False,
+    adjudicated: Adjudicated = "without",
+    names: bool = False,
+) -> Response:
+    """A file of a campaign, as `qrowd_server.campaigns.exports.export_rows` writes it.
+
+    Raises
+    ------
+    ArgumentError
+        What cannot be written, before anything is sent.
+    Problem
+        503: too many files are being made.
+    """
+    file = file_of(campaign, what, format, everything=everything, names=names, adjudicated=adjudicated)
+    if not DOWNLOADS.acquire(blocking=False):
+        raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
+    chunks = Chunks(store.stream(file.write))
+    try:
+        if file.refuses:  # in the middle of a file it would be too late
+            await asyncio.to_thread(deque, store.stream(file.write), 0)
+        first = await asyncio.to_thread(chunks.next)
+        return Download(chunks, first, file.media_type, file.name)
+    except BaseException:
+        chunks.close()
+        raise

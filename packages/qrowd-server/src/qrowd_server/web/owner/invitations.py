@@ -1,0 +1,185 @@
+"""Invitations and payment of assessors: links, the address for a panel, payment codes.
+
+GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, another, revoke, open, close
+GET  /owner/c/{campaign}/panel          the address to paste
+GET  /owner/c/{campaign}/payment        codes, and the assessor of one: ?code=
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hmac import compare_digest
+
+from sqlalchemy import Connection
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.membership import record
+from qrowd_server.campaigns.state import read_settings
+from qrowd_server.protocols.events import Event
+from qrowd_server.store import invitations as stored
+from qrowd_server.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
+from qrowd_server.store.schema import PERSON
+from qrowd_server.store.state import assessors_of
+from qrowd_server.web.forms import Form, query_of
+from qrowd_server.web.owner.assessors import quality_of
+from qrowd_server.web.owner.context import OwnerContext, choose_one, form, page
+from qrowd_server.web.payment import as_code, payment_code
+from qrowd_server.web.server import DAY
+
+MOST = 1000  # links at once
+NAME = re.compile(r"[^\s\x00-\x1f\x7f]{1,100}")
+NUMBERED = re.compile(r"a([0-9]{1,9})")
+
+
+# ---- links
+
+
+def invite_new(connection: Connection, campaign_id: int, names: Sequence[str], at: float) -> list[tuple[str, str]]:
+    """(name, token) of a new link for each name; a name that has a good link is refused."""
+    return invite_all(connection, campaign_id, names, at, remedy="make a further link for them in the table below")
+
+
+def invite_some(connection: Connection, campaign_id: int, n: int, at: float) -> list[tuple[str, str]]:
+    """Links for n further assessors without names, called a1, a2 ..."""
+    names = [one.name for one in stored.invitations(connection, campaign_id)]
+    names += [one.name for one in assessors_of(connection, campaign_id)]
+    numbers = [int(match[1]) for name in names if (match := NUMBERED.fullmatch(name))]
+    first = max(numbers, default=0) + 1
+    return invite_new(connection, campaign_id, [f"a{number}" for number in range(first, first + n)], at)
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a text, one a line."""
+    names = [line.strip() for line in text.split("\n") if line.strip()]
+    if not names:
+        raise ArgumentError("names: write one a line")
+    if len(names) > MOST:
+        raise ArgumentError(f"names: {len(names)} are more than {MOST} at once; send them in parts")
+    for name in names:
+        if not NAME.fullmatch(name):
+            raise ArgumentError(f"name {name[:40]!r}: give 1 to 100 characters without blanks")
+        if names.count(name) > 1:
+            raise ArgumentError(f"name {name!r} is there twice; remove one")
+    return names
+
+
+def number_in(text: str, name: str = "number", most: int | None = MOST) -> int:
+    """A whole number from 1, such as how many links."""
+    if not re.fullmatch(r"[0-9]{1,9}", text.strip(), re.ASCII) or not 1 <= int(text) <= (most or 10**9):
+        if most is None:
+            raise ArgumentError(f"{name}: give a whole number from 1")
+        raise ArgumentError(f"{name}: give a whole number from 1 to {most}")
+    return int(text)
+
+
+async def invitations(context: OwnerContext, new: Sequence[tuple[str, str]] = (), opened: str = "") -> Response:
+    """The invitations. new : (name, token) of links, opened : token of a sign-up link, just made."""
+    number, base = context.campaign.id, context.server.settings.base_url.rstrip("/")
+    rows = await context.read(lambda connection: stored.invitations(connection, number))
+    sign_ups = await context.read(lambda connection: stored.sign_ups(connection, number))
+    links = [(name, f"{base}/join/{token}") for name, token in new]
+    sign_up_link = f"{base}/sign-up/{opened}" if opened else ""
+    return context.render(
+        "invitations", tab="invitations", rows=rows, links=links, sign_ups=sign_ups, sign_up_link=sign_up_link
+    )
+
+
+async def send_invitations(context: OwnerContext, fields: Form) -> Response:
+    """Make links, which are shown in the answer and never again; or revoke one."""
+    number, at, name = context.campaign.id, context.server.clock(), fields.get("name", "")
+    write = context.server.store.write_async
+    new: list[tuple[str, str]] = []
+    match fields.get("do", ""):
+        case "number":
+            n = number_in(fields.get("number", ""))
+            new = await write(lambda connection: invite_some(connection, number, n, at))
+        case "names":
+            names = names_in(fields.get("names", ""))
+            new = await write(lambda connection: invite_new(connection, number, names, at))
+        case "another":
+            new = [(name, await write(lambda connection: another_link(connection, number, name, at)))]
+        case "revoke":
+            await write(lambda connection: revoke_invitation(connection, number, name))
+        case "open":
+            most, days = number_in(fields.get("most", ""), "most"), number_in(fields.get("days", ""), "days")
+            by = context.owner.name
+            opened = await write(lambda connection: open_sign_up(connection, number, most, days, at, by))
+            return await invitations(context, opened=opened)
+        case "close":
+            link, by = number_in(fields.get("link", ""), "link", None), context.owner.name
+            await write(lambda connection: end_sign_up(connection, number, link, at, by))
+        case other:
+            raise choose_one("do", other, "number", "names", "another", "revoke", "open", "close")
+    if new:
+        n, by = len(new), context.owner.name
+        await write(lambda connection: record(connection, number, Event("invited", {"n": n}), at, by))
+    return await invitations(context, new)
+
+
+def open_sign_up(connection: Connection, campaign_id: int, most: int, days: int, at: float, account: str) -> str:
+    """The token of a new sign-up link."""
+    expires = at + days * DAY
+    token = add_sign_up(connection, campaign_id, most, expires, at)
+    record(connection, campaign_id, Event("sign_up_opened", {"most": most, "expires": expires}), at, account)
+    return token
+
+
+def end_sign_up(connection: Connection, campaign_id: int, number: int, at: float, account: str) -> None:
+    """Close a sign-up link of the campaign; once it is closed, nothing happens."""
+    n = next((one.n for one in stored.sign_ups(connection, campaign_id) if one.id == number), 0)
+    if close_sign_up(connection, campaign_id, number, at):
+        record(connection, campaign_id, Event("sign_up_closed", {"n": n}), at, account)
+
+
+def another_link(connection: Connection, campaign_id: int, name: str, at: float) -> str:
+    """A further link for somebody who is invited; the earlier ones stay good until they are revoked."""
+    if name not in {one.name for one in stored.invitations(connection, campaign_id)}:
+        raise ArgumentError(f"{name[:40]!r} is not invited; write the name above")
+    return invite(connection, campaign_id, name, at)
+
+
+# ---- the panel
+
+
+async def panel(context: OwnerContext) -> Response:
+    """The address to paste into the panel, and the codes and links that lead back to it."""
+    table, address, has_key = read_settings(context.campaign).panel, "", False
+    if table is not None:
+        parameters = [(table.parameter, "ID"), (table.submission, "SUBMISSION")]
+        parameters.append(("signature" if table.secret_env else "", "SIGNATURE"))
+        query = "&".join(f"{name}={value}" for name, value in parameters if name)
+        address = f"{context.server.settings.base_url.rstrip('/')}/panel/{context.campaign.name}?{query}"
+        has_key = bool(context.server.settings.environ.get(table.secret_env))
+    return context.render("panel", tab="panel", panel=table, address=address, has_key=has_key)
+
+
+# ---- payment
+
+
+async def payment(context: OwnerContext) -> Response:
+    """Every person who completed a unit, with their code; and the assessor of a code that was typed."""
+    q = await quality_of(context)
+    secret, name = context.server.settings.secret, context.campaign.name
+    rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed and one.kind == PERSON]
+    typed = query_of(context.request).get("code", "")
+    code = as_code(typed)
+    owner = next((one for one, own in rows if compare_digest(own, code)), None) if code else None
+    gold = read_settings(context.campaign).gold
+    of_gold = {
+        "has_gold": gold is not None,
+        "has_bonus": gold is not None and bool(gold.bonus),
+        "bonus": () if gold is None else gold.bonus,
+        "min_answers": 0 if gold is None else gold.min_answers,
+    }
+    return context.render("payment", tab="payment", rows=rows, asked=typed.strip(), owner_of_code=owner, **of_gold)
+
+
+ROUTES: list[BaseRoute] = [
+    page("/owner/c/{campaign}/invitations", invitations),
+    form("/owner/c/{campaign}/invitations", send_invitations, invitations),
+    page("/owner/c/{campaign}/panel", panel),
+    page("/owner/c/{campaign}/payment", payment),
+]

@@ -1,0 +1,329 @@
+"""What all routes share: the identity of visitors by their sessions, tokens of forms, and rate limits.
+
+A browser holds a random id in a cookie; the store holds its hash, whose it is, and the token that its forms carry.
+The assessor of a session never changes, so it is remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+
+from qrowd_server.campaigns.campaign_reader import Bounded
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.pages import Page
+from qrowd_server.store.base import Store, StoreError
+from qrowd_server.store.materials import CampaignRow, find_campaign, find_image
+from qrowd_server.store.sessions import Kind, Session, close_session, find_session, note_use, renew
+from qrowd_server.store.state import find_assessor
+from qrowd_server.translatable import N_
+from qrowd_server.web.addresses import with_addresses
+from qrowd_server.web.forms import Form, read_form, token_of
+from qrowd_server.web.languages import CAMPAIGN_LANGUAGE
+from qrowd_server.web.logs import WHO
+from qrowd_server.web.problems import Problem, invalid_token, not_found, not_signed_in
+from qrowd_server.web.rendering import takes_long
+from qrowd_server.web.security import ServerSettings, Signer, check_origin, same
+
+ASSESSOR: Kind = "assessor"
+FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it was shown
+MINUTE = 60.0
+DAY = 86400.0
+REMEMBERED = 50_000  # assessors, and sessions
+
+
+class Limiter:
+    """At most `n` requests in any minute, for each key; each process counts for itself.
+
+    Crowd workers share addresses, so requests are counted by assessor. A refused request is not counted.
+    clock : seconds from anywhere, never going back.
+    """
+
+    def __init__(self, n: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.n, self.clock = n, clock
+        self._times: dict[Hashable, deque[float]] = {}
+        self._swept = clock()
+
+    def take(self, key: Hashable) -> float:
+        """Count one more and return 0; or count nothing and return the seconds until one more is possible."""
+        now = self.clock()
+        if now - self._swept > MINUTE:
+            self._times = {key: times for key, times in self._times.items() if now - times[-1] < MINUTE}
+            self._swept = now
+        times = self._times.setdefault(key, deque(maxlen=self.n))
+        if len(times) == self.n and now - times[0] < MINUTE:
+            return MINUTE - (now - times[0])
+        times.append(now)
+        return 0.0
+
+    def check(self, key: Hashable) -> None:
+        """Count one more; a Problem (429) where it comes too soon."""
+        if (wait := self.take(key)) > 0:
+            message = N_("You are sending answers too fast. This answer is still here: send it again in a moment.")
+            raise Problem(429, "too_fast", message, retry_after=int(wait) + 1)
+
+    def __len__(self) -> int:
+        """How many keys are remembered."""
+        return len(self._times)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A signed-in assessor, and how their pages are reached.
+
+    external : the id on the platform they come from. csrf : the token of their forms. base : the address of their
+    pages. language : of the campaign; "" for the browser's.
+    """
+
+    assessor: int
+    campaign: str
+    provider: str
+    external: str
+    csrf: str = field(repr=False)
+    base: str
+    language: str = ""
+
+
+@dataclass
+class Server:
+    """All that routes share; at `request.app.state.server`."""
+
+    service: JudgingService
+    store: Store
+    rendering: Any  # the module qrowd_server.web.rendering, or what stands in for it
+    settings: ServerSettings
+    clock: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic  # for durations: it never goes back
+    signer: Signer = field(init=False)
+    origins: frozenset[str] = field(init=False)
+    judging: Limiter = field(init=False)
+    drafting: Limiter = field(init=False)
+    _binding: str = field(init=False)
+    _drawing: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "draws pages"))
+    _assessors: Bounded[int, Identity] = field(default_factory=lambda: Bounded(REMEMBERED))
+    _sessions: Bounded[str, tuple[Session, float]] = field(default_factory=lambda: Bounded(REMEMBERED))
+
+    def __post_init__(self) -> None:
+        """Make what follows from the settings."""
+        self.signer, self.origins = Signer(self.settings.secret), self.settings.origins
+        self._binding = "__Host-" if self.settings.https else ""
+        self.judging = Limiter(self.settings.judgments_per_minute, clock=self.monotonic)
+        self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.monotonic)
+
+    async def identity(self, request: Request) -> Identity:
+        """The assessor whose session the request's cookie names; a Problem (403) without one."""
+        identity = await self.identity_or_none(request)
+        if identity is None:
+            raise not_signed_in()
+        return identity
+
+    async def identity_or_none(self, request: Request) -> Identity | None:
+        """The assessor whose session the request's cookie names, if any."""
+        session = await self.session(request, ASSESSOR)
+        if session is None:
+            return None
+        identity = await self.find_identity(session.subject_id, session.csrf)
+        request.scope[CAMPAIGN_LANGUAGE] = "" if identity is None else identity.language
+        return identity
+
+    async def find_identity(self, assessor: int, csrf: str) -> Identity | None:
+        """The assessor of that number."""
+        identity = self._assessors.get(assessor)
+        if identity is None:
+
+            def work(connection: Connection) -> tuple[str, str, str, str] | None:
+                row = find_assessor(connection, assessor)
+                campaign = None if row is None else find_campaign(connection, row[0].campaign_id)
+                if row is None or campaign is None:
+                    return None
+                language = campaign.settings.get("language", "")
+                return campaign.name, row[0].provider, row[0].external_id, language
+
+            names = await self.store.read_async(work)
+            if names is None:
+                return None
+            campaign, provider, external, language = names
+            base = f"/c/{quote(campaign)}"
+            identity = Identity(assessor, campaign, provider, external, csrf, base, language=language)
+        elif identity.csrf == csrf:
+            return identity
+        else:  # another session of the same assessor
+            identity = replace(identity, csrf=csrf)
+        self._assessors[assessor] = identity
+        return identity
+
+    async def campaign(self, name: str) -> CampaignRow:
+        """The campaign of that name; a Problem (404) without one."""
+        row = None
+        if len(name) <= 200 and "\x00" not in name:
+            row = await self.store.read_async(lambda connection: find_campaign(connection, name))
+        if row is None:
+            raise not_found()
+        return row
+
+    # ---- pages
+
+    async def draw(self, page: Page, *, whole: bool, **options: Any) -> str:
+        """The page, or its `<main>`; other requests go on while a long one is drawn. options : of `render_main`."""
+        render = self.rendering.render_page if whole else self.rendering.render_main
+        if takes_long(page):
+            return await self._drawn_beside(partial(render, page, **options))
+        return str(render(page, **options))
+
+    async def draw_guidelines(self, page: Page, **options: Any) -> str:
+        """The page of the guidelines; other requests go on meanwhile. options : of `render_guidelines`."""
+        return await self._drawn_beside(partial(self.rendering.render_guidelines, page, **options))
+
+    async def _drawn_beside(self, draw: Callable[[], Any]) -> str:
+        """Draw in a thread, one page at a time: of several threads each would wait for the others, and so would
+        everybody's answers.
+        """
+        return str(await asyncio.get_running_loop().run_in_executor(self._drawing, draw))
+
+    # ---- what documents show beside their text
+
+    def with_image_addresses(self, page: Page) -> Page:
+        """The page with a signed address in place of each image, and of all else that it shows at one."""
+        expires = (self.clock() // DAY + 2) * DAY
+
+        def sign(purpose: str, digest: str) -> str:
+            return self.signer.sign(purpose, {"c": page.campaign, "i": digest}, expires)
+
+        return with_addresses(page, sign)
+
+    async def content(self, purpose: str, token: str) -> tuple[str, str, bytes]:
+        """The digest, media type and content of an address; a Problem (404) for one that is not ours any more."""
+        fields = self.signer.open(purpose, token, self.clock())
+        if fields is None:
+            raise not_found()
+        row, digest = await self.campaign(fields["c"]), str(fields["i"])
+        image = await self.store.read_async(lambda connection: find_image(connection, row.id, digest))
+        if image is None:
+            raise not_found()
+        return digest, *image
+
+    def campaign_of_address(self, purpose: str, token: str) -> str:
+        """The campaign of an address; a Problem (404) for one that is not ours any more."""
+        fields = self.signer.open(purpose, token, self.clock())
+        if fields is None:
+            raise not_found()
+        return str(fields["c"])
+
+    # ---- forms of visitors without a session
+
+    def form_token(self, purpose: str, content: Mapping[str, Any], seconds: float = FORM_SECONDS) -> str:
+        """A signed token for a form, good for that long."""
+        return self.signer.sign(purpose, content, self.clock() + seconds)
+
+    def read_form_token(self, purpose: str, token: str) -> dict[str, Any]:
+        """The content of such a token; a Problem (403) where it is not ours, for another purpose, or too old."""
+        content = self.signer.open(purpose, token, self.clock())
+        if content is None:
+            raise invalid_token()
+        return content
+
+    async def read_form(self, request: Request, purpose: str) -> tuple[Form, dict[str, Any]]:
+        """The fields of a form that came from our own pages, and the content of its signed token."""
+        self.check_origin(request)
+        form = await read_form(request)
+        return form, self.read_form_token(purpose, token_of(form, "csrf"))
+
+    async def read_session_form(self, request: Request, csrf: str) -> Form:
+        """The fields of a form, which carries this token of its session."""
+        form = await read_form(request)
+        if not same(token_of(form, "csrf"), csrf):
+            raise invalid_token()
+        return form
+
+    def check_origin(self, request: Request) -> None:
+        """Refuse a POST from elsewhere."""
+        check_origin(request.headers, self.origins)
+
+    # ---- sessions
+
+    async def session(self, request: Request, kind: Kind) -> Session | None:
+        """The session of that kind that the request's cookie names, if any.
+
+        The store's word is believed for `session_seconds`, but one that this process ended is over at once.
+        """
+        cookie, at = self._cookie(request, kind), self.clock()
+        if not cookie:
+            return None
+        recent = self._sessions.get(cookie)
+        if recent is not None and 0 <= at - recent[1] < self.settings.session_seconds:
+            return self._noted(request, recent[0], kind)
+        session = await self.store.read_async(lambda connection: find_session(connection, cookie, at))
+        if session is None:
+            self._sessions.pop(cookie, None)
+            return None
+        if session.worth_noting(at):
+            with suppress(StoreError):  # a full disk is no reason to show nothing
+                await self.store.write_async(lambda connection: note_use(connection, cookie, at))
+        self._sessions[cookie] = session, at
+        return self._noted(request, session, kind)
+
+    async def begin(self, request: Request, response: Response, kind: Kind, subject: int) -> str:
+        """A new session in the response's cookie; the one that the request came with ends. The token of its forms."""
+        old, at = self._cookie(request, kind), self.clock()
+        cookie, csrf = await self.store.write_async(lambda c: renew(c, old or None, kind, subject, at))
+        self._sessions.pop(old, None)
+        # For this host only, out of reach of scripts, not sent along from other sites.
+        response.set_cookie(self.cookie_name(kind), cookie, **self.cookie_attributes())
+        return csrf
+
+    async def end(self, request: Request, response: Response, kind: Kind = ASSESSOR) -> None:
+        """The session that the request came with is over, here and in the browser."""
+        if cookie := self._cookie(request, kind):
+            await self.store.write_async(lambda connection: close_session(connection, cookie))
+            self._sessions.pop(cookie, None)
+        response.delete_cookie(self.cookie_name(kind), **self.cookie_attributes())
+
+    def _noted(self, request: Request, session: Session, kind: Kind) -> Session | None:
+        """The session, if it is of that kind; the log of the request says whose."""
+        if session.kind != kind:
+            return None
+        request.scope[WHO] = f"{kind}:{session.subject_id}"
+        return session
+
+    async def forget_person(self, assessor: int) -> None:
+        """After a person was deleted: nothing of them stays in memory."""
+        self._assessors.pop(assessor, None)
+        self.forget(ASSESSOR, assessor)
+
+    def forget(self, kind: Kind, subject: int) -> None:
+        """Ask the store again about a subject, such as after sessions of the same name were closed."""
+        for cookie, (session, _) in list(self._sessions.items()):
+            if (session.kind, session.subject_id) == (kind, subject):
+                del self._sessions[cookie]
+
+    def cookie_name(self, kind: str) -> str:
+        """One cookie for judging and one for owning, so that a person can do both; bound to the host by https."""
+        name = "qrowd" if kind == ASSESSOR else f"qrowd-{kind}"
+        return self._binding + name
+
+    def cookie_attributes(self) -> dict[str, Any]:
+        """Of every cookie: over https where we are, out of reach of scripts and other sites."""
+        return {"path": "/", "secure": self.settings.https, "httponly": True, "samesite": "lax"}
+
+    def _cookie(self, request: Request, kind: Kind) -> str:
+        """The cookie that the browser sent, "" for none that could be ours."""
+        cookie = request.cookies.get(self.cookie_name(kind), "")
+        return cookie if cookie.isascii() and len(cookie) <= 200 else ""
+
+
+def server_of(request: HTTPConnection) -> Server:
+    """What the routes share."""
+    server: Server = request.app.state.server
+    return server

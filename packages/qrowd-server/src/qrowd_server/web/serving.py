@@ -1,0 +1,149 @@
+"""From a database's address to a running server."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from secrets import token_bytes
+from socket import AI_PASSIVE, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, getaddrinfo, socket
+from typing import Any
+
+from starlette.applications import Starlette
+
+from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.question import look_for_ever
+from qrowd_server.store.base import Store
+from qrowd_server.store.sessions import purge
+from qrowd_server.store.settings import secret
+from qrowd_server.web import api, owner
+from qrowd_server.web.app import make_app
+from qrowd_server.web.keeping import keep
+from qrowd_server.web.logs import LogLevel, set_up_logs
+from qrowd_server.web.owner.oidc import oidc_settings
+from qrowd_server.web.security import ServerSettings
+
+SWITCH = 0.001  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
+GARBAGE = (20_000, 20, 50)  # objects, and rounds, after which garbage is searched for
+
+
+@dataclass(frozen=True)
+class Serving:
+    """The settings of a server process; `check` refuses wrong ones before anything is opened or shown.
+
+    database : of the store. base_url : the address as browsers know it. trusted_hosts, trusted_proxies : as in
+    `ServerSettings`. per_minute :
+    judgments of one assessor. log_level : as in `set_up_logs`.
+    retention_days : for campaigns that do not say how long names are kept after their end; None for ever.
+    """
+
+    database: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    base_url: str = "http://127.0.0.1:8000"
+    trusted_hosts: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
+    per_minute: int = 60
+    secret: str = field(default="", repr=False)  # hexadecimal; "" for the one that the store holds
+    log_level: LogLevel = "info"
+    retention_days: float | None = None
+
+    def settings(self, secret: bytes) -> ServerSettings:
+        """The settings of the application."""
+        return ServerSettings(
+            base_url=self.base_url,
+            secret=secret,
+            trusted_hosts=self.trusted_hosts,
+            trusted_proxies=self.trusted_proxies,
+            judgments_per_minute=self.per_minute,
+        )
+
+    def check(self) -> None:
+        """Refuse wrong settings, and a port that is taken.
+
+        Raises
+        ------
+        ArgumentError
+            What is wrong, in one line.
+        """
+        try:
+            secret = bytes.fromhex(self.secret) if self.secret else token_bytes(32)
+        except ValueError:
+            raise ArgumentError(
+                "secret: expected 64 or more hexadecimal digits; `openssl rand -hex 32` makes them"
+            ) from None
+        oidc_settings(self.settings(secret).environ)
+        try:
+            found = getaddrinfo(self.host, self.port, type=SOCK_STREAM, flags=AI_PASSIVE)
+            family, kind, protocol, _, address = found[0]
+            with socket(family, kind, protocol) as one:
+                if os.name == "posix":
+                    one.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+                one.bind(address)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise ArgumentError(f"--host {self.host} --port {self.port}: {reason}; name others") from None
+
+
+def make_server(serving: Serving, store: Store) -> Starlette:
+    """The whole application over a store, which is closed when the server stops."""
+    settings = serving.settings(bytes.fromhex(serving.secret) if serving.secret else store.write(secret))
+    service = JudgingService(store)
+    service.retention_days = serving.retention_days
+    app = make_app(
+        service,
+        store,
+        settings=settings,
+        routes=[*owner.ROUTES, *api.ROUTES],
+        large={**owner.LARGE, **api.LARGE},
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
+        questions = asyncio.create_task(look_for_ever(store, app.state.server.clock))
+        keeping = asyncio.create_task(keep(store, app.state.server.clock, serving.retention_days))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            questions.cancel()
+            store.close()
+
+    app.router.lifespan_context = lifespan
+    return app
+
+
+def _without_pauses() -> None:
+    """Settings of Python for a process that answers many requests: threads take turns often, and the search for garbage
+    passes over what stays, such as all modules, which took up to .4 seconds.
+    """
+    sys.setswitchinterval(SWITCH)
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
+
+
+def serve(serving: Serving, store: Store) -> None:
+    """Serve until interrupted; what was acknowledged by then is safe."""
+    import uvicorn
+
+    options: dict[str, Any] = {
+        "host": serving.host,
+        "port": serving.port,
+        "ws": "none",
+        "log_config": None,  # ours takes its records, too
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "timeout_keep_alive": 75,  # assessors read for a while between two answers
+        "timeout_graceful_shutdown": 10,
+        "proxy_headers": False,  # the application reads them itself, and only from proxies it trusts
+    }
+    set_up_logs(serving.log_level)
+    _without_pauses()
+    uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()

@@ -1,0 +1,279 @@
+"""What the pages say: what happened, what is safe, what to do next. Texts that several pages, or the script, need.
+
+All are English texts for the catalogues (`N_`, `Message`); a page says them in its own language.
+"""
+
+from __future__ import annotations
+
+from time import time
+from typing import Final
+
+from qrowd_server.campaigns.pages import Page
+from qrowd_server.protocols.views import (
+    ConsentView,
+    DocumentView,
+    EndView,
+    ExcludedView,
+    FeedbackView,
+    LinesView,
+    LineView,
+    LostView,
+    NoneLeftView,
+    Outcome,
+    PairView,
+    PausedView,
+    QuestionView,
+    RatingView,
+    RevisionView,
+    View,
+)
+from qrowd_server.translatable import N_, Message
+
+ERRORS: Final[dict[int, tuple[str, str]]] = {
+    400: (N_("The request could not be read"), N_("Nothing was saved. Go back and try once more.")),
+    401: (
+        N_("Please sign in again"),
+        N_("You were signed out. Everything you saved is safe. Open the link you were given."),
+    ),
+    403: (
+        N_("This page is not open to you"),
+        N_(
+            "You may have been signed out, or the page was left open too long. Everything you saved is safe. "
+            "Open the link you were given once more."
+        ),
+    ),
+    404: (N_("There is nothing here"), N_("The address may be incomplete. Open the link you were given once more.")),
+    405: (N_("This address takes no such request"), N_("Go back to your task; everything you saved is safe.")),
+    409: (
+        N_("Your task has moved on"),
+        N_(
+            "This page was sent from an earlier state, perhaps from another tab. What was saved stays saved. "
+            "Go to where you are now."
+        ),
+    ),
+    413: (N_("That is too long"), N_("Nothing was saved. Go back, shorten what you typed, and send it again.")),
+    422: (N_("Something is missing"), N_("Nothing was saved. Go back and look at what you entered.")),
+    429: (
+        N_("A little slower, please"),
+        N_("More answers came in than one person can give. Nothing is lost. Wait a moment and send it again."),
+    ),
+    500: (
+        N_("Something went wrong on our side"),
+        N_("Everything saved before is safe. Go back and try once more; if it happens again, tell us the reference."),
+    ),
+    503: (
+        N_("This answer may not have been saved"),
+        N_(
+            "Everything saved before is safe. Go back, where your answer still is, and send it again in a moment. It "
+            "counts once."
+        ),
+    ),
+}
+
+GUIDELINES: Final = N_("Guidelines")
+TABLE: Final = N_("Table")
+
+OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
+    "completed": (N_("Thank you"), N_("This set is complete. All your answers are saved.")),
+    "failed": (
+        N_("Thank you for your time"),
+        N_("We cannot use this set of answers, so it ends here. Your work so far is on record."),
+    ),
+    "screened_out": (
+        N_("Thank you"),
+        N_("Your answer to the question did not fit the topic, so another assessor gets this topic."),
+    ),
+    "practice_failed": (
+        N_("Thank you for trying"),
+        N_("Your numbers did not follow the lengths of the lines."),
+    ),
+    "declined": (N_("That is fine"), N_("You chose not to take part, and no answer was recorded.")),
+}
+EARLY: Final = N_("No further judgments of these documents are needed. All your answers are saved.")
+ANOTHER: Final = N_("You may go on with another topic.")
+AGAIN: Final = N_("You may begin again from the start, with other lines.")
+OVER: Final = N_("Your task ends here.")
+RETURN: Final = N_("If you came from a platform, please return the task there.")
+KEPT: Final = N_("What you saved is kept.")
+PAUSED: Final = N_(
+    "The same link brings you back later. If you came from a platform, you may also return the task there."
+)
+
+CONFIDENCE: Final = (N_("Guessing"), N_("Rather unsure"), N_("Somewhat sure"), N_("Sure"), N_("Very sure"))
+UNDERSTANDING: Final = (N_("Not at all"), N_("A little"), N_("Partly"), N_("Well"), N_("Completely"))
+JUDGING: Final = N_("Judging")
+
+# What campaigns have where their owner wrote nothing, in `protocols.settings`: shown in the language of the page.
+ASKS: Final = frozenset({N_("How relevant is this document to the topic?"), N_("Which document is better?")})
+LABEL_SETS: Final = frozenset(
+    {
+        (N_("not relevant"), N_("relevant")),
+        (N_("not relevant"), N_("marginally relevant"), N_("relevant"), N_("highly relevant")),
+        (N_("bad"), N_("fair"), N_("good"), N_("excellent"), N_("perfect")),
+    }
+)
+LABELS: Final = frozenset(label for labels in LABEL_SETS for label in labels)
+
+SCRIPT: Final[dict[str, str]] = {  # by the names that judge.js has for them
+    "draft_saved": N_("Draft saved %(time)s"),
+    "saved": N_("Saved ✓ %(time)s"),
+    "saving": N_("Saving…"),
+    "not_sent": N_("Not sent yet"),
+    "try_again": N_("Try again"),
+    "offline": N_("No connection. Your answer is kept on this page and will be sent when you are back online."),
+    "slower": N_("A little slower, please. Your answer is kept and will be sent in a moment."),
+    "not_saved": N_("We could not save this answer. It is still here."),
+    "not_saved_reference": N_("We could not save this answer. It is still here. Reference %(reference)s"),
+    "moved_on": N_("Your task has moved on, perhaps in another tab."),
+    "go_there": N_("Go to where you are"),
+    "signed_out": N_("You were signed out. Open the link you were given once more; what was saved is safe."),
+    "not_used": N_("This answer could not be used. It is still here."),
+    "removed_left": N_("The left document was removed."),
+    "removed_right": N_("The right document was removed."),
+    "undo": N_("Undo"),
+    "undo_key": N_("Z takes it back."),
+    "copied": N_("Copied ✓"),
+    "found": N_("found %(n)s"),
+}
+
+
+def heading(view: View) -> Message:
+    """What the browser's tab says."""
+    match view:
+        case ConsentView():
+            return Message("Before we begin")
+        case LineView(line=line, of=of):
+            return Message("Practice: line %(n)s of %(of)s", n=line + 1, of=of)
+        case LinesView():
+            return Message("Your practice")
+        case QuestionView():
+            return Message("A question about the topic")
+        case DocumentView(position=position, of=of):
+            return Message("Document %(n)s of %(of)s", n=position + 1, of=of)
+        case RevisionView():
+            return Message("Please look once more")
+        case FeedbackView(right=right):
+            return Message("Right, thank you") if right else Message("Not quite")
+        case PairView(pair=pair):
+            return Message("Pair %(n)s", n=pair + 1)
+        case RatingView():
+            return Message("Two last questions")
+        case EndView(outcome=outcome):
+            return Message(OUTCOMES[outcome][0])
+        case NoneLeftView() if is_ready(view):
+            return Message("Ready when you are")
+        case NoneLeftView(finished=finished):
+            return Message("All done for now") if finished else Message("Nothing to judge right now")
+        case LostView():
+            return Message("Welcome back")
+        case PausedView(stopped=stopped):
+            return Message("The campaign has ended") if stopped else Message("The campaign is paused")
+        case ExcludedView():
+            return Message("Thank you")
+
+
+def is_ready(view: NoneLeftView) -> bool:
+    """Whether a set can be had at once: the time it may come back at is no time to come."""
+    return view.until is not None and view.until <= time()
+
+
+def consent(name: str, named: bool) -> Message:
+    """What is asked before the first answer, where the campaign has no text of its own.
+
+    name, named : as of a page.
+    """
+    if named:
+        return Message(
+            "You will read documents and say how well they fit a topic. Your answers and their times are kept under "
+            "the name %(name)s, which shows that they are yours. Whoever runs this campaign can see them. You may stop "
+            "at any time; what you have saved until then is kept.",
+            name=name,
+        )
+    if name:
+        return Message(
+            "You will read documents and say how well they fit a topic. Your answers and their times are kept under "
+            "the identifier in the link that brought you here (%(name)s); you are not asked for your name. Whoever "
+            "runs this campaign can see them. You may stop at any time; what you have saved until then is kept.",
+            name=name,
+        )
+    return Message(
+        "You will read documents and say how well they fit a topic. Your answers and their times are kept under the "
+        "identifier in the link that brought you here; you are not asked for your name. Whoever runs this campaign can "
+        "see them. You may stop at any time; what you have saved until then is kept."
+    )
+
+
+def exported(page: Page) -> Message:
+    """Under which name files leave the campaign."""
+    return Message(
+        "In files that leave this campaign you are called %(pseudonym)s, unless whoever runs it asks for names, which "
+        "is recorded. Your network address is not kept.",
+        pseudonym=page.pseudonym,
+    )
+
+
+def kept_for(page: Page) -> Message:
+    """How long the name is kept."""
+    if page.retention_days is None:
+        return Message("There is no date on which your name is removed by itself.")
+    days = f"{page.retention_days:g}"
+    return Message("Your name is removed %(days)s days after the campaign has ended.", days=days)
+
+
+def declined(name: str, named: bool) -> Message:
+    """What is kept of somebody who does not agree: the log has the arrival and the refusal, and no answer."""
+    if named:
+        return Message("What is kept: your name (%(name)s), when you came, and that you declined.", name=name)
+    if name:
+        return Message(
+            "What is kept: the identifier in the link that brought you here (%(name)s), when you came, and that you "
+            "declined.",
+            name=name,
+        )
+    return Message(
+        "What is kept: the identifier in the link that brought you here, when you came, and that you declined."
+    )
+
+
+def farewell(view: EndView, page: Page, has_exit: bool) -> list[Message]:
+    """How a unit, or all of it, came to its end, and what to do now: sentences.
+
+    page : with that view. has_exit : it has a button that leads back to a platform.
+    """
+    if view.outcome == "completed" and view.early:
+        return [Message(EARLY)]
+    sentences = [Message(OUTCOMES[view.outcome][1])]
+    if view.outcome == "declined":
+        return [*sentences, declined(page.name, page.named)]
+    if view.outcome in ("failed", "screened_out", "practice_failed") and view.another:
+        again = AGAIN if view.outcome == "practice_failed" else ANOTHER
+        return [*sentences, Message(again)]
+    if view.outcome == "practice_failed":
+        sentences.append(Message(OVER))
+    if view.outcome in ("screened_out", "practice_failed") and not has_exit:
+        sentences.append(Message(RETURN))
+    return sentences
+
+
+def paused() -> list[Message]:
+    """What somebody can do while a campaign is paused: sentences."""
+    return [Message(KEPT), Message(PAUSED)]
+
+
+def announcement(view: View) -> Message:
+    """What a screen reader says after an answer was saved and this view came."""
+    match view:
+        case PairView(new="both"):
+            return Message("Saved. Two new documents.")
+        case PairView(new="left"):
+            return Message("Saved. New document on the left.")
+        case PairView(new="right"):
+            return Message("Saved. New document on the right.")
+        case _:
+            return Message("Saved. %(page)s.", page=heading(view))
+
+
+def platform(link: str) -> Message:
+    """What the button says that leads back to where the assessor came from."""
+    host = link.split("/")[2].rsplit(":", 1)[0] if link.count("/") >= 2 else ""
+    return Message("Finish on Prolific") if host == "app.prolific.com" else Message("Finish")

@@ -1,0 +1,229 @@
+"""`qrowd next`: what people should judge next to answer a question about systems, and what can be said now."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qrowd.cli import options
+from qrowd.cli.commands import Interrupted
+from qrowd.cli.options import option
+from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
+from qrowd.cli.question import (
+    QUESTION,
+    Disagreement,
+    Model,
+    NewTopics,
+    People,
+    Tolerance,
+    people_and_models,
+    read_pairs,
+)
+from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from qrowd.reports.document import Note
+    from qrowd.sequential.design import Design
+    from qrowd.sequential.next_judgments import NextJudgments
+
+DESIGN = "next.json"
+
+
+def next(
+    data: People,
+    question: Annotated[str, QUESTION],
+    runs: options.MaybeRuns = options.NO_RUNS,
+    model: Model = None,
+    measure: options.Measure = "nDCG@10",
+    tolerance: Tolerance = 0.0,
+    design: Annotated[
+        str,
+        option(
+            help="File with what was drawn before, and with what probabilities; it is made or continued with -o. A "
+            "campaign that carries a question has its own.",
+            panel="Data",
+            metavar="FILE",
+        ),
+    ] = DESIGN,
+    topics: Annotated[
+        str | None,
+        option(
+            help="Texts of the topics, for the batch: a table, TREC topics, or irds:ID.", panel="Data", metavar="FILE"
+        ),
+    ] = None,
+    documents: Annotated[
+        list[str] | None,
+        option(
+            help="Texts of the documents, for the batch: tables, TREC documents, or irds:ID.",
+            panel="Data",
+            metavar="FILES",
+        ),
+    ] = None,
+    n_documents: Annotated[int, option("-n", "--n-documents", help="Number of documents of the batch.", min=1)] = 20,
+    new_topics: NewTopics = False,
+    disagreement: Disagreement = False,
+    unjudgeable: Annotated[
+        str | None,
+        option(
+            help="Documents that nobody can judge, such as broken ones, which then count as not relevant: a table of "
+            "topic and document.",
+            panel="Data",
+            metavar="FILE",
+        ),
+    ] = None,
+    confidence: options.Confidence = 0.95,
+    seed: options.Seed = 1,
+    short_names: ShortNames = False,
+    statement: Annotated[
+        str | None,
+        option(
+            help="File for what can be said now: the differences as .csv, .parquet, .xlsx or .json, or all that is "
+            "shown as .txt, .md, .html or .tex.",
+            panel="Output",
+            metavar="FILE",
+            callback=check_output,
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        output_file(
+            "File for the next batch: a table as .csv or .jsonl, tasks for Label Studio as .json, or a new folder for "
+            "qrowd campaign create, which needs --topics and --documents.",
+        ),
+    ] = None,
+) -> None:
+    """Show what can be said of a question now, and write the documents that people should judge next."""
+    from dataclasses import replace
+
+    from qrowd.cli.show import show
+    from qrowd.reports.document import render
+    from qrowd.reports.next_judgments import NextJudgmentsReport
+    from qrowd.sequential.batches import check_batch_file
+    from qrowd.sequential.next_judgments import next_judgments
+    from qrowd.sequential.stored import write_design
+
+    _check_files(statement, output, design)
+    if output is not None:
+        name = name_with_ending(output)
+        check_batch_file(name, topics=topics is not None, documents=bool(documents))
+    if not runs.runs:
+        raise ArgumentError("missing option '--runs': give the files of runs; see --help")
+    rankings = options.Runs(runs.runs, runs.system).read(data)
+    people, models, scale = people_and_models(data, model or [])
+    stored = _stored(design, data, output)
+    result = next_judgments(
+        rankings,
+        people,
+        question=question,
+        models=models,
+        measure=measure,
+        scale=scale,
+        design=stored,
+        n_documents=n_documents,
+        confidence=confidence,
+        tolerance=tolerance,
+        target="new topics" if new_topics else "these topics",
+        disagreement=disagreement,
+        unjudgeable=read_pairs(unjudgeable),
+        rng=seed,
+    )
+    by_people = () if people is None else people.assessor[people.value >= 0].tolist()
+    report = NextJudgmentsReport(result, n_judgments=len(by_people), n_assessors=len(set(by_people)))
+    document = report.to_document().shown(rankings.systems, short_names=short_names)
+    n_drawn = len(result.topics) if output is not None else 0
+    if n_drawn:
+        write_design(design, result.design)
+    try:
+        if output is not None and n_drawn:
+            _write(output, result, topics, documents)
+        if statement is not None:
+            page = replace(
+                document,
+                frame=result.statement.to_frame,
+                title=question,
+                notes=(*document.notes, *_origin()),
+            )
+            write_output(statement, render(page, name_with_ending(statement)))
+        if not any(path is not None and is_standard_output(path) for path in (output, statement)):
+            show(document)
+    except KeyboardInterrupt:
+        if not n_drawn:
+            raise
+        raise Interrupted(f"the design was written to {design}; the same call writes the same batch") from None
+
+
+def _origin() -> Iterator[Note]:
+    """How a statement was made, for those who want to check it."""
+    import shlex
+    from datetime import UTC, datetime
+    from importlib.metadata import PackageNotFoundError, version
+
+    from qrowd.reports.document import Note
+
+    try:
+        number = f" {version('qrowd')}"
+    except PackageNotFoundError:  # run from a folder that nobody installed
+        number = ""
+    yield Note("command", shlex.join(["qrowd", *sys.argv[1:]]))
+    yield Note("made", f"{datetime.now(UTC):%Y-%m-%d}, by qrowd{number}")
+
+
+def _stored(design: str, data: People, output: str | None) -> Design | None:
+    """The design so far: of the file, or of a campaign that carries a question; None where nothing was drawn."""
+    from qrowd.sequential.stored import read_design
+
+    own = _of_campaign(data, design)
+    if own is not None:
+        if output is not None:
+            raise ArgumentError(
+                f"--campaign {data.campaign}: it carries a question and hands out documents itself; leave out -o"
+            )
+        return own
+    if Path(design).exists():
+        return read_design(design)
+    if output is None and design != DESIGN:
+        raise ArgumentError(f"--design {design}: there is no such file; -o makes one")
+    return None
+
+
+def _of_campaign(data: People, design: str) -> Design | None:
+    """What a campaign has drawn for its question; None for files, a design in a file, and without a question."""
+    if data.campaign is None or design != DESIGN:
+        return None
+    name = data.campaign
+    drawn: Design | None = options.of_campaigns("design", name)(data.database, name)
+    return drawn
+
+
+def _check_files(statement: str | None, output: str | None, design: str) -> None:
+    """Refuse a statement that would replace the batch or the design, before any work is done."""
+    if statement is None:
+        return
+    if output is not None and is_standard_output(statement) and is_standard_output(output):
+        raise ArgumentError(f"--statement {statement}: standard output takes the batch; name a file for one of them")
+    for option_name, path in (("-o", output), ("--design", design)):
+        if path is not None and Path(path).absolute() == Path(statement).absolute():
+            raise ArgumentError(f"--statement {statement}: this is the file of {option_name}; name another")
+
+
+def _write(output: str, result: NextJudgments, topics: str | None, documents: list[str] | None) -> None:
+    """Write the batch, with the texts where there are files of texts."""
+    from qrowd.judge import read_document_texts, read_topic_texts
+    from qrowd.sequential.batches import batch_content, write_batch
+
+    texts = {
+        "topics": None if topics is None else read_topic_texts(topics),
+        "documents": None if not documents else read_document_texts(documents, labels=set(result.documents)),
+    }
+    ending = Path(name_with_ending(output)).suffix.lower()
+    if is_standard_output(output):
+        ending = name_with_ending(output).removeprefix("-")
+    if ending:
+        write_output(name_with_ending(output), batch_content(result, ending, **texts))
+        return
+    write_batch(output, result, **texts)
+    typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)

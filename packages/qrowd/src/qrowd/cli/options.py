@@ -1,0 +1,519 @@
+"""Options that several commands share, each declared once; and how commands read their data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from qrowd.cli import reading
+from qrowd.cli.completion import assessors_of_files, measure_names, method_names, systems_of_runs
+from qrowd.cli.reading import NO_RUNS as NO_RUNS
+from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, Normalise, show_notes, table_settings
+from qrowd.cli.reading import Files as Files
+from qrowd.cli.reading import Format as Format
+from qrowd.cli.reading import JudgmentFiles as JudgmentFiles
+from qrowd.cli.reading import MaybeRuns as MaybeRuns
+from qrowd.cli.reading import Runs as Runs
+from qrowd.cli.reading import System as System
+from qrowd.cli.values import pair_of, read_duplicates, related_of
+from qrowd.errors import ArgumentError, QrowdError
+from qrowd.model.conventions import Conventions
+from qrowd.model.conventions import Grades as GradesChoice
+from qrowd.model.conventions import Repeats as RepeatsChoice
+
+if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
+    from qrowd.model.preferences import Preferences
+
+DATABASE = "judgments.db"
+CAMPAIGNS = "qrowd.campaigns"  # entry points that read what a campaign has collected
+
+
+def option(*names: str, panel: str | None = None, **settings: Any) -> Any:
+    """An option in a panel of the help text; it is named after the parameter where no names are given."""
+    return typer.Option(*names, rich_help_panel=panel, **settings)
+
+
+def convention(**settings: Any) -> Any:
+    """An option that changes how numbers are computed."""
+    return option(panel="Conventions", **settings)
+
+
+def conventions_named(*names: str) -> dict[str, Any]:
+    """The conventions of these names alone, for `Annotated[Conventions, ...]`."""
+    return {name: CONVENTIONS[name] for name in names}
+
+
+# ---------------------------------------------------------------------- what is read
+
+Campaign = Annotated[
+    str | None,
+    option(help="Campaign, or one arm of it: NAME/ARM, that is read instead of files.", panel="Data", metavar="NAME"),
+]
+Names = Annotated[
+    bool,
+    option("--names", help="Name the people of a campaign and their platform ids, not pseudonyms.", panel="Data"),
+]
+RetentionDays = Annotated[
+    float | None,
+    option(
+        help="Days after the end of a campaign for which names are kept, where it does not say.",
+        metavar="DAYS",
+        min=0,
+        show_default="without end",
+        envvar="QROWD_RETENTION_DAYS",
+    ),
+]
+Database = Annotated[
+    str,
+    option(
+        help="Database of campaigns: a SQLite file or postgresql://...",
+        panel="Data",
+        envvar="QROWD_DATABASE",
+        metavar="DATABASE",
+    ),
+]
+Assessor = Annotated[
+    Literal["file", "column"],
+    option(help="Name of the assessor: the name of the file, or a column of the file.", panel="Data"),
+]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Where judgments come from, and what they mean."""
+
+    judgments: Annotated[
+        list[str] | None,
+        option(
+            help="Judgment files: one assessor per file, or tables with a column of assessors.",
+            panel="Data",
+            metavar="FILES",
+        ),
+    ] = None
+    campaign: Campaign = None
+    database: Database = DATABASE
+    names: Names = False
+    assessor: Assessor = "file"
+    columns: Columns = None
+    labels: Labels = None
+    incomplete_rows: IncompleteRows = "refuse"
+    identical_rows: IdenticalRows = "keep"
+    recode: Annotated[
+        str | None, option(help="TOML file that says which grades are replaced by which.", panel="Data", metavar="FILE")
+    ] = None
+    scale: reading.Scale = None
+    exclude: reading.Exclude = None
+    normalise: Normalise = None
+    slots: Annotated[
+        int | None,
+        option(help="Take the first N judgments of each document as N assessors.", panel="Data", metavar="N"),
+    ] = None
+    _show_notes = staticmethod(show_notes)  # of a campaign
+
+    def read(self, *, in_slots: bool = True) -> Judgments:
+        """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
+        judgments = self._normalised(self._settled(self._collected()))
+        return judgments if self.slots is None or not in_slots else judgments.slots(self.slots)
+
+    def read_with(self, *, normalise: bool = True, **others: str | None) -> tuple[Judgments, dict[str, str]]:
+        """The judgments with those of further assessors; and {option: assessor}.
+
+        normalise : False leaves magnitudes as they were written, whatever --normalise says.
+        others : {option: assessor of the judgments, or the file of one further assessor}; None is left out. A number
+            behind a blank keeps several values of an option apart.
+        """
+        from qrowd import files
+        from qrowd.model.judgments import concatenate_judgments
+        from qrowd.model.labels import closest
+
+        panel = self._collected()
+        parts = [panel]
+        names: dict[str, str] = {}
+        for name, text in others.items():
+            if text is None:
+                continue
+            if text in panel.assessors:
+                names[name] = text
+                continue
+            path = text.rpartition("=")[2]
+            if path != "-" and not Path(path).exists():
+                near = closest(text, panel.assessors, "assessor")
+                raise ArgumentError(f"--{name.split()[0]} {text}: neither an assessor nor a file; {near}")
+            part = files.read_judgments([text], assessor=self.assessor, **table_settings(self, "judgments"))
+            if len(part.assessors) != 1:
+                raise ArgumentError(
+                    f"--{name.split()[0]} {text}: one assessor was expected, found {len(part.assessors)}"
+                )
+            names[name] = part.assessors[0]
+            if names[name] in panel.assessors:
+                if reading.same_rows(panel.select(assessors=[names[name]]), part):
+                    continue  # the same file again
+                raise ArgumentError(
+                    f"--{name.split()[0]} {text}: {names[name]!r} also judges in another file; rename it: NAME=PATH"
+                )
+            parts.append(part)
+        judgments = self._settled(concatenate_judgments(parts))
+        judgments = self._normalised(judgments) if normalise else judgments
+        if self.slots is not None:
+            single = set(names.values())
+            slotted = judgments.select(assessors=lambda assessor: assessor not in single).slots(self.slots)
+            others_only = [judgments.select(assessors=list(single))] if single else []
+            judgments = concatenate_judgments([slotted, *others_only])
+        return judgments, names
+
+    def _collected(self) -> Judgments:
+        """The judgments of the files or the campaign, as they are, without excluded assessors."""
+        return reading.without(self._of_source(), self.exclude)
+
+    def _of_source(self) -> Judgments:
+        from qrowd import files
+        from qrowd.cli.show import progress
+        from qrowd.model.preferences import Preferences
+
+        if self.judgments:
+            refuse_campaign(self.campaign)
+            settings = table_settings(self, "judgments")
+            with progress("reading judgments") as advance:
+                judgments = files.read_judgments(self.judgments, assessor=self.assessor, progress=advance, **settings)
+            show_notes(judgments.notes)
+            return judgments
+        collected = read_campaign(self.campaign, self.database, "--judgments", names=self.names)
+        if isinstance(collected, Preferences):
+            raise ArgumentError(f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer")
+        self._show_notes(collected.notes)
+        return collected
+
+    def _normalised(self, judgments: Judgments) -> Judgments:
+        """With the magnitudes on one scale, where that is asked for."""
+        if self.normalise is None:
+            return judgments
+        from qrowd.magnitude import normalise_magnitudes
+
+        if self.normalise == "checks":
+            raise ArgumentError(
+                "--normalise checks: it needs check documents; write normalised judgments with qrowd magnitude "
+                "normalise --normalise checks --gold FILE, and read those"
+            )
+        scheme: Any = self.normalise.replace("-", "_")
+        return normalise_magnitudes(judgments, scheme=scheme)
+
+    def _settled(self, judgments: Judgments) -> Judgments:
+        """With the declared scales, and recoded."""
+        from qrowd import files
+
+        scales = dict(map(pattern_and_scale, self.scale or []))
+        scaled = judgments.with_scales(scales) if scales else judgments
+        return scaled if self.recode is None else scaled.recode(files.read_recoding(self.recode))
+
+
+def by_position(paths: list[str] | None, runs: MaybeRuns, data: Data) -> tuple[Runs, Data]:
+    """Where runs and judgments come from: the files QRELS RUN ..., or those of the options."""
+    if paths and (runs.runs or data.judgments or data.campaign):
+        extra = f"unexpected extra argument {' '.join(paths)}"
+        raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
+    retrieved = paths[1:] if paths else runs.runs
+    if not retrieved:
+        raise ArgumentError("missing option '--runs': give the files of runs, or QRELS RUN ...; see --help")
+    return Runs(retrieved, runs.system), replace(data, judgments=paths[:1]) if paths else data
+
+
+def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
+    """Where judgments come from: the files by position, or those of the options."""
+    if paths and (data.judgments or data.campaign):
+        raise ArgumentError(f"unexpected extra argument {' '.join(paths)}: give FILES by position, or --judgments")
+    return replace(data, judgments=paths) if paths else data
+
+
+@dataclass(frozen=True)
+class PreferenceData:
+    """Where preferences come from."""
+
+    preferences: Annotated[
+        list[str] | None,
+        option(
+            help="Preference files: lines `topic preferred other`, trec_eval's formats, or tables.",
+            panel="Data",
+            metavar="FILES",
+        ),
+    ] = None
+    campaign: Campaign = None
+    database: Database = DATABASE
+    names: Names = False
+    format: Format = "auto"
+    assessor: Assessor = "file"
+    columns: Columns = None
+    incomplete_rows: IncompleteRows = "refuse"
+
+    def read(self) -> Preferences:
+        """The preferences of all files, or of the campaign."""
+        from qrowd import files
+        from qrowd.model.preferences import Preferences
+
+        if self.preferences:
+            refuse_campaign(self.campaign)
+            settings = table_settings(self, "preferences")
+            preferences = files.read_preferences(
+                self.preferences, format=self.format, assessor=self.assessor, **settings
+            )
+            show_notes(preferences.notes)
+            return preferences
+        collected = read_campaign(self.campaign, self.database, "--preferences", names=self.names)
+        if not isinstance(collected, Preferences):
+            raise ArgumentError(f"--campaign {self.campaign}: it collects judgments; give it to qrowd evaluate")
+        return collected
+
+
+def read_campaign(name: str | None, database: str, files: str, *, names: bool = False) -> Judgments | Preferences:
+    """What a campaign, or CAMPAIGN/ARM, has collected; a server may write to it meanwhile.
+
+    files : the option for files instead. names : people by name, not by pseudonym.
+    """
+    if name is None:
+        raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
+    collected: Judgments | Preferences = of_campaigns("answers", name)(
+        database, name, files.removeprefix("--"), names=names
+    )
+    return collected
+
+
+def of_campaigns(what: str, campaign: str) -> Callable[..., Any]:
+    """The function of the judging server that reads this of a campaign: its answers, arms, or design.
+
+    Raises
+    ------
+    QrowdError
+        The server is not installed.
+    """
+    for point in entry_points(group=CAMPAIGNS, name=what):
+        function: Callable[..., Any] = point.load()
+        return function
+    raise QrowdError(f"--campaign {campaign}: campaigns are read by the judging server; pip install qrowd-server")
+
+
+def refuse_campaign(campaign: str | None) -> None:
+    if campaign is not None:
+        raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
+
+
+def pattern_and_scale(text: str) -> tuple[str, str]:
+    pattern, equals, scale = text.rpartition("=")
+    if not equals:
+        raise ArgumentError(f"--scale {text}: expected PATTERN=SCALE, as in 'umbrela-*=0-3'")
+    return pattern, scale
+
+
+# ---------------------------------------------------------------------- how numbers are computed
+
+
+# Callbacks run before any file is read.
+
+
+def checked_measures(texts: Any) -> Any:
+    """One measure or several, in the notation of ir_measures."""
+    from qrowd.evaluation import measure
+
+    if isinstance(texts, str):
+        return str(measure(texts))
+    return texts and [str(measure(text)) for text in texts]
+
+
+def checked_methods(texts: list[str] | None) -> list[str]:
+    """Methods that put the assessors together, with all their parameters."""
+    if not texts:
+        return []
+    from qrowd.methods import parse_method
+
+    return [str(parse_method(text)) for text in texts]
+
+
+def measures(show_default: str) -> Any:
+    """The option for measures, several at once."""
+    help = "Measures, such as nDCG@10, AP(rel=2) or ERR@20."
+    return option(
+        "-m",
+        "--measure",
+        help=help,
+        metavar="MEASURES",
+        show_default=show_default,
+        callback=checked_measures,
+        autocompletion=measure_names,
+    )
+
+
+def methods(help: str) -> Any:
+    """The option for methods that put the assessors together."""
+    return option("--method", help=help, metavar="METHODS", callback=checked_methods, autocompletion=method_names)
+
+
+Measure = Annotated[
+    str,
+    option(
+        "-m",
+        "--measure",
+        help="Measure, such as nDCG@10, AP(rel=2) or ERR@20.",
+        metavar="MEASURE",
+        callback=checked_measures,
+        autocompletion=measure_names,
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    option(help="System that every other system is compared with.", metavar="SYSTEM", autocompletion=systems_of_runs),
+]
+Reference = Annotated[
+    str | None,
+    option(
+        help="Assessor that the others are compared with.",
+        metavar="ASSESSOR",
+        show_default="the panel mean",
+        autocompletion=assessors_of_files,
+    ),
+]
+Gold = Annotated[
+    str | None, option(help="True judgments: an assessor of the judgments, or a file.", metavar="NAME|FILE")
+]
+Systems = Annotated[
+    list[str] | None,
+    option(help="Two systems to compare with each other.", metavar="A B", autocompletion=systems_of_runs),
+]
+PerTopic = Annotated[bool, option("--per-topic", help="Also print the results of each topic.")]
+Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
+
+
+CONVENTIONS = {
+    "ties": convention(
+        help="Order of documents with equal scores: by document id, or the expectation over all orders."
+    ),
+    "score_dtype": convention(help="Precision in which the scores of a run are compared."),
+    "unjudged": convention(help="Documents without a judgment: not relevant, or removed from the ranking (condensed)."),
+    "missing": convention(help="Topics that a run lacks: score 0, no score (skip), or an estimate (interpolate)."),
+    "empty": convention(help="Topics without a relevant document: score 0, or no score (nan)."),
+    "min_coverage": convention(help="Share of a topic's pool that an assessor must have judged to have a score there."),
+    "repeats": convention(help="Judgment that counts where an assessor judged a document several times."),
+    "grades": convention(help="Grades as they are, or divided by the maximum of their scale (rescaled)."),
+    "duplicates": convention(
+        help="Table of documents that say the same (topic, document, group): the first of a group in a ranking counts.",
+        parser=read_duplicates,
+        metavar="FILE",
+    ),
+}
+Scoring = Annotated[Conventions, CONVENTIONS]
+Repeats = Annotated[RepeatsChoice, CONVENTIONS["repeats"]]
+Grades = Annotated[GradesChoice, CONVENTIONS["grades"]]
+MinCoverage = Annotated[float, CONVENTIONS["min_coverage"]]
+CombineScales = Annotated[
+    Literal["auto", "as-is", "rescaled", "relevant"],
+    convention(
+        help="Values on different scales: as they are, rescaled, or relevant or not; auto: what the method needs."
+    ),
+]
+Level = Annotated[
+    Literal["nominal", "ordinal", "interval", "ratio"] | None,
+    convention(help="Measurement level of the values.", show_default="what the scale allows"),
+]
+Rel = Annotated[float | None, convention(help="Lowest grade that counts as relevant.")]
+
+NResamples = Annotated[
+    int,
+    option(
+        help="Number of random samples: bootstrap resamples, permutations or random assessors. 0: no interval.",
+        panel="Sampling",
+        min=0,
+    ),
+]
+Confidence = Annotated[
+    float, option(help="Confidence level of intervals; the level of tests is 1 - confidence.", panel="Sampling")
+]
+Seed = Annotated[int, option(help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Random samples, and the intervals that are computed from them."""
+
+    n_resamples: NResamples
+    confidence: Confidence = 0.95
+    seed: Seed = 1
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As functions of the library take them."""
+        return {"n_resamples": self.n_resamples, "confidence": self.confidence, "rng": self.seed}
+
+
+# ---------------------------------------------------------------------- options of functions of the library
+
+
+def _shown(default: object) -> str:
+    """The measures that are the default, as they are typed."""
+    return default if isinstance(default, str) else " ".join(map(str, default)) if isinstance(default, tuple) else ""
+
+
+FROM_FUNCTION = object()
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The option for a parameter that several functions have.
+
+    option : by the default of the parameter. default : on the command line, in place of that of the function; None
+        leaves the value to the function. convert : makes the argument of the value.
+    """
+
+    option: Callable[[Any], Any]
+    default: Any = FROM_FUNCTION
+    convert: Callable[[Any], Any] | None = None
+
+
+SHARED: Mapping[str, Shared] = {
+    "measures": Shared(
+        lambda default: Annotated[list[str] | None, measures(show_default=_shown(default))], default=None
+    ),
+    "measure": Shared(lambda default: Measure),
+    "baseline": Shared(lambda default: Baseline),
+    "reference": Shared(lambda default: Reference),
+    "methods": Shared(
+        lambda default: Annotated[
+            list[str] | None,
+            methods(
+                "Methods that put the assessors together, several side by side: majority, dawid-skene(per=all), mace, "
+                "mean, uniform, sgl_rmse_msd, predicted-relevance(rel=2), agreement-aware and others."
+            ),
+        ],
+        default=None,
+    ),
+    "results": Shared(
+        lambda default: Annotated[
+            str | None,
+            option(
+                help="Folder for the scores of each part of a partitioned collection; what it holds is not computed "
+                "again after an interruption.",
+                panel="Workers",
+                metavar="FOLDER",
+            ),
+        ]
+    ),
+    "systems": Shared(lambda default: Systems, convert=pair_of),
+    "related": Shared(lambda default: reading.Related, convert=related_of),
+    "gold": Shared(lambda default: Gold),
+    "level": Shared(lambda default: Level),
+    "repeats": Shared(lambda default: Repeats),
+    "combine_scales": Shared(lambda default: CombineScales),
+    "rel": Shared(lambda default: Rel),
+    "n_resamples": Shared(lambda default: NResamples),
+    "confidence": Shared(lambda default: Confidence),
+    "rng": Shared(
+        lambda default: Annotated[
+            int, option("--seed", help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)
+        ],
+        default=1,
+    ),
+}
+#: {parameter of a function: its class, and the options of its fields}.
+GROUPS: Mapping[str, tuple[type, Mapping[str, Any]]] = {"conventions": (Conventions, CONVENTIONS)}

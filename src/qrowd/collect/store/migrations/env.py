@@ -1,9 +1,0 @@
-"""Where Alembic starts: `qrowd.collect.store.migrate` hands over the connection, in a transaction of its own."""
-
-from alembic import context
-
-from qrowd.collect.store.schema import metadata
-
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata, compare_type=True)
-with context.begin_transaction():
-    context.run_migrations()

@@ -1,0 +1,84 @@
+"""The command as a user runs it: arguments in, exit status and two streams out."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from qrowd.cli.main import run
+
+
+@dataclass
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+def status_of(*arguments) -> int:
+    """The exit status of the command with these arguments."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["qrowd", *map(str, arguments)])
+        try:
+            run()
+        except SystemExit as end:
+            return end.code or 0
+    return 0
+
+
+@pytest.fixture(scope="session")
+def exit_status():
+    """`status_of`, for fixtures that outlive a test."""
+    return status_of
+
+
+@pytest.fixture
+def qrowd(monkeypatch, capsys, tmp_path):
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments) -> Outcome:
+        status = status_of(*arguments)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory):
+    """A simulated panel, written once."""
+    folder = tmp_path_factory.mktemp("simulated") / "panel"
+    assert status_of("simulate", folder) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(qrowd, simulated, tmp_path):
+    """A copy of the simulated panel in the folder where commands run."""
+    return Path(shutil.copytree(simulated, tmp_path / "panel"))
+
+
+MODULES = """
+import atexit, sys
+from qrowd.cli.main import run
+atexit.register(lambda: sys.stderr.write("\\n" + " ".join(sys.modules)))
+run()
+"""
+
+
+@pytest.fixture
+def loaded_modules(tmp_path):
+    """The names of all modules that a process of its own has loaded when the command ends."""
+
+    def names(*arguments) -> set[str]:
+        command = [sys.executable, "-c", MODULES, *map(str, arguments)]
+        outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        modules = set(outcome.stderr.rpartition("\n")[2].split())
+        assert "qrowd.cli.main" in modules
+        return modules
+
+    return names

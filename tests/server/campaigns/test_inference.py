@@ -1,0 +1,108 @@
+"""What is known without being asked: campaigns that infer nothing, and what the analysis says of those that do."""
+
+import asyncio
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from judging import Clock, created, next_action, seeded, small_plan
+from qrowd.preferences import closure, transitivity
+from qrowd.reports.preference_agreement import preference_document
+from qrowd_server.campaigns.collected import collected
+from qrowd_server.campaigns.plan_notes import plan_notes
+from qrowd_server.protocols.events import Prefer
+from qrowd_server.protocols.views import PairView
+
+N = 20
+PAIRS = N * (N - 1) // 2
+
+
+def collect(store, *, choose, assessors=1, topics=1, **settings):
+    """The preferences of assessors who go through all topics; choose(rng, left, right) : "left" or "right"."""
+    plan = small_plan("preference", topics=topics, documents=N, redundancy=assessors, rating=False, **settings)
+    created(store, plan)
+    service = seeded(store, clock=Clock(step=7.0))
+
+    async def judge(number):
+        rng = Random(number)
+        assessor = await service.arrive("pilot", "link", f"person-{number}")
+        page = await service.page(assessor)
+        while True:
+            if isinstance(page.view, PairView):
+                action = Prefer(page.view.pair, choose(rng, page.view.left, page.view.right))
+            elif (action := next_action(page, rng)) is None:
+                return
+            page = (await service.act(assessor, action, shown=page.shown, key=page.key)).page
+
+    async def everybody():
+        for number in range(assessors):
+            await judge(number)
+
+    asyncio.run(everybody())
+    return store.read(lambda connection: collected(connection, "pilot"))
+
+
+def coin(rng, left, right):
+    return rng.choice(("left", "right"))
+
+
+def perfect(rng, left, right):
+    return "left" if left < right else "right"
+
+
+@pytest.fixture
+def campaigns(opened, tmp_path):
+    return opened(tmp_path / "judgments.db")
+
+
+def test_a_coin_keeps_half_of_the_chains_where_every_pair_is_asked(campaigns):
+    preferences = collect(campaigns, choose=coin, assessors=2, topics=2, order="all")
+    assert len(preferences) == 2 * 2 * PAIRS
+    assert preferences.n_repeats() == preferences.n_contradictions() == 0
+    own = transitivity(preferences)
+    assert own.n_pairs.tolist() == [PAIRS] * 4
+    assert own.implied.tolist() == [0] * 4
+    assert own.rate == pytest.approx(0.5, abs=0.05)
+    assert own.consistency == own.rate
+    assert own.tested_kept.sum() / own.tested.sum() == pytest.approx(0.5, abs=0.05)
+    assert f"{100 * own.rate:.1f} % of chains are kept" in preference_document(preferences).sentence
+
+
+@pytest.mark.parametrize("order", ["all", "utility"])
+def test_without_inference_and_stop_a_topic_of_20_documents_has_190_pairs(campaigns, order):
+    preferences = collect(campaigns, choose=perfect, order=order, infer=False, stop=False)
+    asked = {tuple(sorted(pair)) for _, *pair, _, _ in preferences.to_rows()}
+    assert len(asked) == len(preferences) == PAIRS
+    assert transitivity(preferences).consistency == 1
+
+
+def test_where_chains_are_inferred_the_report_says_so_instead_of_a_share_of_chains(campaigns):
+    preferences = collect(campaigns, choose=coin, order="merge", stop=False)
+    own, closed = transitivity(preferences), closure(preferences)
+    assert own.rate == 1
+    assert np.isnan(own.consistency)
+    assert own.n_pairs[0] + own.implied[0] == PAIRS
+    document = preference_document(preferences)
+    assert "no answer could break a chain, because pairs that earlier answers imply were not asked" in document.sentence
+    assert "% of chains" not in str(document)
+    n, share = len(preferences), 100 * closed.implied_share
+    assert f"{n} were asked and ordered; {PAIRS - n} follow from chains and 0 from Bad marks, {share:.1f} %" in str(
+        document
+    )
+    assert closed.implied_share == (PAIRS - n) / PAIRS
+
+
+def test_an_owner_is_told_of_topics_without_systems_and_of_pairs_that_need_all_assessors_of_a_topic():
+    plan = small_plan("preference", question=True, sharing="shared", redundancy=2, pair_redundancy=2)
+    assert plan_notes(plan) == (
+        "A topic has no more assessors than a pair (2): what they disagree about may stay open; raise redundancy.",
+    )
+    first, *others = plan.topics
+    without = replace(plan, topics=(replace(first, systems={}), *others))
+    assert plan_notes(without)[0] == (
+        "1 of 3 topics have fewer than two systems to compare: there the preferred document stays, and judging goes on "
+        "until all pairs are known."
+    )
+    assert plan_notes(small_plan("preference", question=True, sharing="shared", redundancy=6, pair_redundancy=2)) == ()

@@ -1,0 +1,275 @@
+"""A person who is deleted is in no table, no file of the database, no export and no copy made afterwards."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from judging import NOW, Clock, created, next_action, seeded, small_plan, tables, work
+from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.admin import CampaignAdmin
+from qrowd_server.campaigns.archive import read_archive, write_archive
+from qrowd_server.campaigns.collected import judgments
+from qrowd_server.campaigns.exports import ARCHIVE, FORMATS, REVISIONS, TABLES, export_rows
+from qrowd_server.campaigns.person_data import person_data, person_json
+from qrowd_server.campaigns.privacy import DELETED, delete_person, deletion_digest, find_person
+from qrowd_server.campaigns.quality import quality
+from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.retention import apply_retention, due
+from qrowd_server.protocols.events import Judge, Rate
+from qrowd_server.protocols.views import DocumentView, RatingView
+from qrowd_server.store import events, sessions, state
+from qrowd_server.store.backup import backup
+from qrowd_server.store.base import Store
+from qrowd_server.store.engine import open_store
+from qrowd_server.store.invitations import find_invitation, invite
+
+#: What only the person to be deleted has; each is long enough to be found by chance nowhere.
+NAME, PLATFORM_ID, SUBMISSION, ABOUT = "marked-name-Zoltan", "marked-pid-5f3a9c", "marked-submission-7", "marked-study"
+REASON, COMMENT, DRAFT, OWNER = "marked-reason", "marked-comment-village", "marked-draft-words", "marked-note-rude"
+MARKS = (NAME, PLATFORM_ID, SUBMISSION, ABOUT, REASON, COMMENT, DRAFT, OWNER)
+
+
+async def take_part(store: Store, provider: str = "panel", *, comment: bool = True, steps: int = 60) -> int:
+    """A person judges, with marked words in everything that they can write, and leaves a draft."""
+    service = seeded(store, Clock(step=20.0), seed=5)
+    about, submission = {"STUDY_ID": ABOUT}, "" if provider == "link" else SUBMISSION
+    external = NAME if provider == "link" else PLATFORM_ID
+    person = await service.arrive("pilot", provider, external, name=NAME, about=about, submission=submission)
+    rng, page = Random(3), await service.page(person)
+    for _ in range(steps):
+        action: Any = next_action(page, rng)
+        if isinstance(page.view, DocumentView) and isinstance(action, Judge):
+            action = Judge(action.position, action.text, f"{REASON} {action.position}")
+            await service.save_draft(person, page.shown, action.position, "1", DRAFT)
+        elif isinstance(page.view, RatingView):
+            action = Rate(4, 5, COMMENT)
+        if action is None:
+            break
+        receipt = await service.act(person, action, shown=page.shown, key=page.key)
+        assert receipt.page is not None
+        page = receipt.page
+    if isinstance(page.view, DocumentView):
+        await service.save_draft(person, page.shown, page.view.position, "1", DRAFT)
+    return person
+
+
+def filled(store: Store, provider: str = "panel", *, steps: int = 10) -> int:
+    """A campaign with two other people and the marked one, whom an owner excluded and took back; their number."""
+    number = created(store, small_plan("grades", k=4, redundancy=3, reason="optional", journey={"consent": True}))
+    token = store.write(lambda connection: invite(connection, number, NAME, NOW))
+    service = seeded(store, Clock(step=10.0))
+    for i in range(2):
+        asyncio.run(work(service, asyncio.run(service.arrive("pilot", "link", f"other-{i}")), Random(i), 12))
+    person = asyncio.run(take_part(store, provider, steps=steps))
+    store.write(lambda connection: sessions.open_session(connection, "assessor", person, NOW))
+    admin = CampaignAdmin(store, clock=lambda: NOW + 5000)
+    asyncio.run(admin.exclude("pilot", NAME, OWNER))
+    asyncio.run(admin.reinstate("pilot", NAME))
+    assert store.read(lambda connection: find_invitation(connection, token)) is not None
+    return person
+
+
+def everything_exported(store: Store) -> bytes:
+    """Every table in every format that holds it, with names and without, and both archives."""
+
+    def files(connection: Any) -> Iterator[bytes]:
+        for names in (False, True):
+            yield from export_rows(connection, "pilot", ARCHIVE, "jsonl", names=names)
+            for what in TABLES:
+                for format in (one for one in FORMATS.values() if what in one.of and one.name != "parquet"):
+                    for everything in (False, True):
+                        try:
+                            yield from export_rows(
+                                connection, "pilot", what, format.name, names=names, everything=everything
+                            )
+                        except ArgumentError:  # a kind that this campaign does not have
+                            continue
+
+    return b"".join(store.stream(files))
+
+
+def in_database(store: Store) -> str:
+    """Every cell of every table; the repr of a row would cut long ones."""
+    from sqlalchemy import select
+
+    from qrowd_server.store.schema import metadata
+
+    def cells(connection: Any) -> str:
+        return "\n".join(
+            repr([tuple(row) for row in connection.execute(select(one))]) for one in metadata.sorted_tables
+        )
+
+    return store.read(cells)
+
+
+def marks_in(content: bytes | str) -> set[str]:
+    return {mark for mark in MARKS if (mark.encode() in content if isinstance(content, bytes) else mark in content)}
+
+
+def files_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+@pytest.mark.parametrize("provider", ["panel", "link"])
+def test_after_a_deletion_nothing_of_the_person_is_in_the_tables_the_exports_or_copies(
+    store: Store, opened: Callable[..., Store], tmp_path: Path, provider: str
+) -> None:
+    person = filled(store, provider)
+    before = marks_in(in_database(store))
+    assert {NAME, REASON, DRAFT, OWNER, ABOUT} <= before, "the test's person has left marks"
+    n_judgments = len(store.read(lambda connection: judgments(connection, "pilot")).value)
+    done = store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000))
+    assert done.pseudonym == "a3"
+    assert done.n_texts > 0
+    assert marks_in(in_database(store)) == set()
+    assert marks_in(everything_exported(store)) == set()
+    assert len(store.read(lambda connection: judgments(connection, "pilot")).value) == n_judgments
+    if store.dialect == "sqlite":
+        backup(store, copy := tmp_path / "copy.db")
+        assert marks_in(copy.read_bytes()) == set()
+    # The archive of it, in another database.
+    lines = store.read(lambda connection: list(write_archive(connection, "pilot", names=True)))
+    other = opened(tmp_path / "other.db")
+    other.write(lambda connection: read_archive(connection, lines))
+    assert marks_in(in_database(other)) == set()
+
+
+def test_vacuum_leaves_nothing_of_a_deleted_person_in_the_files(tmp_path: Path) -> None:
+    file = tmp_path / "judgments.db"
+    with open_store(file) as store:
+        person = filled(store)
+        store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("vacuum")
+    assert marks_in(files_of(tmp_path)) == set()
+
+
+@pytest.mark.parametrize("answers", ["keep", "withdraw"])
+@pytest.mark.parametrize("protocol", ["grades", "magnitude", "preference"])
+def test_the_tables_are_still_what_the_log_adds_up_to(store: Store, protocol: str, answers: Any) -> None:
+    created(store, small_plan(protocol, redundancy=2, documents=8, journey={"consent": True}))
+    service = seeded(store, Clock(step=30.0))
+    people = [asyncio.run(service.arrive("pilot", "link", f"person-{i}")) for i in range(2)]
+    for i, one in enumerate(people):
+        asyncio.run(work(service, one, Random(i), 9 + i))
+    store.write(lambda connection: delete_person(connection, "pilot", people[0], NOW + 9000, answers=answers))
+    before = store.read(tables)
+    store.write(lambda connection: rebuild(connection, "pilot"))
+    assert store.read(tables) == before
+
+
+def test_answers_are_kept_or_withdrawn_as_the_person_wants(store: Store) -> None:
+    person = filled(store)
+    panel = store.read(lambda connection: judgments(connection, "pilot"))
+    assert "a3" in panel.assessors
+    store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000))
+    kept = store.read(lambda connection: judgments(connection, "pilot"))
+    assert list(kept.value) == list(panel.value)
+    assert kept.assessors == panel.assessors
+    store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9001, answers="withdraw"))
+    assert "a3" not in store.read(lambda connection: judgments(connection, "pilot")).assessors
+
+
+def test_the_log_says_that_a_person_was_deleted_with_counts_and_a_digest_of_what_is_left(store: Store) -> None:
+    person = filled(store)
+    done = store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000, account="olga"))
+    (entry,) = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.kind == DELETED]
+    assert (entry.actor, entry.account, entry.assessor_id) == ("owner", "olga", person)
+    assert entry.data == {
+        "answers": "kept", "by": "owner", "n_events": done.n_events, "n_texts": done.n_texts, "texts": "removed",
+        "digest": done.digest,
+    }  # fmt: skip
+    row = store.read(lambda connection: find_person(connection, 1, "a3"))
+    assert store.read(lambda connection: deletion_digest(connection, row)) == done.digest
+
+
+def test_sessions_and_invitations_end_with_the_person(store: Store) -> None:
+    person = filled(store, "link")
+    token = store.write(lambda connection: invite(connection, 1, NAME, NOW))
+    cookie, _ = store.write(lambda connection: sessions.open_session(connection, "assessor", person, NOW))
+    store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 60))
+    assert store.read(lambda connection: sessions.find_session(connection, cookie, NOW + 61)) is None
+    assert store.read(lambda connection: find_invitation(connection, token)) is None
+
+
+def test_exports_have_pseudonyms_and_names_only_where_they_are_asked_for(store: Store) -> None:
+    filled(store)
+    plain, named = (
+        store.read(lambda c: b"".join(export_rows(c, "pilot", "judgments", "jsonl", names=names)))  # noqa: B023
+        for names in (False, True)
+    )
+    assert {json.loads(line)["assessor"] for line in plain.splitlines()} == {"a1", "a2", "a3"}
+    assert {json.loads(line)["assessor"] for line in named.splitlines()} == {"other-0", "other-1", NAME}
+    for what in (REVISIONS, ARCHIVE, "units", "judgments"):
+        content = store.read(lambda c: b"".join(export_rows(c, "pilot", what, "jsonl")))  # noqa: B023
+        assert not marks_in(content) & {NAME, PLATFORM_ID, SUBMISSION, ABOUT}, what
+    labels = {one.name for one in store.read(lambda connection: quality(connection, "pilot")).assessors}
+    assert labels == {"a1", "a2", "a3"}
+
+
+def test_pseudonyms_are_the_same_after_a_rebuild_and_in_a_database_that_read_the_archive(
+    store: Store, opened: Callable[..., Store], tmp_path: Path
+) -> None:
+    filled(store)
+    names = {one.id: one.label for one in store.read(lambda connection: state.assessors_of(connection, 1))}
+    store.write(lambda connection: rebuild(connection, "pilot"))
+    assert {one.id: one.label for one in store.read(lambda c: state.assessors_of(c, 1))} == names
+    other = opened(tmp_path / "other.db")
+    lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
+    other.write(lambda connection: read_archive(connection, lines))
+    rows = other.read(lambda connection: state.assessors_of(connection, 1))
+    assert {one.id: one.label for one in rows} == names
+    assert {one.name for one in rows} == set(names.values())
+
+
+def test_after_the_retention_time_names_go_and_answers_and_comments_stay(store: Store) -> None:
+    filled(store)
+    admin = CampaignAdmin(store, clock=lambda: NOW + 10_000)
+    asyncio.run(admin.set_status("pilot", "stopped"))
+    day = 86400.0
+    assert store.read(lambda connection: due(connection, NOW + 10_000 + 29 * day, default=30)) == []
+    assert store.read(lambda connection: due(connection, NOW + 10_000 + 31 * day)) == []
+    done = apply_retention(store, NOW + 10_000 + 30 * day, default=30)
+    assert done == {"pilot": 3}
+    assert marks_in(in_database(store)) & {NAME, PLATFORM_ID, SUBMISSION, ABOUT} == set()
+    assert REASON in in_database(store)
+    assert apply_retention(store, NOW + 10_000 + 40 * day, default=30) == {}
+    before = store.read(tables)
+    store.write(lambda connection: rebuild(connection, "pilot"))
+    assert store.read(tables) == before
+
+
+def test_the_file_about_a_person_holds_all_they_gave_and_for_themselves_nothing_of_how_they_are_checked(
+    store: Store,
+) -> None:
+    person = filled(store)
+    row = next(one for one in store.read(lambda connection: state.assessors_of(connection, 1)) if one.id == person)
+    owner, own = (
+        store.read(lambda connection: person_json(connection, row, for_owner=for_owner)).decode()  # noqa: B023
+        for for_owner in (True, False)
+    )
+    for content in (owner, own):
+        assert {NAME, PLATFORM_ID, SUBMISSION, ABOUT, REASON} <= marks_in(content)
+        assert json.loads(content)["person"]["name in exports"] == "a3"
+    assert OWNER in owner
+    assert OWNER not in own
+    assert '"seed"' not in own
+    value = store.read(lambda connection: person_data(connection, row, for_owner=False))
+    assert len(value["units"][0]["answers"]) >= 4
+
+
+def test_a_model_or_a_stranger_is_no_person_to_delete(store: Store) -> None:
+    filled(store)
+    with pytest.raises(ArgumentError, match="no such person"):
+        store.write(lambda connection: delete_person(connection, "pilot", 12345, NOW))
+    with pytest.raises(ArgumentError, match="nobody is called"):
+        store.read(lambda connection: find_person(connection, 1, "nobody"))
+    with pytest.raises(ArgumentError, match="choose one of keep, withdraw"):
+        store.write(lambda connection: delete_person(connection, "pilot", 1, NOW, answers="burn"))  # type: ignore[arg-type]

@@ -1,0 +1,190 @@
+"""Progress against counts made the slow way, over exported rows and tables read one by one."""
+
+import asyncio
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from judging import NOW, Clock, created, seeded, work
+from judging import small_plan as grades_plan
+from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.admin import CampaignAdmin
+from qrowd_server.campaigns.progress import HOUR, progress
+from qrowd_server.campaigns.state import protocols_of
+from qrowd_server.store import export
+from qrowd_server.store.base import Store
+from qrowd_server.store.materials import find_campaign
+from qrowd_server.store.schema import assessor, assignment, judgment, slot, topic, unit
+from server.web.owner.estate import Estate, JudgingService, estate, judge, small_plan
+
+NAMES = ("small", "demo-magnitude", "demo-grades", "demo-preference")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    with estate(tmp_path_factory.mktemp("progress"), demo=True) as made:
+        yield made
+
+
+def rows_of(filled: Estate, name: str) -> list[dict[str, Any]]:
+    """Every answer, also those that do not count."""
+
+    def work(connection: Any) -> list[dict[str, Any]]:
+        row = find_campaign(connection, name)
+        assert row is not None
+        if protocols_of(row) != {"": "preference"}:
+            columns = (*export.JUDGMENTS, *export.STATUS)
+            found = export.judgments(connection, row.id, everything=True)
+            return [dict(zip(columns, one, strict=True)) for one in found]
+        columns = (*export.PREFERENCES, *export.STATUS)
+        said = [dict(zip(columns, one, strict=True)) for one in export.preferences(connection, row.id, everything=True)]
+        return [one for one in said if one["preferred"] is not None]
+
+    return filled.store.read(work)
+
+
+def table(filled: Estate, of: Any, name: str) -> list[Any]:
+    return filled.store.read(
+        lambda c: c.execute(select(of).where(of.c.campaign_id == find_campaign(c, name).id)).all()  # type: ignore[union-attr]
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_progress_is_what_counting_row_by_row_gives(filled: Estate, name: str) -> None:
+    at = filled.clock()
+    p = filled.store.read(lambda c: progress(c, name, at))
+    rows, held = rows_of(filled, name), table(filled, assignment, name)
+    by_status = Counter(one.status for one in held)
+    assert p.slots == len(table(filled, slot, name))
+    assert p.completed + p.open + p.free == p.slots
+    for status in ("completed", "open", "failed", "screened_out", "expired", "withdrawn"):
+        assert getattr(p, status) == by_status[status], status
+    assert p.answers == sum(one["counted"] for one in rows) > 0
+    assert p.uncounted == sum(not one["counted"] for one in rows)
+    assert p.uncounted > 0 or name == "demo-preference", "there one assessor has done all topics"
+    assert p.assessors == Counter(one.status for one in table(filled, assessor, name))
+    assert sum(p.assessors.values()) == 5
+    pools: dict[str, set[int]] = defaultdict(set)
+    label = {one.id: one.label for one in table(filled, topic, name)}
+    for one in table(filled, unit, name):
+        pools[label[one.topic_id]] |= set(one.documents)
+    for t in p.topics:
+        mine = [one for one in rows if one["topic"] == t.label and one["counted"]]
+        assert (t.answers, t.documents) == (len(mine), len(pools[t.label]))
+        assert t.completed == sum(one.status == "completed" for one in held if label[one.topic_id] == t.label)
+        if p.protocol == "preference":
+            assert (t.least, t.most) == (None, None)
+            continue
+        n = Counter(one["document"] for one in mine)
+        counts = [*n.values(), *[0] * (t.documents - len(n))]
+        assert (t.least, t.most) == (min(counts), max(counts))
+    for beginning, n in p.by_hour:
+        assert n == sum(one["counted"] and beginning <= one["time"] < beginning + HOUR for one in rows)
+    assert len(p.by_hour) == 24
+    assert p.by_hour[-1][0] <= at < p.by_hour[-1][0] + HOUR
+    assert p.last is not None
+    assert p.last >= max(one["time"] for one in rows)
+
+
+def test_an_end_is_foretold_from_the_pace_and_only_where_there_is_one(filled: Estate) -> None:
+    at = filled.clock()
+    told = {name: filled.store.read(lambda c, name=name: progress(c, name, at)) for name in NAMES}
+    for p in told.values():
+        held = table(filled, assignment, p.campaign)
+        done = sum(one.status == "completed" for one in held)
+        left = p.slots - done
+        if done < 5 or left == 0:
+            assert p.ends is None
+            continue
+        assert p.ends == pytest.approx(at + left * (at - min(one.created for one in held)) / done)
+    assert any(p.ends is not None for p in told.values())
+    later = filled.store.read(lambda c: progress(c, "demo-grades", at + 25 * HOUR))
+    assert later.ends is None, "nobody has worked for a day, so nobody can tell"
+    assert sum(n for _, n in later.by_hour) == 0
+
+
+def test_a_campaign_that_is_paused_or_unknown_has_no_end(tmp_path: Path) -> None:
+    with estate(tmp_path) as made:
+        asyncio.run(CampaignAdmin(made.store, clock=made.clock).set_status("small", "paused"))
+        p = made.store.read(lambda c: progress(c, "small", made.clock()))
+        assert (p.status, p.ends) == ("paused", None)
+        with pytest.raises(ArgumentError, match="there is no campaign 'smal'; there is small"):
+            made.store.read(lambda c: progress(c, "smal", 0.0))
+
+
+def test_a_new_campaign_has_done_nothing_and_every_answer_moves_it(tmp_path: Path) -> None:
+    from qrowd_server.campaigns.creation import create_campaign
+    from qrowd_server.store.engine import open_store
+
+    clock = Clock()
+    with open_store(tmp_path / "judgments.db") as store:
+        plan = small_plan()
+        store.write(lambda c: create_campaign(c, plan, clock()))
+        p = store.read(lambda c: progress(c, plan.name, clock()))
+        assert (p.completed, p.open, p.answers, p.last, p.ends, p.share) == (0, 0, 0, None, None, 0.0)
+        assert all((t.least, t.most) == (0, 0) for t in p.topics)
+
+        async def some() -> None:
+            service = JudgingService(store, clock=clock)
+            await judge(service, clock, await service.arrive(plan.name, "link", "ann"), random.Random(2), 3)
+
+        asyncio.run(some())
+        p = store.read(lambda c: progress(c, plan.name, clock()))
+        assert (p.completed, p.open) == (0, 1)
+        assert p.answers > 0
+
+
+def test_of_a_unit_that_stopped_early_the_judgments_that_it_has_are_counted(store: Store) -> None:
+    stop: dict[str, Any] = {"order": "utility", "stop": True, "measure": "P@1", "documents": 6, "rating": False}
+    created(store, grades_plan("grades", topics=2, redundancy=2, **stop))
+    service = seeded(store, clock=Clock(step=1.0))
+
+    async def judge_both() -> None:
+        for name in ("ann", "bob"):
+            await work(service, await service.arrive("pilot", "link", name), random.Random(name), 12)
+
+    asyncio.run(judge_both())
+    p = store.read(lambda connection: progress(connection, "pilot", NOW + 1000))
+    told = select(func.count()).select_from(judgment).where(judgment.c.value.is_not(None))
+    assert p.completed > 1
+    assert p.answers == sum(t.answers for t in p.topics) == store.read(lambda c: c.execute(told).scalar_one())
+    assert p.answers < 6 * p.completed
+    assert min(t.least or 0 for t in p.topics) == 0  # a document that nobody had to judge
+
+
+def test_assessors_who_had_every_topic_are_too_few_until_enough_others_are_invited(tmp_path: Path) -> None:
+    from qrowd_server.campaigns.creation import create_campaign
+    from qrowd_server.store.engine import open_store
+    from qrowd_server.store.schema import invitation
+
+    clock = Clock()
+    with open_store(tmp_path / "judgments.db") as store:
+        plan = replace(small_plan(), panel=None)
+        store.write(lambda c: create_campaign(c, plan, clock()))
+
+        def missing() -> int:
+            return store.read(lambda c: progress(c, plan.name, clock())).missing
+
+        def slots_of_topics(connection: Any) -> list[int]:
+            n = func.count()
+            return list(connection.scalars(select(n).select_from(slot).group_by(slot.c.topic_id)))
+
+        assert missing() == 0, "nobody has come yet, so nobody is missed"
+
+        async def some() -> None:
+            service = JudgingService(store, clock=clock)
+            await judge(service, clock, await service.arrive(plan.name, "link", "ann"), random.Random(2), 3)
+
+        asyncio.run(some())
+        wanted = max(store.read(slots_of_topics))
+        assert missing() == wanted - 1 > 0
+        for i in range(wanted - 1):
+            row = {"hash": f"{i}", "campaign_id": 1, "name": f"a{i}", "created": clock(), "revoked": False}
+            store.write(lambda c, row=row: c.execute(invitation.insert().values(row)))
+            assert missing() == wanted - 2 - i

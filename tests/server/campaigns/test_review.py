@@ -1,0 +1,399 @@
+"""Review: final answers, answers opened again, units for a person, questions to the organisers."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judging import Clock, created, judged_by_three, seeded, small_plan, tables, work
+from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.adjudication import adjudications, adjudicator_name
+from qrowd_server.campaigns.archive import read_archive, write_archive
+from qrowd_server.campaigns.collected import judgments
+from qrowd_server.campaigns.exports import export_rows
+from qrowd_server.campaigns.progress import progress
+from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.review import CampaignReview, review_rows, summaries
+from qrowd_server.protocols.events import AskOrganisers, GoOn, Judge, ReadReply, Refusal
+from qrowd_server.protocols.views import DocumentView
+from qrowd_server.store.base import Store
+
+GRADES = {"protocol": "grades", "k": 4, "redundancy": 3, "topics": 2}
+
+
+def campaign(store: Store, clock: Clock, **further: Any) -> tuple[Any, list[int]]:
+    return judged_by_three(store, clock, **{**GRADES, **further})
+
+
+def reviewer(store: Store, clock: Clock) -> CampaignReview:
+    return CampaignReview(store, clock=clock, account="rita")
+
+
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(coroutine)
+
+
+def export(store: Store, **options: Any) -> list[str]:
+    def read(connection: Any) -> list[str]:
+        return (
+            b"".join(export_rows(connection, "pilot", "judgments", "csv", names=True, **options)).decode().split("\r\n")
+        )
+
+    return [line for line in store.read(read) if line]
+
+
+def same_after_rebuilding(store: Store) -> None:
+    before = store.read(tables)
+    store.write(lambda c: rebuild(c, "pilot"))
+    assert store.read(tables) == before
+
+
+# ---- final answers
+
+
+def test_a_final_answer_is_an_assessor_of_its_own_and_in_no_progress_or_agreement(store: Store) -> None:
+    clock = Clock(step=1.0)
+    campaign(store, clock)
+    before, judged = store.read(lambda c: progress(c, "pilot", clock.now)), store.read(lambda c: judgments(c, "pilot"))
+    plain = export(store)
+    one = run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "3", "Both causes are named."))
+    assert (one.value, one.account, one.reason, one.n) == (3.0, "rita", "Both causes are named.", 1)
+    assert store.read(lambda c: progress(c, "pilot", clock.now)).answers == before.answers
+    assert store.read(lambda c: judgments(c, "pilot")).assessors == judged.assessors
+    assert export(store) == plain
+    added, replaced = export(store, adjudicated="add"), export(store, adjudicated="replace")
+    assert added[:-1] == plain
+    assert added[-1].startswith("t0,t0d1,adjudicated,3,") or added[-1].startswith("t0,t0d1,adjudicated,3.0,")
+    assert ",adjudicator," in added[-1]
+    assert [line for line in replaced if ",t0d1," in line] == added[-1:]
+    assert len(replaced) == len(plain) - 3 + 1
+    same_after_rebuilding(store)
+
+
+def test_a_later_final_answer_replaces_the_first_and_an_empty_one_takes_it_back(store: Store) -> None:
+    clock = Clock(step=1.0)
+    campaign(store, clock)
+    rita, plain = reviewer(store, clock), export(store)
+    run(rita.adjudicate("pilot", "t0", "t0d1", "3", "first"))
+    second = run(rita.adjudicate("pilot", "t0", "t0d1", "1", "second"))
+    assert (second.value, second.n) == (1.0, 2)
+    assert run(rita.adjudicate("pilot", "t0", "t0d1", "", "")) is None
+    assert store.read(lambda c: adjudications(c, 1)) == {}
+    assert export(store, adjudicated="add") == plain == export(store, adjudicated="replace")
+
+
+@pytest.mark.parametrize(
+    ("topic", "document", "text", "reason", "problem"),
+    [
+        ("t9", "t0d1", "1", "why", "no document"),
+        ("t0", "x", "1", "why", "no document"),
+        ("t0", "t0d1", "9", "why", "Choose one of the grades"),
+        ("t0", "t0d1", "1", " ", "reason: say why"),
+        ("t0", "t0d1", "1", "x" * 2001, "at most 2,000"),
+    ],
+)
+def test_a_final_answer_that_cannot_be_is_refused_and_nothing_is_stored(
+    store: Store, topic: str, document: str, text: str, reason: str, problem: str
+) -> None:
+    clock = Clock(step=1.0)
+    campaign(store, clock)
+    with pytest.raises(ArgumentError, match=problem):
+        run(reviewer(store, clock).adjudicate("pilot", topic, document, text, reason))
+    assert store.read(lambda c: adjudications(c, 1)) == {}
+
+
+def test_an_assessor_who_is_called_adjudicated_is_not_mixed_with_final_answers(store: Store) -> None:
+    clock = Clock(step=1.0)
+    service, _ = campaign(store, clock)
+    run(service.arrive("pilot", "link", "adjudicated"))
+    assert store.read(lambda c: adjudicator_name(c, 1)) == "adjudicated-2"
+
+
+# ---- answers opened again
+
+
+def answer_of(store: Store, name: str, document: str) -> str:
+    lines = [line.split(",") for line in export(store)]
+    head = lines[0]
+    return next(row[head.index("raw")] for row in lines[1:] if row[1:3] == [document, name])
+
+
+def test_an_answer_opened_again_comes_first_with_its_reason_and_can_be_changed(store: Store) -> None:
+    clock = Clock(step=1.0)
+    service, people = campaign(store, clock)
+    rita, ann = reviewer(store, clock), people[0]
+    page = run(service.page(ann))
+    unit = store.read(lambda c: c.exec_driver_sql("select min(id) from assignment").scalar())
+    holder = store.read(lambda c: c.exec_driver_sql(f"select assessor_id from assignment where id = {unit}").scalar())
+    own = ["ann", "bob", "cleo"][people.index(holder)]
+    run(rita.reopen("pilot", unit, 2, "The second paragraph names it."))
+    page = run(service.page(holder))
+    assert isinstance(page.view, DocumentView)
+    assert (page.view.position, page.view.reopened) == (2, "The second paragraph names it.")
+    assert page.view.answer is not None
+    label = store.read(
+        lambda c: c.exec_driver_sql(f"select label from document where id = {page.view.document}").scalar()
+    )
+    was = answer_of(store, own, label)
+    new = "0" if was != "0" else "1"
+    receipt = run(service.act(holder, Judge(2, new, "because now"), shown=page.shown, key=page.key))
+    assert [event.kind for event in receipt.events] == ["reconsidered", "revised"]
+    assert answer_of(store, own, label) == new
+    assert not getattr(run(service.page(holder)).view, "reopened", "")
+    assert run(service.act(holder, Judge(2, new, "because now"), shown=page.shown, key=page.key)).replayed
+    log = store.read(lambda c: c.exec_driver_sql(f"select kind from event where assignment_id = {unit} order by id"))
+    assert [row[0] for row in log][-3:] == ["reopened", "reconsidered", "revised"]
+    same_after_rebuilding(store)
+
+
+def opened(store: Store, clock: Clock, *, position: int = 1) -> tuple[Any, int, int]:
+    """A campaign in which one answer is open again: the service, its author and the assignment."""
+    service, _ = campaign(store, clock)
+    unit, holder = store.read(lambda c: c.exec_driver_sql("select id, assessor_id from assignment order by id").first())
+    run(reviewer(store, clock).reopen("pilot", unit, position, "why"))
+    return service, holder, unit
+
+
+def test_an_answer_opened_again_can_be_kept_and_is_then_as_it_was(store: Store) -> None:
+    clock = Clock(step=1.0)
+    service, holder, _ = opened(store, clock)
+    before = export(store)
+    page = run(service.page(holder))
+    receipt = run(service.act(holder, GoOn(), shown=page.shown, key=page.key))
+    assert [(one.kind, one.data["changed"]) for one in receipt.events] == [("reconsidered", False)]
+    assert export(store) == before
+    same_after_rebuilding(store)
+
+
+def test_a_form_of_an_answer_that_was_closed_meanwhile_is_refused(store: Store) -> None:
+    clock = Clock(step=1.0)
+    service, holder, unit = opened(store, clock)
+    page = run(service.page(holder))
+    run(reviewer(store, clock).close("pilot", unit, 1))
+    with pytest.raises(Refusal):
+        run(service.act(holder, Judge(1, "0", "x"), shown=page.shown, key=page.key))
+    assert not getattr(run(service.page(holder)).view, "reopened", "")
+    same_after_rebuilding(store)
+
+
+def test_what_is_typed_on_another_page_when_an_answer_is_opened_again_is_not_lost(store: Store) -> None:
+    clock = Clock(step=1.0)
+    created(store, small_plan(**GRADES))
+    service = seeded(store, clock)
+
+    async def begin() -> tuple[int, Any]:
+        ann = await service.arrive("pilot", "link", "ann")
+        await work(service, ann, Random(1), steps=3)
+        return ann, await service.page(ann)
+
+    ann, page = run(begin())
+    assert page.view.position == 2
+    unit = store.read(lambda c: c.exec_driver_sql("select id from assignment").scalar())
+    run(reviewer(store, clock).reopen("pilot", unit, 0, "why"))
+    receipt = run(service.act(ann, Judge(2, "1", "because"), shown=page.shown, key=page.key))
+    assert receipt.events[0].kind == "judged"
+    assert receipt.page.view.reopened == "why"
+    run(service.act(ann, Judge(0, "2", "again"), shown=receipt.page.shown, key=receipt.page.key))
+    after = run(service.page(ann)).view
+    assert (after.position, after.reopened) == (3, "")
+    same_after_rebuilding(store)
+
+
+def test_who_does_not_say_which_page_answers_the_one_that_comes_first(store: Store) -> None:
+    clock = Clock(step=1.0)
+    service, holder, _ = opened(store, clock)
+    receipt = run(service.act(holder, GoOn()))
+    assert [one.kind for one in receipt.events] == ["reconsidered"]
+
+
+def test_answers_that_are_not_there_cannot_be_opened_again(store: Store) -> None:
+    clock = Clock(step=1.0)
+    created(store, small_plan("preference", redundancy=1, topics=1))
+    created(store, small_plan("grades", name="graded", redundancy=1, topics=1, k=4))
+    service = seeded(store, clock)
+
+    async def come() -> None:
+        for name in ("pilot", "graded"):
+            await work(service, await service.arrive(name, "link", "ann"), Random(1))
+
+    run(come())
+    ids = dict(store.read(lambda c: c.exec_driver_sql("select campaign_id, id from assignment").all()))
+    rita = reviewer(store, clock)
+    with pytest.raises(ArgumentError, match="no such judgment"):
+        run(rita.reopen("graded", ids[2], 7, "why"))
+    with pytest.raises(ArgumentError, match="no such assessor"):
+        run(rita.reopen("pilot", ids[2], 0, "why"))
+    with pytest.raises(ArgumentError, match="reason"):
+        run(rita.reopen("graded", ids[2], 0, " "))
+
+
+# ---- units for a person
+
+
+def topics_of(store: Store, assessor: int) -> list[str]:
+    query = (
+        "select topic.label from assignment join topic on topic.id = topic_id "
+        f"where assessor_id = {assessor} order by assignment.created"
+    )
+    return [row[0] for row in store.read(lambda c: c.exec_driver_sql(query).all())]
+
+
+# ---- questions to the organisers
+
+
+def test_a_question_is_answered_and_the_reply_is_shown_until_it_was_read(store: Store) -> None:
+    clock = Clock(step=1.0)
+    created(store, small_plan("grades", k=4, redundancy=1, topics=1, journey={"ask_organisers": True}))
+    service, rita = seeded(store, clock), reviewer(store, clock)
+
+    async def story() -> None:
+        ann = await service.arrive("pilot", "link", "ann")
+        await service.act(ann, GoOn())
+        page = await service.page(ann)
+        assert page.may_ask
+        receipt = await service.act(ann, AskOrganisers(" Is a list enough? "), shown=page.shown, key=page.key)
+        assert [one.kind for one in receipt.events] == ["message_sent"]
+        assert receipt.page.view == page.view
+        assert [(one.text, one.reply, one.here) for one in receipt.page.messages] == [("Is a list enough?", "", True)]
+        await work(service, ann, Random(1), steps=1)
+        assert (await service.page(ann)).messages == ()
+        await rita.reply("pilot", ann, 0, "Yes, if it is complete.")
+        page = await service.page(ann)
+        assert [(one.reply, one.here) for one in page.messages] == [("Yes, if it is complete.", False)]
+        await service.act(ann, ReadReply(0), shown=page.shown, key=page.key)
+        assert (await service.page(ann)).messages == ()
+
+    run(story())
+    same_after_rebuilding(store)
+
+
+def test_nobody_can_ask_where_the_campaign_does_not_take_questions(store: Store) -> None:
+    clock = Clock(step=1.0)
+    created(store, small_plan("grades", k=4, redundancy=1, topics=1))
+    service = seeded(store, clock)
+
+    async def story() -> None:
+        ann = await service.arrive("pilot", "link", "ann")
+        await service.act(ann, GoOn())
+        page = await service.page(ann)
+        assert not page.may_ask
+        with pytest.raises(Refusal, match="not taken"):
+            await service.act(ann, AskOrganisers("Why?"), shown=page.shown)
+        with pytest.raises(Refusal):
+            await service.act(ann, ReadReply(0), shown=page.shown)
+
+    run(story())
+
+
+def test_pairs_can_be_asked_about_and_everything_goes_into_another_database(
+    store: Store, opened: Callable[..., Store], tmp_path: Any
+) -> None:
+    clock = Clock(step=1.0)
+    created(store, small_plan("preference", redundancy=2, topics=1, journey={"ask_organisers": True}))
+    service, rita = seeded(store, clock), reviewer(store, clock)
+
+    async def story() -> None:
+        ann, _ = [await service.arrive("pilot", "link", name) for name in ("ann", "bob")]
+        await service.act(ann, GoOn())
+        await service.act(ann, AskOrganisers("Which is newer?"))
+        await rita.reply("pilot", ann, 0, "Both are of 2020.")
+
+    run(story())
+    lines = store.read(lambda c: list(write_archive(c, "pilot", names=True)))
+    other = opened(str(tmp_path / "other.db"))
+    other.write(lambda c: read_archive(c, lines))
+    found, copied = store.read(tables), other.read(tables)
+    assert found["message"] == copied["message"] != []
+    without = b"".join(store.read(lambda c: list(write_archive(c, "pilot"))))
+    assert b"bob" not in without
+
+
+# ---- the list of documents
+
+
+def test_documents_with_most_disagreement_come_first_as_worked_out_one_by_one(store: Store) -> None:
+    clock = Clock(step=1.0)
+    campaign(store, clock)
+    found = store.read(lambda c: review_rows(c, 1, summaries(c, "pilot"), ""))
+    table = store.read(lambda c: judgments(c, "pilot"))
+    values: dict[tuple[str, str], list[float]] = {}
+    for t, d, value in zip(table.topic.tolist(), table.document.tolist(), table.value.tolist(), strict=True):
+        values.setdefault((table.topics[t], table.documents[d]), []).append(value)
+    slow = {}
+    for place, own in values.items():
+        mean = sum(own) / len(own)
+        slow[place] = (sum((one - mean) ** 2 for one in own) / len(own)) ** 0.5
+    assert len(found) == len(slow) == 8
+    for row in found:
+        place = row.topic, row.document
+        assert row.summary.disagreement == pytest.approx(slow[place], abs=1e-9)
+        assert (row.summary.n_counted, row.summary.lowest, row.summary.highest) == (
+            len(values[place]), min(values[place]), max(values[place])
+        )  # fmt: skip
+    spread = [row.summary.disagreement for row in found]
+    assert spread == sorted(spread, reverse=True)
+
+
+def test_filters_choose_by_topic_and_final_answer(store: Store) -> None:
+    clock = Clock(step=1.0)
+    campaign(store, clock)
+    run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "3", "so"))
+
+    def n(**options: Any) -> int:
+        return len(store.read(lambda c: summaries(c, "pilot", **options)))
+
+    assert (n(), n(topic="t0"), n(open=True)) == (8, 4, 7)
+    with pytest.raises(ArgumentError, match="topic"):
+        n(topic="t9")
+    with pytest.raises(ArgumentError, match="arm"):
+        n(arm="x")
+
+
+def test_preferences_are_not_reviewed(store: Store) -> None:
+    clock = Clock(step=1.0)
+    created(store, small_plan("preference", redundancy=1, topics=1))
+    service = seeded(store, clock)
+
+    async def come() -> None:
+        await work(service, await service.arrive("pilot", "link", "ann"), Random(1))
+
+    run(come())
+    (unit,) = store.read(lambda c: c.exec_driver_sql("select id from assignment").all())
+    assert store.read(lambda c: summaries(c, "pilot")) == []
+    with pytest.raises(ArgumentError, match="no such judgment"):
+        run(reviewer(store, clock).reopen("pilot", unit[0], 0, "why"))
+    with pytest.raises(ArgumentError, match="final answers are for documents"):
+        run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "first", "why"))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.sampled_from(["keep", "change", "go on"]), max_size=6), st.integers(0, 3))
+def test_whatever_is_opened_again_the_tables_are_what_the_log_adds_up_to(ways: list[str], seed: int) -> None:
+    from qrowd_server.store.engine import open_store
+
+    with TemporaryDirectory() as folder, open_store(Path(folder) / "judgments.db") as store:
+        clock = Clock(step=1.0)
+        created(store, small_plan("grades", k=4, redundancy=2, topics=2))
+        service, rita, rng = seeded(store, clock, seed), reviewer(store, clock), Random(seed)
+
+        async def story() -> None:
+            ann = await service.arrive("pilot", "link", "ann")
+            await work(service, ann, rng, steps=3)
+            for way in ways:
+                answers = store.read(lambda c: c.exec_driver_sql("select assignment_id, position from judgment").all())
+                await rita.reopen("pilot", *rng.choice(answers), "look again")
+                if way == "go on":
+                    continue
+                page = await service.page(ann)
+                assert page.view.reopened == "look again"
+                answer = GoOn() if way == "keep" else Judge(page.view.position, str(rng.randrange(4)), "new")
+                await service.act(ann, answer, shown=page.shown, key=page.key)
+
+        run(story())
+        same_after_rebuilding(store)

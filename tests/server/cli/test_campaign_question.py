@@ -1,0 +1,73 @@
+"""What the commands say of a campaign that carries a question."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.question import look_again
+from qrowd_server.store.engine import open_store
+from questions import answer, make_world, write_world
+
+NEXT = ("next", "--runs", "f/runs", "--question", "sys0 > sys1", "--model", "f/llm.qrels")
+
+
+@pytest.fixture
+def live(qrowd, tmp_path):
+    """A campaign in which ann judged 20 documents, and its exports."""
+    world = make_world()
+    write_world(tmp_path / "f", world, k=20)
+    assert qrowd("campaign", "create", "f").status == 0
+    with open_store("judgments.db") as store:
+        service = JudgingService(store)
+        ann = asyncio.run(service.arrive("live", "link", "ann"))
+        for _ in range(4):
+            asyncio.run(answer(service, world, ann, Random(1), answers=5))
+            look_again(store, 1.0)
+    for what, file in (("judgments", "live.csv"), ("design", "live.json")):
+        assert qrowd("campaign", "export", "live", "--what", what, "-o", file).status == 0
+
+
+def test_qrowd_next_states_of_a_campaign_what_it_states_of_its_exports(qrowd, live):
+    of_exports = qrowd(*NEXT, "--judgments", "live.csv", "--design", "live.json")
+    of_campaign = qrowd(*NEXT, "--campaign", "live")
+    assert of_campaign.status == 0, of_campaign.err
+    assert of_campaign.out == of_exports.out
+    assert "(20 of " in of_campaign.out
+    assert of_campaign.err == ""
+
+
+def test_the_status_says_what_can_be_said_and_what_is_expected(qrowd, live):
+    outcome = qrowd("campaign", "status", "live")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("live is running. Open: sys0 - sys1 is ")
+    assert "Question: sys0 > sys1, confidence 0.95, these topics." in outcome.out
+    assert "Expected to go: about " in outcome.out
+    assert "Labels by llm help to predict grades." in outcome.out
+
+
+def test_a_campaign_with_a_question_hands_out_its_documents_itself(qrowd, live, tmp_path):
+    outcome = qrowd(*NEXT, "--campaign", "live", "-o", "batch.csv")
+    assert outcome.status == 2
+    assert "--campaign live: it carries a question and hands out documents itself; leave out -o" in outcome.err
+    assert not (tmp_path / "batch.csv").exists()
+
+
+def test_a_design_that_is_not_there_is_no_empty_design(qrowd, live):
+    outcome = qrowd(*NEXT, "--judgments", "live.csv", "--design", "no.json")
+    assert outcome.status == 2
+    assert outcome.err == "qrowd: --design no.json: there is no such file; -o makes one\n"
+
+
+def test_scores_by_documents_that_were_drawn_for_a_question_are_called_biased(qrowd, live):
+    outcome = qrowd("evaluate", "--runs", "f/runs", "--campaign", "live", "--min-coverage", "0")
+    assert "note: campaign live: its documents were drawn for its question, which qrowd next " in outcome.err
+
+
+def test_files_of_a_question_that_are_not_there_are_named_with_their_key(qrowd, tmp_path):
+    write_world(tmp_path / "f", make_world())
+    (tmp_path / "f" / "llm.qrels").unlink()
+    outcome = qrowd("campaign", "create", "f")
+    assert outcome.status == 2
+    assert "question.models: llm.qrels: there is no such file" in outcome.err

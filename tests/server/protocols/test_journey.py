@@ -1,0 +1,391 @@
+"""From arrival to pay: consent, three lines, units one after another, and what an owner adds."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import protocols as oracle
+from qrowd_server.protocols import journey
+from qrowd_server.protocols.events import Consent, Event, GoOn, Judge, JudgeLine, Refusal
+from qrowd_server.protocols.journey import draw_lines, in_order
+from qrowd_server.protocols.settings import JourneySettings
+from qrowd_server.protocols.views import (
+    ConsentView,
+    DocumentView,
+    EndView,
+    ExcludedView,
+    LinesView,
+    LineView,
+    NoneLeftView,
+    PairView,
+    QuestionView,
+    RatingView,
+    RevisionView,
+)
+
+
+class Assessor:
+    """Somebody on the way; the state goes through JSON at every step."""
+
+    def __init__(self, protocol="magnitude", seed=11, **options):
+        self.settings, self.protocol, self.seed = JourneySettings(**options), protocol, seed
+        self.way, self.at, self.log = journey.new(self.settings, lines=protocol == "magnitude", seed=seed), 0.0, []
+
+    @property
+    def view(self):
+        return journey.view(self.settings, self.way)
+
+    @property
+    def status(self):
+        return journey.status(self.way)
+
+    @property
+    def may_work(self):
+        return journey.may_work(self.settings, self.way)
+
+    def happen(self, kind, **data):
+        self.at += 1
+        self.log.append(Event(kind, data))
+        way = journey.evolve(self.settings, self.way, self.log[-1])
+        self.way = journey.from_json(json.loads(json.dumps(journey.to_json(way))))
+        assert self.way == way
+
+    def act(self, action):
+        events = journey.decide(self.settings, self.way, action)
+        for event in events:
+            self.happen(event.kind, **event.data)
+        return [event.kind for event in events]
+
+    def refused(self, action):
+        with pytest.raises(Refusal) as found:
+            journey.decide(self.settings, self.way, action)
+        return found.value
+
+    def practise(self, right=True):
+        lengths = draw_lines(self.seed, self.way.drawing)
+        for line, length in enumerate(lengths):
+            kinds = self.act(JudgeLine(line, f"{length if right else 2 - length:.3f}"))
+        return kinds
+
+
+def arrived(**options):
+    """Somebody ready for the first unit."""
+    assessor = Assessor("grades", **options)
+    if assessor.settings.consent:
+        assessor.act(Consent(True))
+    return assessor
+
+
+# ---- before the first unit
+
+
+def test_consent_then_three_lines_then_work():
+    assessor = Assessor()
+    assert (assessor.view, assessor.status) == (ConsentView(), "arrived")
+    assert assessor.act(Consent(True)) == ["consented"]
+    lengths = draw_lines(11, 0)
+    assert (assessor.view, assessor.status) == (LineView(0, 3, lengths[0]), "consented")
+    assert assessor.act(JudgeLine(0, f"{lengths[0]}")) == ["line_judged"]
+    assert assessor.view == LineView(1, 3, lengths[1])
+    assessor.act(JudgeLine(1, f"{lengths[1]}"))
+    assert assessor.act(JudgeLine(2, f"{lengths[2]}")) == ["line_judged", "practised"]
+    assert assessor.view == LinesView(lengths, tuple(map(str, lengths)), passed=True, left=2)
+    assert (assessor.may_work, assessor.status) == (False, "practised")
+    assert assessor.act(GoOn()) == ["practice_passed"]
+    assert (assessor.may_work, assessor.status) == (True, "practised")
+    assert assessor.view == NoneLeftView(None, finished=False)
+
+
+def test_who_does_not_consent_is_thanked_and_sees_nothing_else():
+    assessor = Assessor()
+    assert assessor.act(Consent(False)) == ["declined"]
+    assert (assessor.view, assessor.status, assessor.may_work) == (EndView("declined"), "ended", False)
+    refusal = assessor.refused(Consent(True))
+    assert (refusal.code, str(refusal)) == ("over", "This task is finished; there is nothing left to do here.")
+
+
+def test_a_practice_that_fails_is_tried_once_more_with_other_lines():
+    assessor = Assessor(consent=False)
+    assert assessor.practise(right=False) == ["line_judged", "practised"]
+    assert assessor.view.passed is False
+    assert (assessor.view.left, assessor.status) == (1, "consented")
+    assert assessor.act(GoOn()) == ["practice_again"]
+    assert assessor.view == LineView(0, 3, draw_lines(11, 1)[0], retry=True)
+    assert draw_lines(11, 1) != draw_lines(11, 0)
+    assert assessor.practise() == ["line_judged", "practised"]
+    assert assessor.view.passed
+
+
+def test_after_the_last_attempt_it_ends():
+    assessor = Assessor(consent=False, practice_attempts=1)
+    assert assessor.practise(right=False) == ["line_judged", "practised", "practice_failed"]
+    assert (assessor.view, assessor.status, assessor.may_work) == (EndView("practice_failed"), "ended", False)
+    assert assessor.refused(GoOn()).code == "over"
+
+
+def test_whoever_may_restart_the_practice_begins_again_with_other_lines_and_all_attempts():
+    assessor = Assessor(consent=False, practice_attempts=2, practice_restart=True)
+    for failures in (1, 2, 3):
+        assert assessor.practise(right=False) == ["line_judged", "practised"]
+        assessor.act(GoOn())
+        assert assessor.practise(right=False) == ["line_judged", "practised", "practice_failed"]
+        assert (assessor.view, assessor.may_work) == (EndView("practice_failed", another=True), False)
+        assert assessor.status == "ended"
+        assert assessor.act(GoOn()) == ["practice_restarted"]
+        drawing = 2 * failures
+        assert assessor.view == LineView(0, 3, draw_lines(11, drawing)[0], retry=False)
+        assert (assessor.way.practices, assessor.way.practices_failed) == (2 * failures, failures)
+    assessor.practise()
+    assert assessor.act(GoOn()) == ["practice_passed"]
+    assert assessor.may_work
+
+
+@pytest.mark.parametrize("outcome", ["completed", "failed", "screened_out"])
+def test_the_practice_may_come_before_each_unit(outcome):
+    assessor = Assessor(consent=False, practice_attempts=1, practice_each_unit=True)
+    assessor.practise()
+    assessor.act(GoOn())
+    assessor.happen("unit_ended", outcome=outcome)
+    assert assessor.may_work
+    status = assessor.status
+    for event in journey.before_next_unit(assessor.settings, assessor.way):
+        assessor.happen(event.kind, **event.data)
+    assert assessor.view == LineView(0, 3, draw_lines(11, 1)[0], retry=False)
+    assert (assessor.may_work, assessor.status) == (False, status)
+    assessor.practise(right=False)
+    assert assessor.view == EndView("practice_failed")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        ("magnitude", {}),
+        ("magnitude", {"practice": False, "practice_each_unit": True}),
+        ("grades", {"practice_each_unit": True}),
+    ],
+)
+def test_otherwise_nothing_comes_between_two_units(protocol, options):
+    assessor = Assessor(protocol, consent=False, **options)
+    assert journey.before_next_unit(assessor.settings, assessor.way) == ()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "practice", "view"),
+    [
+        ("magnitude", True, LineView),
+        ("magnitude", False, NoneLeftView),
+        ("grades", True, NoneLeftView),
+        ("preference", True, NoneLeftView),
+    ],
+)
+def test_lines_come_before_magnitudes_only_and_only_where_they_are_wanted(protocol, practice, view):
+    assessor = Assessor(protocol, consent=False, practice=practice)
+    assert isinstance(assessor.view, view)
+    assert assessor.may_work == (view is NoneLeftView)
+
+
+@given(st.integers(0, 2**62), st.integers(0, 5))
+def test_lines_differ_clearly_and_are_never_in_order(seed, drawing):
+    lengths = draw_lines(seed, drawing)
+    assert list(lengths) not in (sorted(lengths), sorted(lengths)[::-1])
+    short, middle, long = sorted(lengths)
+    assert 0.8 <= long <= 1
+    assert 0.39 < middle / long < 0.61
+    assert 0.39 < short / middle < 0.61
+    assert draw_lines(seed, drawing) == lengths
+
+
+def test_all_four_orders_that_tell_nothing_occur():
+    ranks = {tuple(sorted(lengths).index(length) for length in lengths) for lengths in map(draw_lines, range(100))}
+    assert ranks == {(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)}
+
+
+@given(st.lists(st.sampled_from((1.0, 2.0, 2.5, 10.0)), min_size=3, max_size=3), st.integers(0, 2**32))
+def test_the_practice_passes_where_longer_lines_have_higher_numbers(numbers, seed):
+    lengths = draw_lines(seed)
+    assert in_order(lengths, tuple(numbers)) == oracle.practice_passes(lengths, numbers)
+
+
+def test_equal_numbers_for_two_lines_fail():
+    assert in_order((0.5, 0.9, 0.2), (2, 3, 1))
+    assert not in_order((0.5, 0.9, 0.2), (2, 2, 1))
+    assert not in_order((0.5, 0.9, 0.2), (1, 3, 1))
+
+
+def test_a_line_has_the_same_box_for_a_number_as_a_document():
+    assessor = Assessor(consent=False)
+    refusal = assessor.refused(JudgeLine(0, "long"))
+    assert (refusal.code, refusal.field) == ("number", "text")
+    assert str(refusal) == "Enter a number greater than 0, for example 0.5, 10 or 250."
+    refusal = assessor.refused(JudgeLine(1, "3"))
+    assert (refusal.code, refusal.field) == ("stale", "line")
+
+
+# ---- units one after another
+
+
+@pytest.mark.parametrize(
+    ("options", "outcomes", "more"),
+    [
+        ({}, ["completed"], True),
+        ({}, ["completed"] * 30, True),
+        ({"another": False}, ["completed"], False),
+        ({"another": False}, ["failed"], True),
+        ({"another": False}, ["screened_out", "completed"], False),
+        ({"restart": False}, ["failed"], False),
+        ({"restart": False}, ["screened_out"], False),
+        ({"restart": False}, ["completed"], True),
+        ({"restart": False}, ["completed", "failed"], False),
+        ({"max_units": 2}, ["completed"], True),
+        ({"max_units": 2}, ["completed", "failed"], False),
+        ({"max_units": 1}, ["screened_out"], False),
+    ],
+)
+def test_whether_there_is_another_topic(options, outcomes, more):
+    assessor = arrived(**options)
+    for outcome in outcomes:
+        assert assessor.may_work
+        assessor.happen("unit_ended", outcome=outcome)
+    assert assessor.may_work == more
+    assert assessor.view == EndView(outcomes[-1], another=more)
+    assert assessor.way.n_units == len(outcomes)
+    assert journey.has_worked(assessor.way) == ("completed" in outcomes)
+    assert assessor.refused(GoOn()).code == ("stale" if more else "over")
+
+
+def test_an_early_end_is_told():
+    assessor = arrived()
+    assessor.happen("unit_ended", outcome="completed", early=True)
+    assert assessor.view == EndView("completed", early=True, another=True)
+    assessor.happen("unit_ended", outcome="completed")
+    assert not assessor.view.early
+
+
+DOCUMENT = DocumentView(0, 2, 5, None, (False, False), (False, False), (), "none")
+PAIR = PairView(0, 1, 2, "both", 9, False, True, False, True, False)
+
+
+@pytest.mark.parametrize(
+    ("unit", "status"),
+    [
+        (None, "practised"),
+        (QuestionView("", (), False, 2), "practised"),
+        (DOCUMENT, "qualified"),
+        (DocumentView(1, 2, 5, None, (True, False), (False, False), (), "none"), "working"),
+        (DocumentView(0, 2, 5, None, (True, True), (False, False), (), "none", revising=True), "check_failed_once"),
+        (RevisionView(2, 1), "check_failed_once"),
+        (PAIR, "qualified"),
+        (PairView(3, 1, 2, "left", 6, True, True, False, True, False), "working"),
+        (RatingView(), "working"),
+        (EndView("completed"), "practised"),
+    ],
+)
+def test_the_unit_under_way_says_how_far_somebody_is(unit, status):
+    assert journey.status(arrived().way, unit) == status
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [
+        (["completed"], "completed"),
+        (["failed"], "ended"),
+        (["screened_out"], "screened_out"),
+        (["screened_out", "failed"], "ended"),
+        (["completed", "screened_out"], "completed"),
+    ],
+)
+def test_between_units_it_is_what_came_of_them(outcomes, status):
+    assessor = arrived()
+    for outcome in outcomes:
+        assessor.happen("unit_ended", outcome=outcome)
+    assert assessor.status == status
+    assessor.happen("submitted")
+    assert assessor.status == "submitted_to_platform"
+    assessor.happen("paid")
+    assert assessor.status == "paid"
+
+
+# ---- what an owner adds
+
+
+def test_who_is_excluded_takes_no_further_part_until_reinstated():
+    assessor = arrived()
+    assessor.happen("excluded", reason="three units in one minute")
+    assert (assessor.view, assessor.status, assessor.may_work) == (ExcludedView(), "excluded", False)
+    assert assessor.refused(GoOn()).code == "over"
+    assessor.happen("reinstated")
+    assert (assessor.status, assessor.may_work) == ("practised", True)
+
+
+def test_a_reset_leads_back_to_the_first_page_with_new_lines():
+    assessor = Assessor()
+    assessor.act(Consent(True))
+    assessor.practise(right=False)
+    assessor.act(GoOn())
+    assessor.practise(right=False)
+    assert assessor.view == EndView("practice_failed")
+    assessor.happen("reset")
+    assert (assessor.view, assessor.status) == (ConsentView(), "arrived")
+    assessor.act(Consent(True))
+    assert assessor.view == LineView(0, 3, draw_lines(11, 2)[0], retry=False)
+    assert len({draw_lines(11, drawing) for drawing in range(3)}) == 3
+
+
+def test_a_reset_forgets_units_and_keeps_an_exclusion():
+    assessor = arrived(max_units=1)
+    assessor.happen("unit_ended", outcome="failed")
+    assessor.happen("excluded", reason="")
+    assessor.happen("reset")
+    assert assessor.status == "excluded"
+    assessor.happen("reinstated")
+    assessor.act(Consent(True))
+    assert assessor.may_work
+    assert assessor.way.n_units == 0
+
+
+# ---- laws
+
+
+@given(data=st.data())
+def test_whatever_is_tried_the_log_tells_all(data):
+    options = {
+        "consent": data.draw(st.booleans()), "practice_attempts": data.draw(st.integers(1, 3)),
+        "practice_restart": data.draw(st.booleans()),
+    }  # fmt: skip
+    assessor = Assessor(
+        data.draw(st.sampled_from(("magnitude", "grades"))), data.draw(st.integers(0, 2**62)), **options
+    )
+    for _ in range(data.draw(st.integers(0, 20))):
+        line = len(assessor.way.texts)
+        number = data.draw(st.sampled_from(("1", "2", "0,3", "x", "0")))
+        action = data.draw(
+            st.sampled_from((Consent(True), Consent(True), Consent(False), GoOn(), Judge(0, "1")))
+            | st.just(JudgeLine(line, number))
+            | st.sampled_from(
+                (JudgeLine(line + 1, "1"), "ended", "excluded", "reinstated", "reset", "assigned", "practice_restarted")
+            )
+        )
+        if isinstance(action, str):
+            outcome = data.draw(st.sampled_from(("completed", "failed", "screened_out", "expired")))
+            assessor.happen("unit_ended" if action == "ended" else action, outcome=outcome)
+            continue
+        before = assessor.way
+        try:
+            assessor.act(action)
+        except Refusal:
+            assert assessor.way == before
+    again = journey.new(assessor.settings, lines=assessor.protocol == "magnitude", seed=assessor.seed)
+    for event in assessor.log:
+        again = journey.evolve(assessor.settings, again, event)
+    assert again == assessor.way
+    assert journey.view(assessor.settings, again) == assessor.view
+
+
+def test_an_event_of_another_kind_and_an_outcome_of_no_unit_change_nothing():
+    assessor = arrived()
+    before = assessor.way
+    assessor.happen("assigned", slot=1)
+    assessor.happen("unit_ended", outcome="expired")
+    assert assessor.way == before

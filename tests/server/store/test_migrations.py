@@ -1,0 +1,92 @@
+"""Migrating an empty database makes what the schema says, no more and no less."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
+
+import qrowd_server.store.migrate
+from qrowd_server.store.base import StoreError
+from qrowd_server.store.engine import open_store
+from qrowd_server.store.migrate import HEAD, bring_up_to_date
+from qrowd_server.store.schema import metadata
+
+PARTS = {
+    "sqlite": "select name, sql from sqlite_master where name not like '%alembic%' and sql is not null",
+    "postgresql": """
+        select conname, conrelid::regclass::text || ' ' || pg_get_constraintdef(oid) from pg_constraint
+        where connamespace = 'public'::regnamespace and conrelid::regclass::text <> 'alembic_version'
+        union all select indexname, indexdef from pg_indexes
+        where schemaname = 'public' and tablename <> 'alembic_version'
+        union all select table_name || '.' || column_name,
+            data_type || ' ' || is_nullable || ' ' || coalesce(column_default, '') from information_schema.columns
+        where table_schema = 'public' and table_name <> 'alembic_version'""",
+}
+
+
+@pytest.fixture
+def engine(empty: str) -> Iterator[Engine]:
+    made = create_engine(empty.replace("postgresql:", "postgresql+psycopg:"))
+    yield made
+    made.dispose()
+
+
+def parts(connection: Connection) -> dict[str, str]:
+    """Everything the database says of its tables, by name; of SQLite's own words, in any order.
+
+    A column that SQLite added later stands on the line of another one, so commas outside of brackets end a line, too.
+    """
+    found = connection.execute(text(PARTS[connection.dialect.name]))
+    ends = re.compile(r"\n|,(?![^()]*\))")
+    lines = {name: sorted(line.strip(" ,\t") for line in ends.split(sql)) for name, sql in found}
+    return {name: "\n".join(filter(None, each)) for name, each in lines.items()}
+
+
+def test_migrating_makes_the_schema(engine: Engine) -> None:
+    with engine.begin() as connection:
+        bring_up_to_date(connection, "here")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_migrating_makes_the_very_tables_that_create_all_makes(engine: Engine) -> None:
+    with engine.begin() as connection:
+        metadata.create_all(connection)
+        expected = parts(connection)
+        metadata.drop_all(connection)
+        bring_up_to_date(connection, "here")
+        assert parts(connection) == expected
+    assert len(expected) >= len(metadata.tables)
+
+
+def test_the_newest_step_is_the_one_that_migrate_names() -> None:
+    config = Config()
+    config.set_main_option("script_location", qrowd_server.store.migrate.__file__.replace("migrate.py", "migrations"))
+    config.set_main_option("path_separator", "os")
+    assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
+
+
+def test_a_store_whose_making_failed_is_made_by_the_next_start(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyError("power")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("alembic.runtime.migration.HeadMaintainer.update_to_step", stop)
+        with pytest.raises(KeyError):
+            open_store(empty)
+    with open_store(empty) as store:
+        assert store.read(lambda connection: len(inspect(connection).get_table_names())) == len(metadata.tables) + 1
+
+
+def test_another_program_s_database_is_left_alone(engine: Engine, empty: str) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("create table theirs (x integer)"))
+    with pytest.raises(StoreError, match="another program \\(theirs\\)"):
+        open_store(empty)
+    assert inspect(engine).get_table_names() == ["theirs"]

@@ -1,0 +1,435 @@
+"""Campaigns by program: created, paused, exported, imported; and what a key opens."""
+
+import asyncio
+import json
+import logging
+from threading import BoundedSemaphore
+from typing import Any
+
+import pytest
+
+from qrowd_server.campaigns.adjudication import adjudicate
+from qrowd_server.store.keys import find_api_key, revoke_api_key
+from qrowd_server.store.materials import documents_of, find_campaign, topics_of
+from qrowd_server.web import downloads
+from qrowd_server.web.api.document import OPERATIONS
+from qrowd_server.web.api.operations import PREFIX
+from server.web.api.client import ApiError, Client, Json
+from server.web.api.test_judging import judge_all
+from server.web.api.worlds import SMALL, World, plan
+from webserver import BASE
+
+
+def ask(served: World, method: str, path: str, key: str = "all", **more: Any) -> Any:
+    """A raw response."""
+
+    async def work() -> Any:
+        async with served.client(key) as client:
+            return await client.http.request(method, path, **more)
+
+    return served.run(work())
+
+
+def test_a_campaign_made_of_a_plan_is_there_as_the_plan_says(served: World) -> None:
+    async def work() -> tuple[Json, list[Json]]:
+        async with served.client() as client:
+            made = await client.create(plan("more", "grades", topics=3, k=4, redundancy=2))
+            assert await client.campaign("more") == made
+            return made, await client.campaigns()
+
+    made, listed = served.run(work())
+    assert (made["name"], made["protocol"], made["status"]) == ("more", "grades", "running")
+    assert made["settings"]["protocol"]["k"] == 4
+    assert made["counts"] == {
+        "topics": 3, "documents": 6, "units": 6, "slots": 12,
+        "assessors": 0, "judgments": 0, "preferences": 0, "bad": 0,
+    }  # fmt: skip
+    assert [one["name"] for one in listed] == [*SMALL, "more"]
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "field"),
+    [
+        ({"campaign": {"name": "sizes", "title": "x", "protocol": "grades"}}, 409, "campaign.name"),
+        ({"campaign": {"name": "No Name", "title": "x", "protocol": "grades"}}, 422, "campaign.name"),
+        ({"grades": {"redundancy": 10**12}}, 422, "grades.redundancy"),
+        ({"grades": {"k": 0}}, 422, "grades.k"),
+        ({"topics": []}, 422, "topics"),
+        ({"documents": [{"label": "d1"}]}, 422, None),
+        ({"colour": 1}, 422, "colour"),
+        ({"campaign": {"name": "more", "title": "x", "protocol": {}}}, 422, "campaign.protocol"),
+    ],
+)
+def test_a_plan_that_cannot_work_is_refused_in_one_line_and_leaves_nothing(
+    served: World, change: Json, status: int, field: str | None
+) -> None:
+    async def work() -> ApiError:
+        async with served.client() as client:
+            with pytest.raises(ApiError) as refused:
+                await client.create(plan("more", "grades") | change)
+            assert len(await client.campaigns()) == 3
+            return refused.value
+
+    error = served.run(work())
+    assert error.status == status
+    assert field is None or error.field == field
+    _, *further = error.message.split("\n")
+    assert not further or "documents" in change
+    assert all("document" in line for line in further)  # which are mended together
+
+
+def test_a_campaign_is_paused_resumed_and_stopped(served: World) -> None:
+    async def work() -> list[str]:
+        async with served.client("stars") as client:
+            steps = ("pause", "pause", "resume", "stop")
+            found = [await client.set_status("stars", step) for step in steps]
+            page = await (await client.arrive("stars", "late")).page()
+            assert page["view"] == {"kind": "PausedView", "stopped": True}
+            return [*found, (await client.campaign("stars"))["status"]]
+
+    assert served.run(work()) == ["paused", "paused", "running", "stopped", "stopped"]
+
+
+def test_an_archive_takes_a_campaign_elsewhere_with_all_that_was_said(served: World, tmp_path_factory: Any) -> None:
+    from server.web.api.worlds import world
+
+    async def fill() -> tuple[bytes, bytes]:
+        async with served.client() as client:
+            made = await client.create(plan("moving", "grades", k=3, redundancy=1))
+            assert made["name"] == "moving"
+            await judge_all(await client.arrive("moving", "model"), 1)
+            return await client.export("moving", "archive"), await client.export("moving", "judgments")
+
+    archive, said = served.run(fill())
+    with world(tmp_path_factory.mktemp("elsewhere")) as other:
+
+        async def take() -> tuple[bytes, bytes]:
+            async with other.client() as client:
+                assert (await client.import_archive(archive))["counts"]["judgments"] == 6
+                with pytest.raises(ApiError) as refused:
+                    await client.import_archive(archive)
+                assert (refused.value.status, refused.value.code) == (409, "taken")
+                return await client.export("moving", "archive"), await client.export("moving", "judgments")
+
+        assert other.run(take()) == (archive, said)
+
+
+def test_an_archive_has_names_only_on_request_which_the_log_keeps(served: World) -> None:
+    async def work() -> tuple[bytes, bytes]:
+        async with served.client() as client:
+            await client.create(plan("named", "grades", k=3, redundancy=1))
+            await judge_all(await client.arrive("named", "marked-name"), 1)
+            return await client.export("named", "archive"), await client.export("named", "archive", names="true")
+
+    plain, named = served.run(work())
+    assert (b"marked-name" in plain, b"marked-name" in named) == (False, True)
+    (entry,) = [one for one in map(json.loads, named.splitlines()[1:]) if one["kind"] == "names_exported"]
+    assert entry["data"]["what"] == "archive"
+    assert entry["account"].startswith("key ")
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "kinds", "plan", "places", "words", "huge", "text"])
+def test_an_archive_that_does_not_fit_together_is_refused_and_leaves_nothing(served: World, damage: str) -> None:
+    async def work() -> None:
+        async with served.client() as client:
+            await client.create(plan("moving", "grades", k=3, redundancy=1))
+            await judge_all(await client.arrive("moving", "model"), 1)
+            archive = await client.export("moving", "archive")
+            head, *events = [json.loads(line) for line in archive.splitlines()]
+            head["plan"]["campaign"]["name"] = "other"
+            number = events[0]["assessor_id"] + 1
+            events = [event | {"assessor_id": number} for event in events if event["assessor_id"]]
+            match damage:
+                case "cut":
+                    events = events[1:]
+                case "empty":
+                    head, events = {}, []
+                case "kinds":
+                    events[0]["kind"] = "arrived twice"
+                case "plan":
+                    head["plan"] = ["no plan"]
+                case "places":
+                    events[-1]["unit"] = ["t9", 1]
+                case "words":
+                    events[2]["time"] = {"at": "noon"}
+                case "huge":
+                    head["plan"]["grades"]["redundancy"] = 10**9
+                case "text":
+                    head["created"] = "yesterday"
+            body = "\n".join(json.dumps(one) for one in [head, *events]).encode()
+            with pytest.raises(ApiError) as refused:
+                await client.import_archive(body)
+            assert refused.value.status == 422, refused.value
+            assert [one["name"] for one in await client.campaigns()] == [*SMALL, "moving"]
+
+    served.run(work())
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "qrels"])
+def test_exports_are_files_with_a_name_and_the_same_bytes_again(served: World, format: str) -> None:
+    async def fill() -> None:
+        async with served.client() as client:
+            await judge_all(await client.arrive("stars", "model"), 1)
+
+    served.run(fill())
+    path = f"{PREFIX}/campaigns/stars/judgments?format={format}"
+    first, again = ask(served, "GET", path), ask(served, "GET", path)
+    assert first.status_code == 200
+    assert first.headers["content-disposition"] == f'attachment; filename="stars-judgments.{format}"'
+    assert first.content == again.content != b""
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("stars/preferences", 409),
+        ("pairs/judgments", 409),
+        ("pairs/duplicates", 200),
+        ("stars/judgments?format=xml", 422),
+        ("stars/judgments?format=qrels&everything=true", 422),
+        ("stars/judgments?everything=maybe", 422),
+        ("stars/judgments?colour=red", 422),
+        ("stars/judgments?format=csv&format=csv", 400),
+        ("stars/revisions?format=csv", 200),
+        ("stars/units?format=csv", 200),
+        ("stars/units?everything=true", 422),
+        ("stars/judgments?everything=true&format=spreadsheet", 200),
+        ("stars/judgments?adjudicated=add&format=qrels", 200),
+        ("pairs/duplicates?adjudicated=replace", 422),
+        ("stars/judgments?adjudicated=yes", 422),
+        ("stars/units?adjudicated=add", 422),
+    ],
+)
+def test_what_cannot_be_exported_is_refused_before_it_begins(served: World, path: str, status: int) -> None:
+    response = ask(served, "GET", f"{PREFIX}/campaigns/{path}")
+    assert response.status_code == status
+    if status != 200:
+        assert set(response.json()) == {"code", "message", "field", "reference"}
+
+
+def test_final_answers_are_exported_where_they_are_asked_for(served: World) -> None:
+    store = served.store
+    row = store.read(lambda c: find_campaign(c, "stars"))
+    assert row is not None
+    topic = store.read(lambda c: topics_of(c, row.id))[0].label
+    document = next(iter(store.read(lambda c: list(documents_of(c, row.id))))).label
+    store.write(lambda c: adjudicate(c, "stars", topic, document, "1", "why", 1.0))
+    path = f"{PREFIX}/campaigns/stars/judgments"
+    plain, added = (ask(served, "GET", f"{path}{query}").text for query in ("", "?adjudicated=add"))
+    assert added.startswith(plain)
+    final = json.loads(added.removeprefix(plain))
+    assert (final["assessor"], final["kind"], final["topic"]) == ("adjudicated", "adjudicator", topic)
+    assert final["document"] == document
+
+
+def free_downloads() -> int:
+    """How many more exports may begin now."""
+    n = 0
+    while downloads.DOWNLOADS.acquire(blocking=False):
+        n += 1
+    for _ in range(n):
+        downloads.DOWNLOADS.release()
+    return n
+
+
+def test_only_some_exports_run_at_once_and_every_place_comes_back(
+    served: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"{PREFIX}/campaigns/stars/judgments"
+    monkeypatch.setattr(downloads, "DOWNLOADS", BoundedSemaphore(1))
+    downloads.DOWNLOADS.acquire()
+    busy = ask(served, "GET", path)
+    assert (busy.status_code, busy.json()["code"], busy.headers["retry-after"]) == (503, "busy", "5")
+    downloads.DOWNLOADS.release()
+    for _ in range(3):
+        assert ask(served, "GET", path).status_code == 200
+        assert ask(served, "GET", f"{PREFIX}/campaigns/stars/preferences").status_code == 409
+    assert free_downloads() == 1
+
+
+def test_somebody_who_hangs_up_in_the_middle_of_an_export_leaves_nothing_behind(
+    served: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="qrowd")
+    before, sent = free_downloads(), []
+    scope = {
+        "type": "http", "asgi": {"version": "3.0", "spec_version": "2.4"}, "http_version": "1.1", "method": "GET",
+        "scheme": "https", "path": f"{PREFIX}/campaigns/stars/archive", "raw_path": b"", "query_string": b"",
+        "root_path": "", "client": ("192.0.2.1", 1), "server": ("127.0.0.1", 80), "state": {},
+        "headers": [(b"host", b"judge.test"), (b"authorization", f"Bearer {served.keys['all']}".encode())],
+    }  # fmt: skip
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+        if message["type"] == "http.response.body":
+            raise OSError("gone")
+
+    async def work() -> None:
+        await served.app(scope, receive, send)  # it ends without an error: nothing failed here
+
+    served.run(work())
+    assert sent == ["http.response.start", "http.response.body"]  # and nothing after it
+    assert free_downloads() == before
+    assert "the client went away before the end of its request" in caplog.messages
+    assert [one for one in caplog.records if one.exc_info or one.levelno >= logging.WARNING] == []
+
+
+# ---- keys
+
+
+def paths() -> list[tuple[str, str]]:
+    return [(one.method, PREFIX + one.path) for one in OPERATIONS]
+
+
+@pytest.mark.parametrize(("method", "path"), paths())
+def test_no_operation_answers_without_a_key_or_to_one_that_is_not_good(served: World, method: str, path: str) -> None:
+    address = path.format(campaign="stars", assessor="1")
+    for sent in (None, "", "Bearer", "Basic cXJvd2Q6eA==", "Bearer qrowd_x", f"Bearer {served.keys['revoked']}",
+                 f"Bearer {served.keys['all']}x", f"{served.keys['all']}", "Bearer qrowd_" + "x" * 500):  # fmt: skip
+        response = ask(served, method, address, key="", headers={} if sent is None else {"authorization": sent})
+        assert response.status_code == 401
+        assert response.headers["www-authenticate"].startswith("Bearer")
+        assert response.json()["code"] == "key"
+
+
+@pytest.mark.parametrize(("method", "path"), paths())
+def test_a_key_for_one_campaign_opens_nothing_of_another(served: World, method: str, path: str) -> None:
+    async def arrive() -> str:
+        async with served.client() as client:
+            return (await client.arrive("stars", "model")).id
+
+    assessor = served.run(arrive())
+    address = path.format(campaign="stars", assessor=assessor)
+    response = ask(served, method, address, key="sizes")
+    if "{" in path:
+        assert response.status_code == 404
+        # ... nor an assessor of another campaign by one's own.
+        own = ask(served, method, path.format(campaign="sizes", assessor=assessor), key="sizes")
+        assert "{assessor}" not in path or own.status_code == 404
+    elif method == "GET":
+        assert [one["name"] for one in response.json()["campaigns"]] == ["sizes"]
+    else:
+        assert (response.status_code, response.json()["code"]) == (403, "scope")
+
+
+def test_a_key_that_is_revoked_is_worth_nothing_at_once(served: World) -> None:
+    assert ask(served, "GET", f"{PREFIX}/campaigns").status_code == 200
+    key = served.store.read(lambda connection: find_api_key(connection, served.keys["all"]))
+    assert served.store.write(lambda connection: revoke_api_key(connection, key.id))
+    assert ask(served, "GET", f"{PREFIX}/campaigns").status_code == 401
+
+
+def test_programs_speak_for_nobody_who_came_by_another_door(served: World) -> None:
+    service = served.app.state.server.service
+    number = served.run(service.arrive("stars", "link", "ann"))
+    path = f"{PREFIX}/campaigns/stars/assessors"
+    assert ask(served, "GET", f"{path}/{number:x}/page").status_code == 404
+    assert ask(served, "POST", f"{path}/{number:x}/act", json={"do": "consent", "agreed": True}).status_code == 404
+    assert ask(served, "GET", path).json() == {"assessors": []}
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "https://evil.test"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}]
+)
+def test_pages_of_other_sites_get_nothing_and_no_leave_to_ask(served: World, headers: dict[str, str]) -> None:
+    path = f"{PREFIX}/campaigns"
+    for method in ("GET", "POST"):
+        response = ask(served, method, path, headers=headers)
+        assert (response.status_code, response.json()["code"]) == (403, "origin")
+    asked = ask(served, "OPTIONS", path, headers=headers | {"access-control-request-method": "POST"})
+    assert asked.status_code == 405
+    assert not [name for name in [*asked.headers, *response.headers] if name.startswith("access-control")]
+
+
+def test_a_method_that_an_address_does_not_take_is_told_those_it_does(served: World) -> None:
+    response = ask(served, "DELETE", f"{PREFIX}/campaigns")
+    assert response.status_code == 405
+    assert set(response.headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
+
+
+# ---- bodies
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{", 400),
+        (b"\xff\xfe", 400),
+        (b"[" * 60_000, 422),
+        (b'{"a":' * 60 + b"1" + b"}" * 60, 422),
+        (b'{"do": "go_on", "do": "go_on"}', 400),
+        (b'{"do": NaN}', 400),
+        (b'{"do": 1e999}', 422),
+        (b'{"do": ' + b"9" * 5000 + b"}", 422),
+        (b'{"do": "\\ud800"}', 422),
+        (b'{"do": "\\u0000"}', 422),
+        (b"[]", 422),
+        (b"null", 422),
+        (b'"judge"', 422),
+        (b'{"do": "go_on", "colour": 1}', 422),
+    ],
+)
+def test_whatever_a_body_holds_the_answer_is_one_line(served: World, body: bytes, status: int) -> None:
+    async def work() -> Any:
+        async with served.client() as client:
+            path = f"{PREFIX}{(await client.arrive('stars', 'model')).path}/act"
+            headers = {"content-type": "application/json"}
+            return await client.http.post(path, content=body, headers=headers)
+
+    response = served.run(work())
+    assert response.status_code == status
+    assert "\n" not in response.json()["message"]
+    assert len(response.json()["message"]) < 300
+
+
+def test_bodies_are_bounded_and_must_say_what_they_are(served: World) -> None:
+    async def work() -> list[int]:
+        async with served.client() as client:
+            assessor = await client.arrive("stars", "model")
+            act, found = f"{PREFIX}{assessor.path}/act", []
+            headers = {"content-type": "application/json"}
+            found.append(await client.http.post(act, content=b" " * 70_000, headers=headers))
+            found.append(await client.http.post(act, content=b"{}", headers={"content-type": "text/plain"}))
+            found.append(await client.http.post(f"{PREFIX}/archives", content=b"{}", headers=headers))
+            found.append(await client.http.post(f"{PREFIX}/campaigns/stars/pause", content=b"x" * 200))
+            found.append(await client.http.post(f"{PREFIX}/campaigns/stars/pause", content=b'{"a": 1}'))
+            found.append(await client.http.post(f"{PREFIX}/campaigns/stars/assessors", json={"name": "a b"}))
+            found.append(
+                await client.http.post(f"{PREFIX}/campaigns/stars/assessors", json={"name": "a", "about": "b"})
+            )
+            large = {"name": "a", "about": {"b": "c" * 20_000}}
+            found.append(await client.http.post(f"{PREFIX}/campaigns/stars/assessors", json=large))
+            return [one.status_code for one in found]
+
+    assert served.run(work()) == [413, 415, 415, 413, 400, 422, 422, 422]
+
+
+def test_a_body_is_not_read_for_somebody_without_a_key(served: World) -> None:
+    read = 0
+
+    async def endless() -> Any:
+        nonlocal read
+        for _ in range(100):
+            read += 1
+            yield b"x" * 1000
+
+    async def work() -> int:
+        async with Client("", BASE, served.app) as client:
+            response = await client.http.post(f"{PREFIX}/archives", content=endless())
+            return response.status_code
+
+    assert served.run(work()) == 401
+    assert read <= 1
+
+
+def test_requests_do_not_wait_for_an_export(served: World) -> None:
+    async def work() -> int:
+        async with served.client() as client:
+            both = await asyncio.gather(client.export("stars", "archive"), client.campaigns())
+            return len(both[1])
+
+    assert served.run(work()) == 3

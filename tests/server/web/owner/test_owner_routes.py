@@ -1,0 +1,540 @@
+"""Owners' routes asked straight: who may, what changes, and that nothing changes by looking."""
+
+import asyncio
+import html
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from sqlalchemy import func, select
+from starlette.routing import Route
+
+from qrowd.judge import FunctionModel, Request
+from qrowd_server.campaigns.admin import CampaignAdmin
+from qrowd_server.campaigns.models import ask_in_campaign
+from qrowd_server.campaigns.template import PROTOCOLS, Protocol
+from qrowd_server.store.invitations import find_invitation
+from qrowd_server.store.keys import find_api_key
+from qrowd_server.store.materials import campaigns
+from qrowd_server.store.schema import assessor, campaign, metadata, slot
+from qrowd_server.web.owner import ROUTES, formatting, owner_link
+from qrowd_server.web.owner.assessors import COLUMNS
+from qrowd_server.web.payment import payment_code
+from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
+from webserver import BASE, SECRET, Browser
+from zips import zipped
+
+UPLOADS = {
+    "/owner/new",
+    "/owner/lists/{campaign}",
+    "/owner/review/{campaign}",
+    "/owner/change/{campaign}",
+}
+OPEN = {
+    "/owner/login",
+    "/owner/enter/{token}",
+    "/owner/password/{token}",
+    "/owner/oidc",
+    "/owner/oidc/callback",
+}  # to whoever is not known yet
+TOML = (
+    '[campaign]\nname = "zipped"\ntitle = "From a zip"\n[journey]\nconsent = false\n[grades]\nk = 2\nredundancy = 1\n'
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Estate]:
+    with estate(tmp_path) as one:
+        yield one
+
+
+def filled(made: Estate, path: str) -> str:
+    number = made.assessor("ann").rpartition("/")[2]
+    values = {
+        "campaign": "small",
+        "protocol": "grades",
+        "number": number,
+        "what": "judgments",
+        "format": "csv",
+        "token": "x",
+    }
+    return re.sub(r"\{(\w+)\}", lambda m: values[m[1]], path)
+
+
+def routes(method: str) -> list[str]:
+    return [one.path for one in ROUTES if isinstance(one, Route) and method in (one.methods or ())]
+
+
+def state(made: Estate) -> dict[str, list[str]]:
+    """Everything but sessions, whose use is noted."""
+    kept = [t for t in metadata.sorted_tables if t.name not in ("session", "login_attempt")]
+    return made.store.read(lambda c: {t.name: sorted(map(repr, c.execute(select(t)).all())) for t in kept})
+
+
+def multipart(fields: dict[str, str], files: list[tuple[str, bytes]]) -> tuple[bytes, dict[str, str]]:
+    edge = "x-x-x-x"
+    parts = [
+        f'--{edge}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n'.encode() for k, v in fields.items()
+    ]
+    for name, content in files:
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+        parts.append(head.encode() + b"Content-Type: application/octet-stream\r\n\r\n" + content + b"\r\n")
+    return b"".join(parts) + f"--{edge}--\r\n".encode(), {"content-type": f"multipart/form-data; boundary={edge}"}
+
+
+FOLDER = {
+    "campaign.toml": TOML,
+    "topics.tsv": "t1\tducks\n",
+    "documents.jsonl": '{"id": "d1", "text": "One."}\n{"id": "d2", "text": "Two."}\n',
+}
+
+
+def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_instructions(made: Estate) -> None:
+    toml = (
+        '[campaign]\nname = "paper"\npreset = "maddalena2017"\nquestions = false\n[magnitude]\nask = "How new is it?"\n'
+    )
+    documents = "".join(f'{{"id": "d{i}", "text": "Text {i}."}}\n' for i in range(8))
+    folder = {
+        "campaign.toml": toml,
+        "topics.tsv": "t1\tducks\n",
+        "documents.jsonl": documents,
+        "checks.txt": "t1 d0 d1",
+    }
+    owner = made.owner()
+    csrf = owner.get("/owner/new").field("csrf")
+    body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(folder))])
+    assert owner.post("/owner/new", body, headers).status == 303
+    text = html.unescape(owner.get("/owner/c/paper/settings").text)
+    assert "Preset maddalena2017: 21 of 23 settings are in force; changed: campaign.questions = false" in text
+    assert '>ask</code></dt><dd dir="auto">How new is it?</dd>' in text
+    assert 'Of each document you are asked: "How new is it?"' in text
+    assert "Instructions for the practice" in text
+    assert "practice_<wbr>attempts" in text
+
+
+# ---- who may
+
+
+@pytest.mark.parametrize("path", routes("GET"))
+def test_every_page_needs_the_session(made: Estate, path: str) -> None:
+    stranger = Browser(made.app)
+    answer = stranger.get(filled(made, path))
+    if path in OPEN:
+        assert answer.status in (200, 404)
+        return
+    assert (answer.status, answer.header("location")) == (303, "/owner/login")
+    assert stranger.get(filled(made, path), {"x-qrowd": "fragment"}).status == 403
+    assert made.owner().get(filled(made, path)).status == 200
+
+
+@pytest.mark.parametrize("path", routes("POST"))
+def test_every_form_needs_the_session_its_token_and_our_origin(made: Estate, path: str) -> None:
+    owner, stranger, before = made.owner(), Browser(made.app), None
+    csrf = owner.get("/owner").field("csrf")
+    before = state(made)
+    address = filled(made, path)
+    body, headers = multipart({"csrf": csrf, "do": "pause"}, []) if path in UPLOADS else (b"", {})
+
+    def send(browser: Browser, token: str, origin: str = BASE) -> int:
+        if not headers:
+            return browser.post(address, {"csrf": token, "do": "pause", "name": "x"}, origin=origin).status
+        return browser.post(address, body.replace(csrf.encode(), token.encode()), headers, origin=origin).status
+
+    assert send(owner, "") == 403
+    assert send(owner, "forged") == 403
+    assert send(owner, csrf, origin="https://evil.test") == 403
+    assert send(stranger, csrf) == 403
+    assert state(made) == before
+
+
+def test_an_assessor_s_session_opens_no_page_of_owners(made: Estate) -> None:
+    from qrowd_server.store.invitations import invite
+
+    token = made.store.write(lambda c: invite(c, campaigns(c)[0].id, "eve", made.clock()))
+    eve = Browser(made.app)
+    assert eve.post(f"/join/{token}", {"csrf": eve.get(f"/join/{token}").field("csrf")}).status == 303
+    assert eve.get("/c/small").status == 200
+    assert eve.get("/owner").status == 303
+    eve.cookies = {"__Host-qrowd-owner": next(iter(eve.cookies.values()))}
+    assert eve.get("/owner").status == 303
+
+
+def test_looking_changes_nothing(made: Estate) -> None:
+    owner = made.owner()
+    addresses = [filled(made, path) for path in routes("GET")]
+    before = state(made)
+    for address in addresses:
+        owner.get(address)
+    assert state(made) == before
+
+
+# ---- coming in
+
+
+def test_name_and_password_make_a_session_with_a_new_id(made: Estate) -> None:
+    olga = Browser(made.app, cookies={"__Host-qrowd-owner": "fixed"})
+    form = {"csrf": olga.get("/owner/login").field("csrf"), "name": "olga", "password": PASSWORD}
+    assert olga.post("/owner/login", {**form, "password": "wrong password"}).status == 422
+    answer = olga.post("/owner/login", form)
+    assert (answer.status, answer.header("location")) == (303, "/owner")
+    assert olga.cookies["__Host-qrowd-owner"] != "fixed"
+    page = olga.get("/owner")
+    assert "olga" in page.text
+    assert olga.post("/owner/logout", {"csrf": page.field("csrf")}).status == 303
+    assert olga.get("/owner").status == 303
+
+
+def test_after_ten_failures_even_the_right_password_waits(made: Estate) -> None:
+    olga = Browser(made.app)
+    form = {"csrf": olga.get("/owner/login").field("csrf"), "name": "olga", "password": "not the password"}
+    assert [olga.post("/owner/login", form).status for _ in range(10)] == [422] * 10
+    answer = olga.post("/owner/login", {**form, "password": PASSWORD})
+    assert answer.status == 429
+    assert int(answer.header("retry-after") or 0) > 0
+    made.clock.now += 15 * 60 + 1
+    form["csrf"] = olga.get("/owner/login").field("csrf")
+    assert olga.post("/owner/login", {**form, "password": PASSWORD}).status == 303
+
+
+def test_the_printed_link_works_once_by_its_button_and_only_for_a_day(made: Estate) -> None:
+    link = made.store.write(lambda c: owner_link(c, BASE, made.clock()))
+    path = link.removeprefix(BASE)
+    assert path not in str(state(made))
+    one, two = Browser(made.app), Browser(made.app)
+    csrf, second = one.get(path).field("csrf"), two.get(path).field("csrf")
+    assert one.post(path, {"csrf": csrf}).status == 303
+    assert two.post(path, {"csrf": second}).status == 404
+    assert one.get(path).status == 404
+    assert (one.get("/owner").status, two.get("/owner").status) == (200, 303)
+    late = made.store.write(lambda c: owner_link(c, "", made.clock()))
+    made.clock.now += 24 * 3600
+    assert two.get(late).status == 404
+
+
+# ---- campaigns
+
+
+def test_a_zip_becomes_a_campaign_and_what_is_wrong_is_told_in_place(made: Estate) -> None:
+    owner = made.owner()
+    csrf = owner.get("/owner/new").field("csrf")
+    body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(FOLDER))])
+    answer = owner.post("/owner/new", body, headers)
+    assert (answer.status, answer.header("location")) == (303, "/owner/c/zipped?created=1")
+    again = owner.post("/owner/new", body, headers)
+    assert again.status == 422
+    assert "'zipped' is taken by another campaign; choose another" in html.unescape(again.text)
+    wrong = zipped({**FOLDER, "campaign.toml": TOML.replace("k = 2", "k = 0")})
+    answer = owner.post("/owner/new", *multipart({"csrf": csrf}, [("folder.zip", wrong)]))
+    assert answer.status == 422
+    assert re.search(r'role="alert">campaign.toml[^<]*k: 0 cannot be used', html.unescape(answer.text))
+
+
+def test_the_form_makes_a_campaign_and_keeps_what_was_entered_where_it_is_refused(made: Estate) -> None:
+    owner = made.owner()
+    csrf = owner.get("/owner/new").field("csrf")
+    fields = {"csrf": csrf, "title": "How good?", "topics": "ducks\ngeese", "protocol": "grades", "redundancy": "2"}
+    answer = owner.post("/owner/new", *multipart(fields, []))
+    assert answer.status == 422
+    assert "documents: choose a file" in text_of(answer.text)
+    assert "ducks\ngeese" in answer.text
+    documents = FOLDER["documents.jsonl"].encode()
+    body, headers = multipart(fields, [("documents.jsonl", documents)])
+    answer = owner.post("/owner/new", body.replace(b'name="file"', b'name="documents"'), headers)
+    assert (answer.status, answer.header("location")) == (303, "/owner/c/how-good?created=1")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_there_is_an_example_of_each_protocol_that_can_be_sent(made: Estate, protocol: Protocol) -> None:
+    owner = made.owner()
+    form = owner.get("/owner/new")
+    example = owner.get(f"/owner/new/example/{protocol}")
+    assert example.header("content-disposition") == f'attachment; filename="example-{protocol}.zip"'
+    answer = owner.post("/owner/new", *multipart({"csrf": form.field("csrf")}, [("folder.zip", example.body)]))
+    assert answer.header("location") == "/owner/c/my-campaign?created=1"
+    assert owner.get("/owner/new/example/none").status == 404
+
+
+def test_the_demo_s_campaigns_are_added_once(made: Estate) -> None:
+    owner = made.owner()
+    csrf = owner.get("/owner").field("csrf")
+    for _ in range(2):
+        assert owner.post("/owner/demo", {"csrf": csrf}).status == 303
+    names = [row.name for row in made.store.read(campaigns)]
+    assert names == ["small", "demo-magnitude", "demo-grades", "demo-preference"]
+
+
+def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:
+    owner = made.owner()
+    csrf = owner.get("/owner/c/small").field("csrf")
+    for step, status in (("pause", "paused"), ("resume", "running"), ("stop", "stopped"), ("resume", "running")):
+        assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": step}).status == 303
+        assert f'data-status="{status}"' in owner.get("/owner/c/small/live").text
+    assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": "burn"}).status == 422
+
+
+def test_progress_is_counted_once_in_two_seconds(made: Estate) -> None:
+    owner = made.owner()
+    first = owner.get("/owner/c/small/live").text
+    asyncio.run(CampaignAdmin(made.store, clock=made.clock).exclude("small", "ann", "behind the owner's back"))
+    assert owner.get("/owner/c/small/live").text == first
+    made.clock.now += 3600
+    assert owner.get("/owner/c/small/live").text != first
+
+
+# ---- assessors
+
+
+def test_an_exclusion_shows_its_reason_and_changes_the_export_until_it_is_taken_back(made: Estate) -> None:
+    owner, ann = made.owner(), made.assessor("ann")
+    csrf = owner.get(ann).field("csrf")
+
+    def exported() -> str:
+        return owner.get("/owner/c/small/export/judgments/csv").text
+
+    named = select(assessor.c.pseudonym).join(campaign, campaign.c.id == assessor.c.campaign_id)
+    known = made.store.read(lambda c: c.scalar(named.where(assessor.c.name == "ann", campaign.c.name == "small")))
+    before = exported()
+    assert f",{known}," in before
+    assert ",ann," not in before
+    assert owner.post(ann, {"csrf": csrf, "do": "exclude", "reason": " "}).status == 422
+    assert owner.post(ann, {"csrf": csrf, "do": "exclude", "reason": "copied <b>"}).status == 303
+    assert "Excluded: copied &lt;b&gt;" in re.sub(r"<span[^>]*>|</span>", "", owner.get(ann).text)
+    assert f",{known}," not in exported()
+    everything = owner.get("/owner/c/small/export/judgments/csv?everything=1").text
+    assert f",{known}," in everything
+    assert owner.post(ann, {"csrf": csrf, "do": "reinstate"}).status == 303
+    assert exported() == before
+    assert owner.post(ann, {"csrf": csrf, "do": "paid"}).status == 303
+    assert 'class="pill paid"' in owner.get(ann).text
+    assert owner.post(ann, {"csrf": csrf, "do": "reset"}).status == 303
+    assert owner.post(ann, {"csrf": csrf, "do": "praise"}).status == 422
+
+
+def test_an_assessor_s_page_tells_every_answer_with_what_it_was_before(tmp_path: Path) -> None:
+    with estate(tmp_path, demo=True) as made:
+        page = text_of(made.owner().get(made.assessor("ann", "demo-magnitude")).text)
+        assert "failed the check of" in page
+        assert re.search(r"confidence 3, understanding 4 of 5: Fine\.", page)
+        assert "<s title=" in made.owner().get(made.assessor("ann", "demo-magnitude")).text
+        pairs = text_of(made.owner().get(made.assessor("ann", "demo-preference")).text)
+        assert "took back pair" in pairs
+        assert "definitely" in pairs
+
+
+def test_a_model_is_called_one_and_is_not_paid(made: Estate, tmp_path: Path) -> None:
+    refused: list[str] = []  # one document, whichever the model gets first
+
+    def answer(request: Request) -> str:
+        refused[1:] = []
+        refused.append(re.findall(r"Text number \d+\.", request.messages[-1].content)[-1])
+        return "I cannot say" if refused[0] == refused[-1] else '{"grade": 1}'
+
+    ask_in_campaign(made.store, "small", FunctionModel(answer, "small-1"), record=tmp_path / "record", max_failures=9)
+    owner = made.owner()
+    assert "1 of them is a model" in text_of(owner.get("/owner/c/small/live").text)
+    table = text_of(owner.get("/owner/c/small/assessors").text)
+    assert "small-1+campaign model" in table
+    assert "ann model" not in table
+    page = text_of(owner.get(made.assessor("small-1+campaign")).text)
+    assert "A language model, asked by qrowd campaign ask : function#small-1+campaign" in page
+    assert "gave no answer that counts (unparsable: the text is not the answer alone)" in page
+    assert "Note as paid" not in page
+    payment = text_of(owner.get("/owner/c/small/payment").text)
+    assert "ann" in payment
+    assert "small-1" not in payment
+
+
+def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: Estate) -> None:
+    owner = made.owner()
+    for column in COLUMNS:
+        for sort in (column, f"-{column}"):
+            assert owner.get(f"/owner/c/small/assessors?sort={sort}").status == 200
+    up = re.findall(r'dir="auto">([a-z/]+)</a>', owner.get("/owner/c/small/assessors?sort=name").text)
+    assert up == sorted(up)
+    assert up[::-1] == re.findall(r'dir="auto">([a-z/]+)</a>', owner.get("/owner/c/small/assessors?sort=-name").text)
+    pages = (owner.get(f"/owner/c/small/assessors{query}").text for query in ("", "?sort=state;drop"))
+    assert len({page.partition("<footer")[0] for page in pages}) == 1  # but for the way back from a language
+    owner.post("/owner/demo", {"csrf": owner.get("/owner").field("csrf")})
+    number = made.assessor("ann").rpartition("/")[2]
+    for path in (f"/owner/c/demo-grades/assessors/{number}", "/owner/c/small/assessors/zz", "/owner/c/none"):
+        assert owner.get(path).status == 404
+
+
+def test_labels_that_are_markup_are_shown_as_text_on_every_page(made: Estate) -> None:
+    owner, seen = made.owner(), 0
+    for path in routes("GET"):
+        files = "export/{what}" in path or "example/" in path or path.endswith("/data")
+        if path in OPEN or files:
+            continue
+        page = owner.get(filled(made, path).replace(made.assessor("ann"), made.assessor(HOSTILE))).text
+        assert "<img" not in page, path
+        seen += "&lt;img" in page
+    assert seen > 8
+
+
+# ---- invitations, platforms, payment
+
+
+def test_links_are_shown_once_work_beside_another_and_can_be_revoked(made: Estate) -> None:
+    owner, path = made.owner(), "/owner/c/small/invitations"
+    csrf = owner.get(path).field("csrf")
+    page = owner.post(path, {"csrf": csrf, "do": "number", "number": "3"})
+    links = re.findall(rf"(a\d)\t{BASE}(/join/[\w-]+)", page.text)
+    assert [name for name, _ in links] == ["a1", "a2", "a3"]
+    assert "/join/" not in owner.get(path).text
+    more = owner.post(path, {"csrf": csrf, "do": "number", "number": "1"})
+    assert re.findall(r"(a\d)\t", more.text) == ["a4"]
+    token = links[0][1].rpartition("/")[2]
+    assert made.store.read(lambda c: find_invitation(c, token)).name == "a1"  # type: ignore[union-attr]
+    guest = Browser(made.app)
+    assert guest.post(links[0][1], {"csrf": guest.get(links[0][1]).field("csrf")}).status == 303
+    another = owner.post(path, {"csrf": csrf, "do": "another", "name": "a1"})
+    second = re.findall(r"a1\thttps://judge.test/join/([\w-]+)", another.text)
+    assert [made.store.read(lambda c, t=t: find_invitation(c, t)).name for t in (token, *second)] == ["a1", "a1"]
+    assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a1"}).status == 200
+    assert [made.store.read(lambda c, t=t: find_invitation(c, t)) for t in (token, *second)] == [None, None]
+    assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a2"}).status == 200
+    assert made.store.read(lambda c: find_invitation(c, links[1][1].rpartition("/")[2])) is None
+
+
+def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
+    owner, path = made.owner(), "/owner/c/small/invitations"
+    csrf = owner.get(path).field("csrf")
+    page = owner.post(path, {"csrf": csrf, "do": "names", "names": "zoe\r\n\r\nyan\r\n"})
+    assert re.findall(r"(\w+)\thttps", page.text) == ["zoe", "yan"]
+    for form, words in (
+        ({"do": "names", "names": "zoe"}, "zoe is invited already"),
+        ({"do": "names", "names": "two words"}, "without blanks"),
+        ({"do": "names", "names": "x\nx"}, "there twice"),
+        ({"do": "names", "names": " "}, "write one a line"),
+        ({"do": "number", "number": "0"}, "from 1 to 1000"),
+        ({"do": "number", "number": "many"}, "from 1 to 1000"),
+        ({"do": "another", "name": "nobody"}, "is not invited"),
+        ({"do": "else"}, "choose one of"),
+    ):
+        answer = owner.post(path, {"csrf": csrf, **form})
+        assert answer.status == 422
+        assert words in text_of(answer.text)
+
+
+def test_the_page_of_the_panel_tells_what_to_paste_and_whether_the_key_is_missing(made: Estate) -> None:
+    page = html.unescape(made.owner().get("/owner/c/small/panel").text)
+    assert f"{BASE}/panel/small?id=ID&signature=SIGNATURE" in page
+    assert "P1" in page
+    assert "PANEL_KEY is missing" in text_of(page)
+
+
+def test_a_payment_code_is_the_assessor_s_for_ever_and_nobody_else_s(made: Estate) -> None:
+    owner, path = made.owner(), "/owner/c/small/payment"
+    number = int(made.assessor("ann").rpartition("/")[2], 16)
+    code = payment_code(SECRET, "small", number)
+    assert code == payment_code(SECRET, "small", number)
+    others = {payment_code(SECRET, "smal", number), payment_code(SECRET, "small", number + 1)}
+    assert len({code, payment_code(SECRET[::-1], "small", number), *others}) == 4
+    assert code in owner.get(path).text
+    for typed in (code, code.lower(), code.replace("-", " ")):
+        assert "This code belongs to ann" in text_of(owner.get(f"{path}?{urlencode({'code': typed})}").text)
+    for typed in ("AAAA-AAAA-AAAA", "é", "<b>", payment_code(SECRET, "smal", number)):
+        assert "Nobody in this campaign" in owner.get(f"{path}?{urlencode({'code': typed})}").text
+
+
+# ---- what leaves
+
+
+def test_the_export_page_names_a_reader_only_of_judgments_and_preferences(made: Estate) -> None:
+    page = made.owner().get("/owner/c/small/export").text
+    panels = {part.partition('-title"')[0]: part for part in page.split('aria-labelledby="')[1:]}
+    assert "one object a line; qrowd and its read_judgments read it" in panels["judgments"]
+    for kind in ("units", "revisions"):
+        assert "one object a line" in panels[kind]
+        assert "read it" not in panels[kind]
+
+
+def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Path) -> None:
+    from qrowd_server.campaigns.exports import FORMATS, export_rows, kinds_of
+
+    with estate(tmp_path, demo=True) as made:
+        owner = made.owner()
+        for name, protocol in (("demo-grades", "grades"), ("demo-preference", "preference")):
+            listed = re.findall(r'href="(/owner/c/[^"]+/export/[^"]+)"', owner.get(f"/owner/c/{name}/export").text)
+            assert len(listed) > 12
+            for path in listed:
+                parts = path.partition("?")[0].split("/")
+                what, form, everything = parts[-2], parts[-1], path.endswith("everything=1")
+                answer = owner.get(path)
+                if answer.status == 422:  # an assessor marked as Bad what they had preferred
+                    assert form == "prefs"
+                    assert "prefs cannot hold a preference for a document marked as Bad" in text_of(answer.text)
+                    continue
+                assert answer.status == 200, path
+                ending = ".archive" if what == "archive" else FORMATS[form].ending
+                disposition = answer.header("content-disposition") or ""
+                assert re.fullmatch(rf'attachment; filename="{name}[a-z-]*{re.escape(ending)}"', disposition)
+                written = made.store.read(
+                    lambda c: b"".join(export_rows(c, name, what, form, everything=everything))  # noqa: B023
+                )
+                assert answer.body == written
+                assert answer.body or what == "duplicates"  # of which there are none
+            assert kinds_of([protocol])[0] in listed[0]
+        assert owner.get("/owner/c/demo-grades/export/preferences/csv").status == 404
+        assert owner.get("/owner/c/demo-grades/export/judgments/prefs").status == 404
+        assert owner.get("/owner/c/demo-grades/export/judgments/exe").status == 404
+
+
+def test_what_a_format_cannot_hold_is_told_before_a_file_begins(made: Estate) -> None:
+    asyncio.run(_name_with_blank(made))
+    owner = made.owner()
+    csrf = owner.get("/owner/c/small/export").field("csrf")
+    answer = owner.post("/owner/c/small/export", {"csrf": csrf, "file": "judgments/qrels"})  # with names
+    assert answer.status == 422
+    assert "holds a blank" in text_of(answer.text)
+    assert answer.header("content-disposition") is None
+
+
+async def _name_with_blank(made: Estate) -> None:
+    await CampaignAdmin(made.store, clock=made.clock).exclude("small", "bob", "to free a slot")
+    assert made.store.read(lambda c: c.scalar(select(func.count()).where(slot.c.assignment_id.is_(None)))) > 0
+    who = await made.service.arrive("small", "link", "two words")
+    await judge(made.service, made.clock, who, random.Random(3))
+
+
+def test_a_key_is_shown_once_and_worthless_after_it_is_revoked(made: Estate) -> None:
+    owner = made.owner()
+    csrf = owner.get("/owner/keys").field("csrf")
+    page = owner.post("/owner/keys", {"csrf": csrf, "do": "make", "name": "robot", "campaign": "small"})
+    key = re.search(r"qrowd_[\w-]+", page.text)
+    assert key is not None
+    assert key[0] not in owner.get("/owner/keys").text
+    found = made.store.read(lambda c: find_api_key(c, key[0]))
+    assert found is not None
+    assert (found.name, found.campaign_id) == ("robot", made.store.read(campaigns)[0].id)
+    assert owner.post("/owner/keys", {"csrf": csrf, "do": "revoke", "key": str(found.id)}).status == 303
+    assert made.store.read(lambda c: find_api_key(c, key[0])) is None
+    for form in ({"do": "make", "name": ""}, {"do": "make", "name": "x" * 101}, {"do": "revoke", "key": "x"}):
+        assert owner.post("/owner/keys", {"csrf": csrf, **form}).status == 422
+    assert owner.post("/owner/keys", {"csrf": csrf, "do": "make", "name": "x", "campaign": "none"}).status == 404
+
+
+# ---- words
+
+
+def test_numbers_and_times_read_well() -> None:
+    assert [formatting.percent(x) for x in (0, 0.001, 0.5, 0.9999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
+    assert [formatting.seconds(x) for x in (0.04, 59.9, 60, 86400 * 2 + 3600)] == [
+        "0.0 s",
+        "59.9 s",
+        "1 min",
+        "2 d 1 h",
+    ]
+    assert [formatting.ago(0, x) for x in (59, 61, 3600, 7200, 86400 * 3)] == [
+        "just now",
+        "1 min ago",
+        "1 h ago",
+        "2 h ago",
+        "3 d ago",
+    ]
+    assert formatting.decimal(-0.5) == "\u22120.50"
+    assert formatting.base_of("a/b") == "/owner/c/a%2Fb"

@@ -1,0 +1,66 @@
+"""Every kind of page in a real browser: open to everybody, wide or narrow, light or dark."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from browsers import COLOURS, WCAG, axe_faults, by_tags
+from server.web.gallery import SITE, STATION, Gallery, gallery
+from webserver import listening
+
+RULES = by_tags(*WCAG, "best-practice") | {"rules": {"heading-order": {"enabled": False}}}
+LOOKS = {"light": RULES, "dark": COLOURS}
+NARROW = ("feedback", "magnitude", "grades", "pair", "pair-odd", "rating", "question", "end", "magnitude-html", "line",
+          "magnitude-address", "grades-image", "grades-frame", "pair-images", "pair-frame", "grades-typed",
+          "grades-pdf", "grades-sandbox", "grades-reason", "pair-typed", "consent-guidelines",
+          "guidelines")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Gallery]:
+    with listening(gallery) as made:
+        yield made
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+def test_axe_finds_nothing_on_any_page_light_or_dark(browser: Browser, site: Gallery, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    tab, faults = context.new_page(), {}
+    tab.route(f"{SITE}/**", lambda route: route.fulfill(body=STATION, content_type="text/html"))
+    for name in site.pages if width > 1000 else NARROW:
+        tab.goto(f"{site.base}/{name}")
+        for scheme, options in LOOKS.items():
+            tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            faults[name, scheme] = axe_faults(tab, options)
+    context.close()
+    assert not {look: broken for look, broken in faults.items() if broken}
+    assert not site.reports
+
+
+def test_no_page_needs_scrolling_sideways_at_320_pixels_and_targets_are_large(browser: Browser, site: Gallery) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640})
+    tab = context.new_page()
+    for name in site.pages:
+        tab.goto(f"{site.base}/{name}")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 320, name
+        small = tab.evaluate(
+            "[...document.querySelectorAll('button, summary, a.button, .grade label, input[type=text]')]"
+            ".map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])"
+            ".filter(([_, r]) => r.width && (r.height < 43.9 || r.width < 43.9)).map(([html]) => html)"
+        )
+        assert small == [], name
+    context.close()
+
+
+def test_what_has_focus_is_never_under_the_bar(tab: Page, site: Gallery) -> None:
+    tab.goto(f"{site.base}/magnitude-html")
+    tab.set_viewport_size({"width": 800, "height": 600})
+    for _ in range(20):
+        tab.keyboard.press("Tab")
+        hidden = tab.evaluate(
+            "(() => { const e = document.activeElement, r = e.getBoundingClientRect();"
+            " const bar = document.querySelector('.bar'), b = bar.getBoundingClientRect();"
+            " return !bar.contains(e) && e !== document.body && r.top > b.top - 4 && r.top < b.bottom - 1 })()"
+        )
+        assert not hidden
