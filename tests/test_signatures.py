@@ -113,7 +113,6 @@ DEFAULTS = {  # name: why its default differs from function to function
     "judgment_cost": "extra in a plan, the unit of cost elsewhere",
 }
 NO_ROWS = {  # a class that functions return: why it has no to_frame
-    "Explorer": "a page; `evaluate` has the scores behind it",
     "Measure": "a name with parameters",
     "Scale": "one line of text",
     "Panel": "the array that measures read; Judgments have the frame",

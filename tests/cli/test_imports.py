@@ -24,9 +24,6 @@ ALLOWED = {
     f"report {FILES} -o report.html": STATS
     | {"jinja2", "qrowd.agreement", "qrowd.aware", "qrowd.methods", "qrowd.simulation", "scipy.sparse"}
     | EXECUTORS,
-    f"explore {FILES} -o explore.html": SCIPY
-    | {"qrowd.agreement", "qrowd.aware", "qrowd.methods", "qrowd.simulation", "scipy.sparse"}
-    | EXECUTORS,
     "check panel/runs panel/judges": {"numpy.ma"},
     "trec-eval panel/gold.qrels panel/runs/bm25.run": set(),
 }  # fmt: skip

@@ -45,9 +45,9 @@ def test_the_same_command_writes_the_same_page(qrowd, panel, tmp_path):
     assert pages[0] == pages[1]
 
 
-def test_related_assessors_stand_in_the_report_under_short_names_too(qrowd, panel, tmp_path):
+def test_related_assessors_stand_in_the_report(qrowd, panel, tmp_path):
     related = ("--related", "bob=rerank-*")
-    outcome = qrowd("report", *panel, *related, "-o", "page.html", "--short-names")
+    outcome = qrowd("report", *panel, *related, "-o", "page.html")
     assert outcome.status == 0, outcome.err
     text = unescape((tmp_path / "page.html").read_text("utf-8"))
     assert "Related assessors" in text
@@ -67,17 +67,6 @@ def test_tables_come_as_latex_csv_or_json_instead(qrowd, panel, tmp_path):
     assert content["choices"]["random_assessors"] == 5
     assert content["provenance"]["command"].startswith("qrowd report ")
     assert r"\begin{tabular}" in (tmp_path / "report.tex").read_text()
-
-
-def test_short_names_are_on_the_page_and_data_keep_the_full_ones(qrowd, panel, folder, tmp_path):
-    for run in (folder / "runs").iterdir():
-        run.rename(run.with_name(f"my_{run.stem}_2020.run"))
-    for name in ("page.md", "page.csv"):
-        outcome = qrowd("report", *panel, "--short-names", "--baseline", "my_bm25_2020", "-o", name)
-        assert outcome.status == 0, outcome.err
-    assert "compared with bm25" in (tmp_path / "page.md").read_text()
-    assert "my_" not in (tmp_path / "page.md").read_text()
-    assert "my_bm25_2020" in (tmp_path / "page.csv").read_text()
 
 
 def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):

@@ -8,8 +8,6 @@ import pytest
 from playwright.sync_api import Browser
 
 from browsers import axe_faults
-from qrowd.judge.outcome import Outcome, Statuses
-from qrowd.judge.questions import Question
 from qrowd.preferences import from_grades
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_content import Provenance
@@ -45,34 +43,6 @@ def test_axe_finds_nothing_light_or_dark(tab, width):
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)
         assert axe_faults(tab, {}) == []
-
-
-def test_the_first_screen_says_that_failures_affect_systems_differently_and_leads_to_them(browser, tmp_path):
-    runs, judgments, _ = simulate_demo()
-    lists = runs.to_dict()
-    ranked = [(topic, documents) for of_system in lists.values() for topic, documents in of_system.items()]
-    pool = sorted({(topic, document) for topic, documents in ranked for document in list(documents)[:10]})
-    outcomes = [  # half of what bm25 retrieves is refused
-        Outcome(
-            Question(topic, (document,)), "http://here/v1", "m", "graded", "0" * 64, 1,
-            "refused" if i % 2 and document in list(lists["bm25"][topic])[:10] else "ok",
-        )
-        for i, (topic, document) in enumerate(pool)
-    ]  # fmt: skip
-    statuses = Statuses(tuple(outcomes))
-    report = report_of(runs, judgments, statuses=statuses, n_resamples=200, random_assessors=2, rng=1)
-    (tmp_path / "report.html").write_text(report_page(report), "utf-8")
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto((tmp_path / "report.html").as_uri())
-    caution = page.locator("#answer .caution")
-    assert "systems are affected differently (p < .001)" in caution.inner_text()
-    box = page.locator(".leaders svg").bounding_box()
-    assert box["y"] + box["height"] <= 800
-    caution.get_by_role("link").click()
-    assert page.locator("#unanswered h2").is_visible()
-    assert page.locator("#unanswered table").count() == 3
-    assert axe_faults(page, {}) == []
-    page.close()
 
 
 def test_axe_finds_nothing_in_a_report_on_preferences(browser, tmp_path):
@@ -141,6 +111,7 @@ def test_without_a_script_everything_is_there(browser: Browser, address: str):
     page.goto(address)
     assert page.locator("#systems tbody tr").count() == 12
     assert page.locator("thead button").count() == 0
+    assert not page.locator("#choose").is_visible()
     page.locator("summary").first.click()
     assert page.locator("#pairs tbody tr").first.is_visible()
     context.close()
@@ -161,32 +132,6 @@ def test_the_page_has_one_minus_sign_and_what_programs_read_keeps_the_hyphen(tab
     assert min(keys) < 0
     data = tab.locator("a[download='systems.csv']").get_attribute("href").partition("base64,")[2]
     assert ",-0." in b64decode(data).decode()
-
-
-# Marks and labels of a chart that reach over the edge of the box in which it is drawn.
-CLIPPED = """chart => { const box = chart.closest('.draw').getBoundingClientRect();
-    const right = Math.min(box.right, document.documentElement.clientWidth);
-    return [...chart.querySelectorAll('text, circle, line')].filter(mark => {
-        const r = mark.getBoundingClientRect(); return r.left < box.left - 1 || r.right > right + 1; })
-    .map(mark => mark.outerHTML.slice(0, 90)); }"""
-
-
-@pytest.mark.parametrize("width", [390, 360])
-def test_on_a_phone_no_chart_of_systems_and_no_difference_is_cut(tab, width):
-    tab.set_viewport_size({"width": width, "height": 844})
-    charts = tab.locator(".leaders svg:visible, #systems figure svg:visible")
-    assert charts.count() == 2
-    for chart in charts.all():
-        assert chart.evaluate(CLIPPED) == []
-        letters = chart.locator("text.label").first.bounding_box()
-        assert letters["height"] >= 9  # pixels
-    head = tab.locator("#systems thead th", has_text="difference").first
-    table = tab.locator("#systems .wide").bounding_box()
-    assert head.inner_text() == "difference"
-    box = head.bounding_box()
-    assert box["x"] + box["width"] <= table["x"] + table["width"] + 1
-    names = tab.locator("#systems tbody th")
-    assert all(name.bounding_box()["height"] < 60 for name in names.all())  # in two lines at most
 
 
 LONG = "bm25_castorini-monot5-3b-{}-base-10k"
@@ -225,20 +170,6 @@ def test_who_stands_out_is_in_view_and_the_reason_is_a_line_below_the_table(brow
     assert max(row.bounding_box()["height"] for row in table.locator("tbody tr").all()) < 80  # four lines at most
     reasons = page.locator("#assessors .reason").all_inner_texts()
     assert [text.partition(" stands out: ")[0] for text in reasons] == [row.assessor for row in outlying]
-    page.close()
-
-
-@pytest.mark.parametrize("width", [1200, 390])
-def test_long_names_are_whole_on_both_sides_of_the_chart_of_methods(browser: Browser, long_address, width):
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(long_address[0])
-    cut = page.locator("#methods svg").first.evaluate(
-        "svg => { const w = svg.getBoundingClientRect(); return [...svg.querySelectorAll('text')].filter(t => {"
-        " const r = t.getBoundingClientRect(); return r.left < w.left || r.right > w.right; })"
-        ".map(t => t.textContent); }"
-    )
-    assert cut == []
-    assert page.locator("#methods svg text", has_text="msmarco").count() > 0
     page.close()
 
 

@@ -12,8 +12,9 @@ from qrowd.comparison import rank_systems
 from qrowd.model.runs import Runs
 from qrowd.reports.document import RENDERERS
 from qrowd.reports.report import report as report_of
+from qrowd.reports.report_documents import FOLDED, START, start_of
 from qrowd.reports.report_page import report_page
-from qrowd.reports.report_texts import FOLDED, START, start_of
+from qrowd.reports.report_text import on_measures
 from qrowd.simulation import simulate_demo
 
 OPTIONS = {"n_resamples": 200, "rng": 1, "random_assessors": 2}
@@ -51,9 +52,9 @@ def page(report):
 
 def test_the_ranks_by_each_measure_are_those_of_rank_systems(people, report):
     scores = qrowd.evaluate(*people, MEASURES)
-    assert [one.measure for one in report.by_measure.rankings] == MEASURES
+    assert [one.name for one in report.by_measure.rankings] == MEASURES
     for one in report.by_measure.rankings:
-        own = rank_systems(scores.sel(measure=one.measure))
+        own = rank_systems(scores.sel(measure=one.name))
         order = [own.systems.index(name) for name in report.by_measure.systems]
         assert one.means == tuple(own.mean[order])
         assert one.ranks == tuple(own.rank[order])
@@ -63,10 +64,10 @@ def test_the_ranks_by_each_measure_are_those_of_rank_systems(people, report):
 
 
 def test_a_sentence_says_where_the_leader_stands_by_each_measure(report, page):
-    sentence = report.by_measure.sentence(report.answer.first)
+    sentence = on_measures(report)
     assert sentence in page
     for one in report.by_measure.rankings:
-        assert one.measure in sentence or "each of the 3 measures" in sentence
+        assert one.name in sentence or "each of the 3 measures" in sentence
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_the_leader_by_one_measure_may_be_level_or_behind_by_another(measures, e
     runs = {name: {t: {d: -float(i) for i, d in enumerate(order)} for t in "tu"} for name, order in lists.items()}
     judgments = {who: {t: {"r1": 1, "r2": 1, "n1": 0, "n2": 0} for t in "tu"} for who in ("ann", "bob")}
     found = summary_of(Runs.from_dict(runs), judgments, measures)
-    assert found.by_measure.sentence(found.answer.first) == expected
+    assert on_measures(found) == expected
 
 
 def test_one_measure_has_no_section_and_the_same_one_twice_counts_once(people):

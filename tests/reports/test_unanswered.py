@@ -1,7 +1,4 @@
-"""Questions to models without an answer stand beside the systems that they affect, in evaluate and in the report."""
-
-import json
-from html import unescape
+"""Questions to models without an answer stand beside the systems that they affect, in evaluate."""
 
 import pytest
 
@@ -10,8 +7,6 @@ from qrowd.judge import ask_models
 from qrowd.judge.outcome import Statuses
 from qrowd.model.runs import Runs
 from qrowd.reports.evaluation import evaluation_of
-from qrowd.reports.report import report
-from qrowd.reports.report_page import report_page
 from qrowd.reports.unanswered import read_unanswered, unanswered
 
 TOPICS = {str(t): f"query {t}" for t in range(1, 13)}
@@ -45,12 +40,6 @@ def answers(folder):
     return ask_models(TOPICS, TEXTS, RUNS, strict, "graded", record=folder / "strict.sqlite")
 
 
-@pytest.fixture(scope="module")
-def page(answers):
-    options = {"n_resamples": 200, "random_assessors": 2, "rng": 1}
-    return report(RUNS, answers.judgments, "nDCG@3", statuses=answers.statuses, **options)
-
-
 def test_the_sentence_names_the_systems_where_shares_differ_by_more_than_chance(answers):
     shares = unanswered(answers.statuses, rng=1)
     assert shares.differs
@@ -76,22 +65,6 @@ def test_evaluate_shows_the_share_of_each_system_and_says_so_where_they_differ(a
     assert [row[0] for row in table.rows] == [row.system for row in summary.measures[0].rows]
     by_system = with_shares.to_frame(what="unanswered").set_index("system")["unanswered"]
     assert by_system.to_dict() == {row["system"]: row["unanswered"] for row in shares.systems}
-
-
-def test_the_report_has_a_section_with_shares_by_system_model_and_topic(page):
-    html = unescape(report_page(page))
-    assert '<section id="unanswered">' in html
-    assert page.unanswered.sentence in page.sentence
-    assert all(f'download="unanswered_{what}.csv"' in html for what in ("models", "systems", "topics"))
-    assert "By topic, the 10 with the largest share" in html
-    assert page.to_frame(what="unanswered")["system"].tolist() == ["shouting", "plain"]
-    assert json.loads(page.content("r.json"))["unanswered"]["systems"][0]["system"] == "shouting"
-
-
-def test_a_report_without_a_record_says_nothing_of_questions(answers):
-    plain = report(RUNS, answers.judgments, "nDCG@3", n_resamples=200, random_assessors=2, rng=1)
-    assert "without an answer" not in report_page(plain)
-    assert plain.unanswered is None
 
 
 def test_the_record_of_other_runs_is_refused(answers):

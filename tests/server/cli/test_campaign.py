@@ -137,7 +137,7 @@ def test_an_archive_brings_the_campaign_into_another_database(qrowd, pilot):
         ["compare", "--runs", "a.run", "b.run", "-m", "AP", "--n-resamples", 50],
         ["plan", "--runs", "a.run", "b.run", "-m", "nDCG@3"],
         ["aware", "--runs", "a.run", "b.run", "-m", "nDCG@3", "--n-resamples", 5],
-        ["explore", "--runs", "a.run", "b.run", "-m", "AP"],
+        ["report", "--runs", "a.run", "b.run", "-m", "AP", "--n-resamples", 50, "--random-assessors", 2],
     ],
     ids=lambda command: command[0],
 )

@@ -84,11 +84,14 @@ def test_a_command_reads_the_arm_that_is_meant_or_names_the_arms(qrowd, study, c
 
 
 @pytest.mark.parametrize(("arm", "kind"), [("degrees", "preferences"), ("absolute", "judgments")])
-def test_explore_takes_the_grades_or_the_preferences_of_an_arm(qrowd, study, tmp_path, arm, kind):
+def test_a_report_takes_the_grades_or_the_preferences_of_an_arm(qrowd, study, tmp_path, arm, kind):
     rows = qrowd("campaign", "export", f"study/{arm}", "--what", kind, "--format", "csv").out.splitlines()
     topic, document, other = next(iter(csv.DictReader(rows)))["topic"], "d0", "d1"
     for name, (first, second) in {"a": (document, other), "b": (other, document)}.items():
         (tmp_path / f"{name}.run").write_text(f"{topic} Q0 {first} 1 2 {name}\n{topic} Q0 {second} 2 1 {name}\n")
-    outcome = qrowd("explore", "--runs", "a.run", "b.run", "--campaign", f"study/{arm}", "-o", "-")
+    outcome = qrowd(
+        "report", "--runs", "a.run", "b.run", "--campaign", f"study/{arm}", "--n-resamples", 50,
+        "--random-assessors", 2, "-o", "-"
+    )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert f'"kind":"{kind}"' in outcome.out

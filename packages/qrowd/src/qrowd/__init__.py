@@ -44,7 +44,6 @@ _HOME = {
     "read_runs": "qrowd.files",
     "read_scores": "qrowd.files",
     "compare": "qrowd.reports.comparison",
-    "explore": "qrowd.reports.explorer",
     "paper_table": "qrowd.reports.paper_table",
     "plan": "qrowd.reports.planning",
     "report": "qrowd.reports.report",
@@ -89,7 +88,6 @@ if TYPE_CHECKING:
     from qrowd.partitions import open_partitioned as open_partitioned
     from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise
-    from qrowd.reports.explorer import explore as explore
     from qrowd.reports.paper_table import paper_table as paper_table
     from qrowd.reports.planning import plan as plan
     from qrowd.reports.report import report as report

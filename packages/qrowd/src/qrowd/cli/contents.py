@@ -19,10 +19,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
             "Print systems by measures or by assessors as a paper does: the best in bold, with marks of significance."
         ),
         "report": "Write one page: which system is better, how certain that is, and on what the assessors disagree.",
-        "explore": (
-            "Write one page: choose assessors, topics and measure, and see which system is ahead, "
-            "and by which documents."
-        ),
         "plot": "Draw one plot as SVG, PDF or PNG, ready for a paper.",
         "aware": "Weight the assessors by how different they are from random assessors (AWARE).",
         "predict": "Predict which documents users find relevant, from documents that two or more assessors judged.",

@@ -22,11 +22,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"qrowd report {PANEL} -o report.html",
         f"qrowd report {PANEL} --reference ann --n-resamples 1000 --random-assessors 20 -o quick.html",
     ),
-    "explore": (
-        f"qrowd explore {PANEL} -m nDCG@10 AP --rel 1 2 -o explore.html",
-        "qrowd explore --runs panel/runs --preferences panel/preferences.csv --topics panel/topics.tsv "
-        "--documents panel/documents.jsonl",
-    ),
     "plot": ("qrowd plot", f"qrowd plot ranks {PANEL} -o ranks.pdf"),
     "aware": (f"qrowd aware {PANEL} --n-resamples 50",),
     "predict": ("qrowd predict --judgments panel/judges --rel 1 --qrels predicted.qrels",),

@@ -452,6 +452,8 @@ class Sampling:
 
 def _shown(default: object) -> str:
     """The measures that are the default, as they are typed."""
+    if default is None:
+        return "nDCG@10, of preferences ppref@10"
     return default if isinstance(default, str) else " ".join(map(str, default)) if isinstance(default, tuple) else ""
 
 

@@ -30,20 +30,6 @@ def related_of(texts: list[str] | None) -> dict[str, list[str]] | None:
     return related
 
 
-def renamed_systems(related: dict[str, list[str]] | None, labels: Mapping[str, str]) -> dict[str, list[str]] | None:
-    """The same relatives, with {old name: new name} of systems in place of patterns."""
-    if related is None:
-        return None
-    from qrowd.model.labels import matching
-
-    names = tuple(labels)
-    chosen = {assessors: matching(names, patterns, "system") for assessors, patterns in related.items()}
-    return {
-        assessors: [labels[name] for name, wanted in zip(names, mask, strict=True) if wanted]
-        for assessors, mask in chosen.items()
-    }
-
-
 def numbers(name: str, text: str | None) -> list[int] | None:
     """Whole numbers above 0, separated by commas."""
     if text is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import nan
+from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 from qrowd.reports.table import Table
@@ -40,15 +41,41 @@ def cell(row: object, name: str, column: Column) -> str:
     return column.text(*(nan if value is None else value for value in values))
 
 
-def table_of(title: str, rows: Sequence[Any], names: Sequence[str] = ()) -> Table:
-    """The rows as a table. names : the fields that are shown; default: all columns of which any cell is known."""
+def table_of(
+    title: str,
+    rows: Sequence[Any],
+    names: Sequence[str] = (),
+    *,
+    headings: Mapping[str, str] = MappingProxyType({}),
+    meanings: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
+    """The rows as a table.
+
+    names : the fields that are shown; default: all columns of which any cell is known. headings, meanings : {field:
+    text} in place of the declared ones, where these depend on the result.
+    """
     if not rows:
         return Table(title, [], [])
     declared = columns_of_tables(type(rows[0]))
     shown = [name for name in names or declared if any(getattr(row, name) is not None for row in rows)]
-    return Table.of(
-        title, {declared[name].heading: [cell(row, name, declared[name]) for row in rows] for name in shown}
+    heading = {name: headings.get(name, declared[name].heading) for name in shown}
+    values = {name: [getattr(row, name) for row in rows] for name in shown}
+    return Table(
+        title,
+        list(heading.values()),
+        [[cell(row, name, declared[name]) for name in shown] for row in rows],
+        meanings={heading[name]: meanings.get(name, declared[name].meaning) for name in shown},
+        keys={heading[name]: list(map(_key, values[name])) for name in shown if all(map(_is_number, values[name]))},
+        records=records_of(rows),
     )
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _key(value: float | None) -> float:
+    return nan if value is None else value
 
 
 def records_of(rows: Sequence[Any], **common: Any) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ from qrowd.reports.differences import interval_notes, interval_table, intervals,
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.fragility import ComparisonFragility, comparison_fragility, fragility_notes, fragility_table
-from qrowd.reports.kinship import kinship_notes, kinship_rows, kinship_sentence, kinship_table
+from qrowd.reports.kinship import kinship_notes, kinship_sentence, kinship_table, related_assessors
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.paper_table import WithPaperTable
 from qrowd.reports.phrases import count, number, probability, signed
@@ -200,7 +200,7 @@ class MeasureComparison:
             "systems": records_of(self.rows),
             "pair": records_of(self.pair_rows()),
             "intervals": records_of(self.intervals),
-            "kinship": [] if self.kinship is None else kinship_rows(self.kinship),
+            "kinship": [] if self.kinship is None else records_of(related_assessors(self.kinship).rows),
             "fragility": [] if self.fragility is None else self.fragility.rows(),
         }
 
@@ -491,7 +491,12 @@ def _tables(part: MeasureComparison) -> list[Table]:
     if len(part.correlations.assessors) > 1:
         tables.append(_assessor_table(part))
     if part.kinship is not None:
-        tables.append(kinship_table(part.measure, part.kinship))
+        related = related_assessors(part.kinship)
+        title = (
+            f"{part.measure}: systems with related assessors, and those whose rank they change; tau-b of the rankings "
+            f"with and without relatives {number(related.tau, 3)}"
+        )
+        tables.append(kinship_table(title, related))
     if part.pair is not None:
         title = f"{part.measure}: {part.pair.first} minus {part.pair.second}"
         if part.intervals:

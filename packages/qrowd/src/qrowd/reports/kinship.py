@@ -2,96 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 
 from qrowd.comparison.kinship import Kinship
+from qrowd.reports.columns import Column, table_of
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, interval, listed, number, percent, signed
 from qrowd.reports.systems import system_order
+
+
+def _rank(rank: int) -> str:
+    return str(rank or "-")
+
+
+def _difference(value: float, n_relatives: int) -> str:
+    return signed(value) if n_relatives else "-"
+
+
+def _interval(low: float, high: float) -> str:
+    return interval(low, high, 4)
+
+
+@dataclass(frozen=True)
+class KinshipRow:
+    """A system with and without the scores by its relatives, as in `Kinship`."""
+
+    system: Annotated[str, Column("system")]
+    n_relatives: Annotated[int, Column("relatives", meaning="assessors declared to be related to the system")]
+    mean: Annotated[float, Column("mean", number)]
+    mean_of_others: float
+    without_relatives: Annotated[
+        float,
+        Column(
+            "without relatives",
+            number,
+            "mean without them, with the severity of the other assessors taken into account",
+        ),
+    ]
+    difference: Annotated[
+        float,
+        Column(
+            "difference",
+            _difference,
+            "of the two means: above 0, relatives score the system higher than the others do",
+            also=("n_relatives",),
+        ),
+    ]
+    low: Annotated[
+        float,
+        Column("interval of difference", _interval, "over topics, for each system by itself", also=("high",)),
+    ]
+    high: float
+    rank: Annotated[int, Column("rank", _rank)]
+    rank_without: Annotated[int, Column("rank without relatives", _rank)]
 
 
 @dataclass(frozen=True)
 class RelatedAssessors:
     """What related assessors change, as plain data. tau : tau-b of the rankings with and without them.
 
-    rows : of all systems, best first, as `Kinship.to_frame` names the columns.
+    rows : of all systems, best first.
     """
 
     sentence: str
     tau: float
-    rows: tuple[dict[str, Any], ...]
-
-    @property
-    def shown(self) -> tuple[dict[str, Any], ...]:
-        """The systems with relatives, and those whose rank these change."""
-        return tuple(row for row in self.rows if row["n_relatives"] or row["rank"] != row["rank_without"])
+    rows: tuple[KinshipRow, ...]
 
 
-def related_assessors(one: Kinship | None) -> RelatedAssessors | None:
-    """The plain data of a result; None where no assessors were declared as related."""
-    return None if one is None else RelatedAssessors(kinship_sentence(one), one.tau, tuple(kinship_rows(one)))
+def related_assessors(kinship: Kinship) -> RelatedAssessors:
+    """The plain data of a result."""
+    columns = kinship.to_frame().to_dict("records")
+    rows = tuple(KinshipRow(**columns[s]) for s in system_order(kinship.mean))
+    return RelatedAssessors(kinship_sentence(kinship), kinship.tau, rows)
 
 
-CELLS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "system": lambda row: row["system"],
-    "relatives": lambda row: str(row["n_relatives"]),
-    "mean": lambda row: number(row["mean"]),
-    "without relatives": lambda row: number(row["without_relatives"]),
-    "difference": lambda row: signed(row["difference"]) if row["n_relatives"] else "-",
-    "interval of difference": lambda row: interval(row["low"], row["high"], 4),
-    "rank": lambda row: str(row["rank"] or "-"),
-    "rank without relatives": lambda row: str(row["rank_without"] or "-"),
-}
-"""Columns of the table of related assessors, and the text of a row in each."""
-
-
-def kinship_sentence(one: Kinship) -> str:
+def kinship_sentence(kinship: Kinship) -> str:
     """Which system is first without relatives, and where it stands with them."""
-    first, without = one.first, one.first_without
+    first, without = kinship.first, kinship.first_without
     if not without:
         return "No system has a score without its relatives."
     if first == without:
         return f"Without relatives, {listed(without)} still {_has(without)} the highest mean."
-    ranks = listed([str(one.rank[one.systems.index(name)]) for name in without])
+    ranks = listed([str(kinship.rank[kinship.systems.index(name)]) for name in without])
     return (
         f"Without relatives, {listed(without)} {_has(without)} the highest mean "
         f"(rank {ranks} with them) instead of {listed(first)}."
     )
 
 
-def kinship_rows(one: Kinship) -> list[dict[str, Any]]:
-    """One row per system, best first with all assessors."""
-    columns = {name: cells if isinstance(cells, tuple) else cells.tolist() for name, cells in one._columns().items()}
-    return [{name: columns[name][s] for name in columns} for s in system_order(one.mean)]
-
-
-def kinship_table(measure: str, one: Kinship) -> Table:
+def kinship_table(title: str, related: RelatedAssessors) -> Table:
     """The systems with relatives, and those whose ranks these change."""
-    shown = RelatedAssessors("", one.tau, tuple(kinship_rows(one))).shown
-    title = (
-        f"{measure}: systems with related assessors, and those whose rank they change; tau-b of the rankings with and "
-        f"without relatives {number(one.tau, 3)}"
-    )
-    return Table.of(title, {name: map(text, shown) for name, text in CELLS.items()})
+    return table_of(title, [row for row in related.rows if row.n_relatives or row.rank != row.rank_without])
 
 
-def kinship_notes(one: Kinship) -> Iterator[Note]:
+def kinship_notes(kinship: Kinship) -> Iterator[Note]:
     """How scores without relatives are computed, and what they do not say."""
     yield Note(
         "related",
-        f"without relatives: least squares over the assessors that are not related, on {count(one.n_topics, 'topic')}, "
-        "so that their severity does not count; "
-        f"{percent(one.confidence)} intervals by paired t over topics, each by itself; a difference above 0 says that "
-        "relatives score the system higher than the others do, and assessors who are no relatives may differ as much: "
-        "`qrowd replace --group` tests that",
+        f"without relatives: least squares over the assessors that are not related, on "
+        f"{count(kinship.n_topics, 'topic')}, so that their severity does not count; "
+        f"{percent(kinship.confidence)} intervals by paired t over topics, each by itself; a difference above 0 says "
+        "that relatives score the system higher than the others do, and assessors who are no relatives may differ as "
+        "much: `qrowd replace --group` tests that",
     )
-    alone = np.flatnonzero(np.isnan(one.without_relatives))
+    alone = np.flatnonzero(np.isnan(kinship.without_relatives))
     if alone.size:
-        names = listed([one.systems[s] for s in alone])
+        names = listed([kinship.systems[s] for s in alone])
         yield Note("related", f"{names}: no score by an assessor that is not related")
 
 

@@ -1,4 +1,4 @@
-"""The report: everything that the page for decision makers shows, as plain data. `report_page` draws it.
+"""The report: everything that the page shows, as plain data. `report_page` draws it.
 
 Scores, comparisons, agreement, AWARE and the methods that combine assessors are computed by their own modules, under
 the conventions that are named with the result.
@@ -10,16 +10,17 @@ import hashlib
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from glob import glob
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
 from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError, FileError
-from qrowd.evaluation import evaluate
+from qrowd.evaluation import evaluate, measure
 from qrowd.files import find_files
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
@@ -29,33 +30,57 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.reports.columns import records_of
 from qrowd.reports.comparison import Choices, MeasureComparison, compare_scores
-from qrowd.reports.document import Document, Note
+from qrowd.reports.document import Document, Note, columns_of
 from qrowd.reports.kinship import related_assessors
 from qrowd.reports.report_assessors import Topics, assessors_of, topics_of
+from qrowd.reports.report_choices import PageData
 from qrowd.reports.report_content import InputFile, Provenance, ReportContent
+from qrowd.reports.report_documents import AnyTexts, listed_documents, texts_of
 from qrowd.reports.report_influence import influence_of
-from qrowd.reports.report_measures import by_measure, several_measures
-from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
+from qrowd.reports.report_methods import RANDOM_ASSESSORS, by_measure, methods_of, similarities_of
 from qrowd.reports.report_page import report_page
 from qrowd.reports.report_systems import Answer, answer_of, leading_pair, pair_rows
-from qrowd.reports.report_tables import grids_of
-from qrowd.reports.report_texts import AnyTexts, texts_of
-from qrowd.reports.unanswered import unanswered
-
-if TYPE_CHECKING:
-    from qrowd.judge.outcome import Statuses
+from qrowd.reports.report_tables import tables_of
+from qrowd.reports.table import Table
 
 OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair", "top set")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
+UNKNOWN = Provenance()
 READING = "files"
 """Kind of the notes on how files were read."""
-UNKNOWN = Provenance()
 PACKAGES = ("qrowd", "numpy", "scipy")
 
 
 class Report(ReportContent):
     """The answer of `qrowd report`: `write("report.html")` writes the page, `to_frame(what=...)` gives its tables."""
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables of the page and of files, by name."""
+        return tables_of(self)
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per system, leading pair, assessor, topic, system and method, document, judgment or system."""
+        columns = {name: partial(columns_of, table.records) for name, table in self.tables.items()}
+        return {**columns, "systems": self._system_columns}
+
+    def _system_columns(self) -> dict[str, Any]:
+        """The table of systems, with their ranks by each method."""
+        columns = columns_of(records_of(self.systems))
+        for ranking in self.methods.rankings:
+            ranks = dict(zip(self.methods.systems, ranking.ranks, strict=True))
+            name = f"rank_by_{ranking.name.replace(' ', '_').replace('-', '_').lower()}"
+            columns[name] = [ranks[row.system] for row in self.systems]
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as dictionaries, tuples and numbers, without the scores behind it."""
+        content = asdict(replace(self, preferences=None, data=None))  # type: ignore[arg-type]
+        del content["data"]
+        content["preferences"] = None if self.preferences is None else self.preferences.to_dict()
+        return content | {"notes": list(map(str, self.notes))}
 
     def to_html(self) -> str:
         """The page.
@@ -70,16 +95,15 @@ class Report(ReportContent):
     def content(self, path: str | Path) -> bytes:
         """The page (.html), or its tables (.csv, .parquet, .xlsx, .json, .txt, .md, .tex), by the file's ending."""
         if str(path).lower().endswith((".html", ".htm")):
-            return self.to_html().encode()
+            return self.to_html().encode("utf-8", "replace")
         return super().content(path)
 
     def to_document(self) -> Document:
         """The tables for papers and programs: .csv holds one row per system, .json everything."""
-        notes = (*self.assessors.weight_notes, *self.notes)
-        tables = [grid.to_table() for grid in grids_of(self).values()]
+        notes, tables = (*self.assessors.weight_notes, *self.notes), tuple(self.tables.values())
         if self.preferences is not None:
-            tables, notes = [*tables, *self.preferences.tables], (*notes, *self.preferences.notes)
-        return Document(self.sentence, tuple(tables), notes, self.to_frame, self.to_dict)
+            notes, tables = (*notes, *self.preferences.notes), (*tables, *self.preferences.tables)
+        return Document(self.sentence, tables, notes, self.to_frame, self.to_dict)
 
 
 def report(
@@ -91,7 +115,6 @@ def report(
     baseline: str | None = None,
     reference: str | None = None,
     related: Mapping[str, Selection] | None = None,
-    statuses: Statuses | None = None,
     topics: AnyTexts | None = None,
     documents: AnyTexts | None = None,
     confidence: float = 0.95,
@@ -102,7 +125,11 @@ def report(
     provenance: Provenance = UNKNOWN,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Compute the page that `qrowd report` writes: which system is better, how certain that is, how assessors differ.
+    """Write one page: which system is better, how certain that is, and on what the assessors disagree.
+
+    The page is complete as it is; where its script runs, a reader chooses assessors, topics, measure and method and
+    sees what that changes. It needs no server and no network. It also holds the names of the assessors and, where they
+    are given, texts and comments: whoever has the page can read them.
 
     Parameters
     ----------
@@ -111,14 +138,15 @@ def report(
         preferences ppref@10.
     conventions : the conventions of scoring.
     baseline : the system all others are compared with; default: the one with the highest mean.
-    reference : an assessor left out of the panel, with whom every assessor and every method is compared.
+    reference : assessor that is left out of the panel and with whom all others are compared.
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}.
-    statuses : what became of the questions to models whose answers the judgments are.
     topics, documents : {label: text}, or {label: {"title": ..., "text": ...}}: shown with the documents that matter.
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
     n_resamples, rng : of the test of all pairs of systems; rng also of methods that draw.
     random_assessors : number of random assessors of each level, for AWARE.
-    title, provenance : shown on the page. progress : called with (comparisons with random assessors done, in all).
+    title : title of the page.
+    provenance : command and files, shown on the page.
+    progress : called with (comparisons with random assessors done, in all).
 
     Raises
     ------
@@ -134,36 +162,34 @@ def report(
     if measures is None:
         measures = "ppref@10" if isinstance(judged, Preferences) else "nDCG@10"
     choices = Choices(confidence=confidence, n_resamples=n_resamples, seed=seed_of(rng))
-    name, *others = several_measures(measures)
+    names = _measures(measures)
     panel, gold = _panel_and_reference(judged, reference)
     if baseline is not None:
         number_of(baseline, runs.systems, "system")
-    scores = evaluate(runs, panel, [name], conventions=conventions)
+    scores, *others = _scores(runs, panel, names, conventions)
     pair = leading_pair(scores, baseline) if len(scores.systems) > 1 else None
     comparison = compare_scores(scores, baseline=baseline, systems=pair, related=related, choices=choices)
     part = comparison.measures[0]
-    gold_scores = None if gold is None else evaluate(runs, gold, [name], conventions=conventions)
-    answer = answer_of(part, scores, confidence, gold_scores)
-    reference_tau = None if gold_scores is None else _tau_with(scores, gold_scores)
+    gold_scores = () if gold is None else _scores(runs, gold, names, conventions)
+    answer = answer_of(part, scores, confidence, gold_scores[0] if gold_scores else None)
+    reference_tau = _tau_with(scores, gold_scores[0]) if gold_scores else {}
     if isinstance(panel, Preferences):
-        sections = _of_preferences(panel, scores, part, answer, gold_scores, reference_tau, confidence)
+        sections = _of_preferences(panel, scores, part, answer, gold_scores, reference_tau)
     else:
         sections = _of_grades(
-            runs,
-            panel,
-            scores,
-            part,
-            answer,
-            gold_scores,
-            reference_tau,
+            *(runs, panel, scores, names, part, answer, gold_scores, reference_tau),
             conventions=conventions,
             choices=choices,
             random_assessors=random_assessors,
             progress=progress,
         )
+    texts = texts_of(topics, documents, panel)
+    if texts.topics:
+        rows = tuple(replace(row, text=texts.topics.get(row.topic, "")) for row in sections["topics"].rows)
+        sections["topics"] = replace(sections["topics"], rows=rows)
     page = Report(
         title=title or "Which search system is better?",
-        measure=name,
+        measure=names[0],
         compared_with=part.baseline,
         baseline=baseline,
         reference=reference,
@@ -179,13 +205,19 @@ def report(
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),
         provenance=provenance,
+        by_measure=by_measure(scores, others[0] if others else None),
+        related=None if part.kinship is None else related_assessors(part.kinship),
+        data=PageData(
+            scores=(scores, *others),
+            methods=sections.pop("choices"),
+            topics=tuple(texts.topics.get(topic, "") for topic in scores.topics),
+            documents=listed_documents(runs, panel, scores.topics, texts, conventions),
+            kind="preferences" if isinstance(panel, Preferences) else "judgments",
+            confidence=confidence,
+        ),
         **sections,
-        by_measure=by_measure(runs, panel, scores, others, conventions=conventions),
-        related=related_assessors(part.kinship),
-        unanswered=None if statuses is None else unanswered(replace(statuses, runs=runs), rng=choices.seed),
     )
-    of_grades = None if isinstance(panel, Preferences) else panel
-    return replace(page, texts=texts_of(topics, documents, of_grades, page.documents_shown))
+    return replace(page, texts=texts.of(page.documents_shown))
 
 
 def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
@@ -219,14 +251,33 @@ def _paths(arguments: Iterable[str]) -> Iterator[Path]:
 # ---------------------------------------------------------------------- parts
 
 
+def _measures(measures: object | Sequence[object]) -> list[str]:
+    """The names of one or several measures, each once.
+
+    >>> _measures("AP"), _measures(["ndcg_cut_10", "nDCG@10", "P@5"])
+    (['AP'], ['nDCG@10', 'P@5'])
+    """
+    several = measures if isinstance(measures, list | tuple) else [measures]
+    return list(dict.fromkeys(str(measure(name)) for name in several))
+
+
+def _scores(
+    runs: Runs, judgments: Judgments | Preferences, names: Sequence[str], conventions: Conventions
+) -> tuple[Scores, ...]:
+    """Scores by the first measure, and by the others, if any."""
+    parts = [names[:1], names[1:]]
+    return tuple(evaluate(runs, judgments, list(part), conventions=conventions) for part in parts if part)
+
+
 def _of_grades(
     runs: Runs,
     panel: Judgments,
     scores: Scores,
+    measures: Sequence[str],
     part: MeasureComparison,
     answer: Answer,
-    reference: Scores | None,
-    reference_tau: dict[str, float] | None,
+    reference: Sequence[Scores],
+    reference_tau: Mapping[str, float],
     *,
     conventions: Conventions,
     choices: Choices,
@@ -234,26 +285,28 @@ def _of_grades(
     progress: Callable[[int, int], None] | None,
 ) -> dict[str, Any]:
     """Assessors, topics, methods, and what the difference rests on."""
-    name = scores.measures[0]
-    once = panel.single(repeats=conventions.repeats)  # for what does not count repeats: they are left out once
-    similarities, aware = similarities_of(runs, once, name, conventions, random_assessors, choices.seed, progress)
+    once, seed = panel.single(repeats=conventions.repeats), choices.seed  # for what does not count repeats
+    similarities, aware = similarities_of(runs, once, measures, conventions, random_assessors, seed, progress)
+    methods, of_page = methods_of(
+        runs, panel, scores, measures, conventions, similarities, aware, reference=reference, seed=seed
+    )
+    assessors = assessors_of(
+        panel,
+        scores,
+        part,
+        similarities,
+        aware,
+        conventions=conventions,
+        reference_tau=reference_tau,
+        n_resamples=min(choices.n_resamples, 1000),
+        seed=seed,
+    )
     return {
         "topics": topics_of(runs, once, scores, conventions),
-        "assessors": assessors_of(
-            panel,
-            scores,
-            part,
-            similarities,
-            aware,
-            conventions=conventions,
-            reference_tau=reference_tau,
-            n_resamples=min(choices.n_resamples, 1000),
-            seed=choices.seed,
-        ),
-        "methods": methods_of(
-            runs, panel, scores, conventions, similarities, aware, reference=reference, seed=choices.seed
-        ),
-        "influence": influence_of(runs, panel, name, answer.first, answer.second, conventions=conventions),
+        "assessors": assessors,
+        "methods": methods,
+        "choices": of_page,
+        "influence": influence_of(runs, panel, measures[0], answer.first, answer.second, conventions=conventions),
     }
 
 
@@ -262,25 +315,20 @@ def _of_preferences(
     scores: Scores,
     part: MeasureComparison,
     answer: Answer,
-    reference: Scores | None,
-    reference_tau: dict[str, float] | None,
-    confidence: float,
+    reference: Sequence[Scores],
+    reference_tau: Mapping[str, float],
 ) -> dict[str, Any]:
     """The same sections, as far as they need no grades."""
-    from qrowd.reports.report_preferences import (  # slow to import, and most reports do without
-        agreement_of,
-        assessors_of_preferences,
-        influence_of_preferences,
-        methods_of_preferences,
-        topics_of_preferences,
-    )
+    from qrowd.reports import report_preferences as sections  # slow to import, and most reports do without
 
+    methods, of_page = sections.methods_of_preferences(scores, reference)
     return {
-        "topics": topics_of_preferences(panel, scores),
-        "assessors": assessors_of_preferences(panel, scores, part, reference_tau),
-        "methods": methods_of_preferences(scores, reference),
-        "influence": influence_of_preferences(answer.first, answer.second),
-        "preferences": agreement_of(panel, confidence),
+        "topics": sections.topics_of_preferences(panel, scores),
+        "assessors": sections.assessors_of_preferences(panel, scores, part, reference_tau),
+        "methods": methods,
+        "choices": of_page,
+        "influence": sections.influence_of_preferences(answer.first, answer.second),
+        "preferences": sections.agreement_of(panel, answer.confidence),
     }
 
 

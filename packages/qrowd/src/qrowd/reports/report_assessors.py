@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,49 @@ from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.aware import weight_notes
+from qrowd.reports.columns import Column
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.document import Note
+from qrowd.reports.phrases import number, percent, signed
 
 SPLIT_DOCUMENTS = 8  # shown, at most OF_ONE_TOPIC of each topic
 OF_ONE_TOPIC = 2
 TOP = 10  # ranks at which a document matters
+
+
+SEVERITY = "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)"
+
+
+def _one_digit(value: float) -> str:
+    return number(value, 1)
+
+
+def _two_digits(value: float) -> str:
+    return number(value, 2)
+
+
+def _three_digits(value: float) -> str:
+    return number(value, 3)
+
+
+def _signed(value: float) -> str:
+    return signed(value, 3)
+
+
+def _percent(share: float) -> str:
+    return percent(share, 0)
+
+
+def _share(share: float) -> str:
+    return percent(share, 1)
+
+
+def _or_dash(name: str) -> str:
+    return name or "-"
+
+
+def _yes(reason: str) -> str:
+    return "yes" if reason else ""
 
 
 @dataclass(frozen=True)
@@ -43,23 +81,27 @@ class AssessorRow:
     share of the weight, mean over the topics judged.
     """
 
-    assessor: str
+    assessor: Annotated[str, Column("assessor")]
     scale: str
-    n_judgments: int
-    n_topics: int
-    coverage: float
-    severity: float
+    n_judgments: Annotated[int, Column("judgments", "{:,}".format, "repeats included")]
+    n_topics: Annotated[int, Column("topics", meaning="with any judgment")]
+    coverage: Annotated[float, Column("coverage", _percent, "mean share of a topic's pool")]
+    severity: Annotated[float, Column("severity", _signed, SEVERITY)]
     severity_standard_error: float
-    agreement: float
+    agreement: Annotated[
+        float, Column("agreement", _three_digits, "with the others, beyond chance: 1 is perfect, 0 chance")
+    ]
     agreement_standard_error: float
     n_repeated: int
-    consistency: float
+    consistency: Annotated[float, Column("same again", _two_digits, "share of repeated documents with the same value")]
     drift: float
-    seconds: float
-    tau_b: float
-    best: str
-    accuracy: float
-    outlying: str
+    seconds: Annotated[float, Column("seconds", _one_digit, "median of a judgment")]
+    tau_b: Annotated[float, Column("tau-b", _three_digits)]
+    best: Annotated[str, Column("best system", _or_dash, "by this assessor alone")]
+    accuracy: Annotated[
+        float, Column("AWARE", _share, "mean share of the weight that AWARE gives, on the topics judged")
+    ]
+    outlying: Annotated[str, Column("stands out", _yes, "why: below the table")]
 
 
 @dataclass(frozen=True)
@@ -83,11 +125,12 @@ class Assessors:
 class TopicRow:
     """alpha : of the topic's judgments; ease : mean score of all systems; n_documents : in the pool; n_assessors."""
 
-    topic: str
-    alpha: float
-    ease: float
-    n_documents: int
-    n_assessors: int
+    topic: Annotated[str, Column("topic")]
+    alpha: Annotated[float, Column("alpha", _three_digits, "Krippendorff's alpha of the topic's judgments")]
+    ease: Annotated[float, Column("mean score", _three_digits, "of all systems")]
+    n_documents: Annotated[int, Column("documents", meaning="in the pool")]
+    n_assessors: Annotated[int, Column("assessors")]
+    text: Annotated[str | None, Column("text")] = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +187,7 @@ def assessors_of(
     aware: str,
     *,
     conventions: Conventions,
-    reference_tau: dict[str, float] | None,
+    reference_tau: Mapping[str, float],
     n_resamples: int,
     seed: Seed,
 ) -> Assessors:
@@ -160,7 +203,7 @@ def assessors_of(
         except (NoOverlapError, ScaleError) as error:
             scale_note = str(error)
     tau = dict(zip(part.correlations.assessors, part.correlations.tau_b.tolist(), strict=True))
-    tau |= reference_tau or {}
+    tau |= reference_tau
     weights = None if similarities is None else assessor_weights(similarities, DEFAULT)
     weight = np.full(len(scores.assessors), nan) if weights is None else weights.share[0]
     doubts = [] if weights is None else weight_notes(weights, reasons_to_doubt(judgments, profiles=profiles))

@@ -1,25 +1,22 @@
-"""What the report holds, as plain data. `report_tables` describes its tables, `report_page` draws it."""
+"""What the report holds: plain data, its tables, and the page that is drawn from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from qrowd.reports.columns import records_of
-from qrowd.reports.document import Note, Reported, columns_of
+from qrowd.reports.document import Note, Reported
 from qrowd.reports.kinship import RelatedAssessors
 from qrowd.reports.report_assessors import Assessors, Topics
-from qrowd.reports.report_influence import Influence, influence_records
-from qrowd.reports.report_measures import ByMeasure
-from qrowd.reports.report_methods import Methods
+from qrowd.reports.report_documents import Texts
+from qrowd.reports.report_influence import Influence
+from qrowd.reports.report_methods import SystemRankings
 from qrowd.reports.report_systems import Answer, PairRow
-from qrowd.reports.report_texts import Texts
 from qrowd.reports.systems import SystemRow
-from qrowd.reports.unanswered import Unanswered
 
 if TYPE_CHECKING:
+    from qrowd.reports.report_choices import PageData
     from qrowd.reports.report_preferences import PreferenceAgreement
 
 
@@ -51,8 +48,8 @@ class ReportContent(Reported):
     notes : one for each convention that mattered. facts : sizes of the data.
     influence : what the difference of the leader and the next system rests on.
     by_measure : rankings by several measures; None for one. texts : of topics and of the documents that are shown.
-    related : what related assessors change; None where none were declared. unanswered : questions to models without an
-    answer; None where no record was given. preferences : the agreement of assessors who prefer; None for grades.
+    related : what related assessors change; None where none were declared. preferences : the agreement of assessors who
+    prefer; None for grades. data : what the page computes with when a reader chooses assessors, topics or measure.
     """
 
     title: str
@@ -65,59 +62,30 @@ class ReportContent(Reported):
     pairs: tuple[PairRow, ...]
     assessors: Assessors
     topics: Topics
-    methods: Methods
+    methods: SystemRankings
     facts: Mapping[str, Any]
     notes: tuple[Note, ...]
     conventions: Mapping[str, Any]
     choices: Mapping[str, Any]
     versions: Mapping[str, str]
     provenance: Provenance
-    influence: Influence | None = None
-    by_measure: ByMeasure | None = None
+    influence: Influence
+    data: PageData
+    by_measure: SystemRankings | None = None
     related: RelatedAssessors | None = None
-    unanswered: Unanswered | None = None
     preferences: PreferenceAgreement | None = None
     texts: Texts = field(default_factory=Texts)
 
     @property
     def documents_shown(self) -> set[tuple[str, str]]:
         """(topic, document) of the documents that are shown with their grades."""
-        one = self.influence
-        shown = {(row.topic, row.document) for row in self.topics.splits}
-        return shown | {(row.topic, row.document) for row in (*one.documents, *one.disagreements)} if one else shown
+        influence = (*self.influence.documents, *self.influence.disagreements)
+        splits = {(row.topic, row.document) for row in self.topics.splits}
+        return splits | {(row.topic, row.document) for row in influence}
 
     @property
     def sentence(self) -> str:
         """The answer in short."""
-        influence = f" {self.influence.short}" if self.influence and self.influence.short else ""
-        kinship = "" if self.related is None else f" {self.related.sentence}"
-        failures = f" {self.unanswered.sentence}" if self.unanswered and self.unanswered.differs else ""
-        return f"{self.answer.verdict}. {self.answer.sentence}{influence}{kinship}{failures}"
-
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per system, leading pair, assessor, topic, system and method, document, judgment or system."""
-        return {
-            "systems": self._system_columns,
-            "pairs": lambda: columns_of([vars(row) for row in self.pairs]),
-            "assessors": lambda: columns_of([vars(row) for row in self.assessors.rows]),
-            "topics": lambda: columns_of([vars(row) for row in self.topics.rows]),
-            "methods": lambda: columns_of(self.methods.records()),
-            **({"measures": partial(columns_of, self.by_measure.records())} if self.by_measure else {}),
-            **({name: partial(columns_of, rows) for name, rows in influence_records(self.influence).items()}),
-            **({"kinship": partial(columns_of, list(self.related.rows))} if self.related else {}),
-            **({"unanswered": partial(columns_of, self.unanswered.systems)} if self.unanswered else {}),
-        }
-
-    def _system_columns(self) -> dict[str, Any]:
-        """The table of systems, with their ranks by each method."""
-        columns = columns_of(records_of(self.systems))
-        for ranking in self.methods.rankings:
-            ranks = dict(zip(self.methods.systems, ranking.ranks, strict=True))
-            name = f"rank_by_{ranking.name.replace(' ', '_').replace('-', '_').lower()}"
-            columns[name] = [ranks[row.system] for row in self.systems]
-        return columns
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as dictionaries, tuples and numbers."""
-        content = asdict(replace(self, preferences=None)) | {"notes": list(map(str, self.notes))}
-        return content | {"preferences": None if self.preferences is None else self.preferences.to_dict()}
+        kinship = "" if self.related is None else self.related.sentence
+        parts = (f"{self.answer.verdict}.", self.answer.sentence.strip(), self.influence.short, kinship)
+        return " ".join(filter(None, parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isinf, isnan, nan
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -20,10 +20,24 @@ from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel
 from qrowd.model.runs import Runs
-from qrowd.reports.phrases import count, signed
+from qrowd.reports.columns import Column
+from qrowd.reports.phrases import count, number, signed
 from qrowd.reports.report_assessors import Grade
 
 DOCUMENTS = 10  # of each list
+
+
+def grades_text(grades: Sequence[Grade]) -> str:
+    """The grade of each assessor: ann 3, bob 0."""
+    return ", ".join(f"{grade.assessor} {grade.value:g}" for grade in grades)
+
+
+def _rank(rank: int) -> str:
+    return str(rank or "-")
+
+
+def _two_digits(value: float) -> str:
+    return number(value, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,28 +50,30 @@ class DocumentRow:
     lowest of its grades and all giving the highest; both nan where assessors agree, or where that is not computed.
     """
 
-    topic: str
-    document: str
-    part: float
-    rank_first: int
-    rank_second: int
-    sd: float = nan
+    topic: Annotated[str, Column("topic")]
+    document: Annotated[str, Column("document")]
+    part: Annotated[float, Column("part", signed)]
+    rank_first: Annotated[int, Column("rank by first", _rank)]
+    rank_second: Annotated[int, Column("rank by second", _rank)]
+    sd: Annotated[float, Column("sd", _two_digits, "standard deviation of the gains of its judgments")] = nan
     effect: float = nan
-    difference_lowest: float = nan
-    difference_highest: float = nan
-    grades: tuple[Grade, ...] = ()
+    difference_lowest: Annotated[
+        float, Column("lowest", signed, "difference if all assessors gave its lowest grade")
+    ] = nan
+    difference_highest: Annotated[float, Column("highest", signed, "difference if all gave its highest")] = nan
+    grades: Annotated[tuple[Grade, ...], Column("grades", grades_text)] = ()
 
 
 @dataclass(frozen=True)
 class ChangeRow:
     """A judgment that is moved by one grade. difference : first minus second after it and all above it."""
 
-    topic: str
-    document: str
-    assessor: str
-    before: float
-    after: float
-    difference: float
+    topic: Annotated[str, Column("topic")]
+    document: Annotated[str, Column("document")]
+    assessor: Annotated[str, Column("assessor")]
+    before: Annotated[float, Column("grade", "{:g}".format)]
+    after: Annotated[float, Column("moved to", "{:g}".format)]
+    difference: Annotated[float, Column("difference", signed, "after this change and those above it, scored again")]
 
 
 @dataclass(frozen=True)
@@ -258,28 +274,3 @@ def _counted_sentence(fragile: Fragility, behind: str) -> str:
     if (fragile.low[0] > 0 or fragile.high[0] < 0) and isfinite(interval):
         text += f" After {interval:,.0f} of these changes the interval of the difference over topics includes 0."
     return f"{text} That says how few could do it, not how likely it is."
-
-
-# ---------------------------------------------------------------------- tables
-
-
-def influence_records(one: Influence | None) -> dict[str, list[dict[str, Any]]]:
-    """{table: its rows}, of the tables that have any."""
-    if one is None:
-        return {}
-    tables: dict[str, Sequence[DocumentRow | ChangeRow]] = {
-        "documents": one.documents,
-        "disagreements": one.disagreements,
-        "changes": one.changes,
-    }
-    return {name: [_record(row) for row in rows] for name, rows in tables.items() if rows}
-
-
-def _record(row: DocumentRow | ChangeRow) -> dict[str, Any]:
-    values = dict(vars(row))
-    return values | {"grades": grades_text(row.grades)} if isinstance(row, DocumentRow) else values
-
-
-def grades_text(grades: Sequence[Grade]) -> str:
-    """The grade of each assessor: ann 3, bob 0."""
-    return ", ".join(f"{grade.assessor} {grade.value:g}" for grade in grades)

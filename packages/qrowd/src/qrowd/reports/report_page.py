@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs no network, no other file and no script.
+"""The report as one HTML page that needs no network and no other file, and is complete without its script.
 
 Style and script are part of the page; a content security policy forbids it to load anything.
 """
@@ -6,6 +6,7 @@ Style and script are part of the page; a content security policy forbids it to l
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from dataclasses import asdict, replace
 from importlib import resources
 from importlib.util import find_spec
@@ -14,13 +15,14 @@ from math import isnan
 from qrowd.errors import QrowdError
 from qrowd.reports import report_charts as charts
 from qrowd.reports import report_text as text
-from qrowd.reports.phrases import percent, with_minus_signs
-from qrowd.reports.report_assessors import Grade, SplitRow
+from qrowd.reports.phrases import sentence_case, with_minus_signs
 from qrowd.reports.report_content import ReportContent
-from qrowd.reports.report_names import Labels, with_labels
-from qrowd.reports.report_tables import csv_link, grids_of
-from qrowd.reports.report_texts import start_of
+from qrowd.reports.report_documents import start_of
+from qrowd.reports.report_tables import tables_of
+from qrowd.reports.table import Table
 
+SCRIPTS = ("tables", "elements", "data", "statistics", "pictures", "choices", "systems", "pair", "topic", "main")
+"""The script of the page, in this order."""
 LEADERS = 12  # systems on the first screen
 ASSESSORS_DRAWN = 24
 SYSTEMS_DRAWN = 100
@@ -46,12 +48,9 @@ def report_page(report: ReportContent) -> str:
         Jinja2 is not installed.
     """
     check_jinja()
-    labels = Labels([row.system for row in report.systems])
-    report, full = with_labels(report, labels), report
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
-    full_grids = grids_of(full)
     environment = Environment(
         loader=PackageLoader("qrowd.reports"),
         autoescape=True,
@@ -61,27 +60,27 @@ def report_page(report: ReportContent) -> str:
         # Every text of the page has minus signs; what a program reads is marked as such and keeps its hyphens.
         finalize=lambda value: with_minus_signs(value) if type(value) is str else value,
     )
-    environment.filters["ascii"] = escape
-    environment.filters["breakable"] = lambda text: Markup("<wbr>").join(
-        map(escape, pieces_of_names(with_minus_signs(text)))
-    )
+    environment.filters |= {
+        "ascii": escape,
+        "breakable": lambda text: Markup("<wbr>").join(map(escape, pieces_of_names(with_minus_signs(text)))),
+        "capital": sentence_case,
+    }
     folder = resources.files("qrowd.reports") / "templates"
-    style, script = (Markup((folder / name).read_text("utf-8")) for name in ("report.css", "report.js"))
-    return environment.get_template("report.html").render(
+    scripts = [(folder / "scripts" / f"{name}.js").read_text("utf-8") for name in SCRIPTS]
+    header, payload = report.data.encoded()
+    page = environment.get_template("report.html").render(
         report=report,
-        style=style,
-        script=script,
+        style=Markup((folder / "report.css").read_text("utf-8")),
+        script=Markup("\n".join(scripts)),
+        header=Markup(header),
+        payload=Markup(payload),
         charts={name: Markup(svg) for name, svg in _charts(report).items()},
-        grids={name: replace(grid, records=full_grids[name].records) for name, grid in grids_of(report).items()},
-        labels=labels,
-        full_names={label: name for name, label in labels.names.items()},
+        tables={**tables_of(report), "splits": _splits(report)},
         text=text,
-        key_numbers=text.key_numbers(report),
-        n_extremes=ASSESSORS_DRAWN if len(report.assessors.rows) > ASSESSORS_DRAWN else 0,
-        grades=_grades,
+        csv_link=csv_link,
         start_of=start_of,
-        splits=_splits(report),
     )
+    return page.encode("utf-8", "replace").decode()
 
 
 def check_jinja() -> None:
@@ -96,6 +95,11 @@ def check_jinja() -> None:
         raise QrowdError("the page needs Jinja2; pip install 'qrowd[report]'")
 
 
+def csv_link(table: Table) -> str:
+    """The address of a link to the rows of a table as a CSV file."""
+    return "data:text/csv;charset=utf-8;base64," + b64encode(table.csv().encode("utf-8", "replace")).decode()
+
+
 def _charts(report: ReportContent) -> dict[str, str]:
     rows = report.systems
     leaders = list(rows[:LEADERS])
@@ -107,42 +111,15 @@ def _charts(report: ReportContent) -> dict[str, str]:
     return {
         "leaders": charts.systems_chart(leaders, report.compared_with, report.measure, width=440),
         "systems": charts.systems_chart(rows[:SYSTEMS_DRAWN], report.compared_with, report.measure),
-        "systems_on_phones": charts.systems_chart(
-            rows[:SYSTEMS_DRAWN], report.compared_with, report.measure, width=440
-        ),
-        "pairs": charts.pairs_chart(report.pairs) if report.pairs else "",
         "assessors": charts.assessors_chart(assessors),
-        "topics": charts.topics_chart(report.topics),
-        "methods": charts.methods_chart(report.methods) if len(report.methods.rankings) > 1 else "",
     }
 
 
-# ---------------------------------------------------------------------- parts
-
-
-def _splits(report: ReportContent) -> str:
-    return csv_link(
+def _splits(report: ReportContent) -> Table:
+    """The grades of the documents with the largest disagreement, for a file."""
+    records = [
         {"topic": row.topic, "document": row.document, "sd": row.sd, "retrieved": row.retrieved, **asdict(grade)}
         for row in report.topics.splits
         for grade in row.grades
-    )
-
-
-def _grades(row: SplitRow) -> list[tuple[str, str]]:
-    """(grade, assessors) of a document, highest first: values as given, or shares of the scale where scales differ."""
-    groups: dict[float, list[Grade]] = {}
-    for grade in row.grades:
-        groups.setdefault(grade.value if isnan(grade.share) else round(grade.share, 6), []).append(grade)
-    values = []
-    for share, members in groups.items():
-        same = len({grade.value for grade in members}) == 1
-        value = _value(members[0]) if same else "highest" if share == 1 else percent(share)
-        values.append((value, ", ".join(grade.assessor for grade in members)))
-    return values
-
-
-def _value(grade: Grade) -> str:
-    """The value and, where it is not 0 and the scale does not end at 1, the scale's maximum."""
-    if isnan(grade.share) or grade.value in (0, grade.share):
-        return f"{grade.value:g}"
-    return f"{grade.value:g} of {grade.value / grade.share:g}"
+    ]
+    return replace(Table("Documents with the largest disagreement", [], []), records=records)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
 import numpy as np
 
-from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, known_mean
@@ -16,9 +16,9 @@ from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.document import Note, Table
 from qrowd.reports.preference_agreement import preference_document
 from qrowd.reports.report_assessors import AssessorRow, Assessors, TopicRow, Topics
+from qrowd.reports.report_choices import Choice
 from qrowd.reports.report_influence import Influence
-from qrowd.reports.report_methods import PANEL, Methods, Ranking
-from qrowd.reports.systems import system_order
+from qrowd.reports.report_methods import PANEL, SystemRankings, merged_choice
 
 NO_GRADES = "grades are needed, and preferences have none"
 
@@ -47,10 +47,10 @@ def agreement_of(preferences: Preferences, confidence: float) -> PreferenceAgree
 
 
 def assessors_of_preferences(
-    preferences: Preferences, scores: Scores, part: MeasureComparison, reference_tau: dict[str, float] | None
+    preferences: Preferences, scores: Scores, part: MeasureComparison, reference_tau: Mapping[str, float]
 ) -> Assessors:
     """The assessors with what is known without grades: judgments, coverage, and their rankings of systems."""
-    tau = dict(zip(part.correlations.assessors, part.correlations.tau_b.tolist(), strict=True)) | (reference_tau or {})
+    tau = dict(zip(part.correlations.assessors, part.correlations.tau_b.tolist(), strict=True)) | dict(reference_tau)
     counts = np.bincount(preferences.assessor, minlength=len(preferences.assessors)).tolist()
     coverage = known_mean(np.where(scores.coverage > 0, scores.coverage, nan), axis=1)
     unknown = ("severity", "severity_standard_error", "agreement", "agreement_standard_error")
@@ -97,25 +97,16 @@ def topics_of_preferences(preferences: Preferences, scores: Scores) -> Topics:
     return Topics(rows, nan, nan, 0, ())
 
 
-def methods_of_preferences(scores: Scores, reference: Scores | None) -> Methods:
+def methods_of_preferences(scores: Scores, reference: Sequence[Scores]) -> tuple[SystemRankings, tuple[Choice, ...]]:
     """The mean of the assessors, and the reference; other methods merge grades."""
-    means = [(PANEL, "equal weights of all assessors", rank_systems(scores))]
-    if reference is not None:
-        means.append((reference.assessors[0], "the reference alone", rank_systems(reference)))
-    panel = means[0][2].mean
-    order = system_order(panel)
-    rankings = tuple(
-        Ranking(
-            name,
-            method,
-            tuple(one.mean[order].tolist()),
-            tuple(one.rank[order].tolist()),
-            nan if len(scores.systems) < 2 else kendall_tau_b(one.mean, panel),
-        )
-        for name, method, one in means
-    )
-    skipped = ((name, NO_GRADES) for name in ("Majority", "Dawid-Skene", "AWARE", "Predicted relevance"))
-    return Methods(tuple(scores.systems[s] for s in order), rankings, tuple(skipped), ())
+    means = [(PANEL, "equal weights of all assessors", rank_systems(scores).mean)]
+    choices = [Choice(PANEL, "mean")]
+    if reference:
+        name = reference[0].assessors[0]
+        means.append((name, "the reference alone", rank_systems(reference[0]).mean))
+        choices.append(merged_choice(name, reference, scores, sum(len(one.measures) for one in reference)))
+    skipped = tuple((name, NO_GRADES) for name in ("Majority", "Dawid-Skene", "AWARE", "Predicted relevance"))
+    return SystemRankings.of(scores.systems, means, skipped=skipped), tuple(choices)
 
 
 def influence_of_preferences(first: str, second: str) -> Influence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan, nan
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from qrowd.comparison.shrinkage import Spreads
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Scores, known_mean
+from qrowd.reports.columns import Column
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.differences import advice
 from qrowd.reports.notes import coverage_warning
-from qrowd.reports.phrases import count, listed
+from qrowd.reports.phrases import count, interval, listed, number, probability, signed
 from qrowd.reports.systems import differences_to, may_be_best, system_order
 
 LEADING = 10  # systems of which each pair is compared
@@ -25,6 +26,14 @@ ORDINALS = (
     *("first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
+
+
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _two_digits(value: float) -> str:
+    return number(value, 2)
 
 
 @dataclass(frozen=True)
@@ -72,16 +81,33 @@ class PairRow:
     assessors. another_panel : probability that as many other assessors see the same system ahead.
     """
 
-    first: str
-    second: str
-    difference: float
-    low: float
+    first: Annotated[str, Column("system")]
+    second: Annotated[str, Column("ahead of")]
+    difference: Annotated[float, Column("difference", signed)]
+    low: Annotated[
+        float,
+        Column(
+            "interval",
+            interval,
+            "over topics and assessors, for all pairs of systems together",
+            also=("high",),
+        ),
+    ]
     high: float
-    p: float
-    significant: bool
-    ahead_for: int
+    p: Annotated[float, Column("p", probability, "adjusted for all pairs of systems")]
+    significant: Annotated[bool, Column("significant", _yes_or_no)]
+    ahead_for: Annotated[
+        int, Column("assessors who agree", "{} of {}".format, "who see the same system ahead", also=("n_ranking",))
+    ]
     n_ranking: int
-    another_panel: float
+    another_panel: Annotated[
+        float,
+        Column(
+            "another panel",
+            _two_digits,
+            "probability that as many other assessors see the same system ahead on these topics",
+        ),
+    ]
 
 
 def equals_of(scores: Scores, system: str) -> tuple[str, ...]:
@@ -158,20 +184,8 @@ def pair_rows(
         except NoOverlapError:
             continue
         ahead = ranking.n_above(first, second)
-        rows.append(
-            PairRow(
-                first,
-                second,
-                one.difference,
-                one.low,
-                one.high,
-                one.p,
-                bool(one.p < alpha),
-                ahead,
-                n,
-                one.p_panel_agrees(),
-            )
-        )
+        values = (one.difference, one.low, one.high, one.p, bool(one.p < alpha), ahead, n, one.p_panel_agrees())
+        rows.append(PairRow(first, second, *values))
     return tuple(rows)
 
 

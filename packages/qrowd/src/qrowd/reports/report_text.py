@@ -15,6 +15,7 @@ from qrowd.reports.phrases import (
     probability,
     signed,
 )
+from qrowd.reports.report_assessors import Grade, SplitRow
 from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_influence import DocumentRow, Influence
 from qrowd.reports.report_methods import PANEL
@@ -128,6 +129,30 @@ def on_methods(report: ReportContent) -> str:
     return f"Which system leads depends on the method that combines the assessors: {'; '.join(parts)}."
 
 
+def on_measures(report: ReportContent) -> str:
+    """By which measures the leader leads, and where it stands by the others."""
+    rankings, first, equals = report.by_measure, report.answer.first, report.answer.equals
+    assert rankings is not None
+    place = rankings.systems.index(first)
+    leads, parts = [], []
+    for one in rankings.rankings:
+        rank = one.ranks[place]
+        best = [name for name, other in zip(rankings.systems, one.ranks, strict=True) if other == 1]
+        level = [name for name in best if name != first and name not in equals]
+        if rank == 1 and not level:
+            leads.append(one.name)
+        elif rank == 1:
+            parts.append(f"by {one.name} it is level with {listed(level, 3)}")
+        elif rank == 0:
+            parts.append(f"by {one.name} it has no score")
+        else:
+            n = sum(other > 0 for other in one.ranks)
+            parts.append(f"by {one.name} {listed(best, 3)} is first, and it has rank {rank} of {n}")
+    if not parts:
+        return f"{first} leads by each of the {count(len(rankings.rankings), 'measure')}."
+    return f"{first} leads by {listed(leads)}; {'; '.join(parts)}." if leads else f"Of {first}: {'; '.join(parts)}."
+
+
 def on_coverage(report: ReportContent) -> str:
     """What the report is based on."""
     facts = report.facts
@@ -169,3 +194,23 @@ def part_of(row: DocumentRow, disagreeing: bool) -> str:
         return f"adds {signed(row.part)}"
     ends = f"from {signed(row.difference_lowest)} with the lowest grade to {signed(row.difference_highest)}"
     return f"moves the difference {ends} with the highest"
+
+
+def grade_groups(row: SplitRow | DocumentRow) -> list[tuple[str, str]]:
+    """(grade, assessors) of a document, highest first: values as given, or shares of the scale where scales differ."""
+    groups: dict[float, list[Grade]] = {}
+    for grade in row.grades:
+        groups.setdefault(grade.value if isnan(grade.share) else round(grade.share, 6), []).append(grade)
+    values = []
+    for share, members in groups.items():
+        same = len({grade.value for grade in members}) == 1
+        value = _value(members[0]) if same else "highest" if share == 1 else percent(share)
+        values.append((value, ", ".join(grade.assessor for grade in members)))
+    return values
+
+
+def _value(grade: Grade) -> str:
+    """The value and, where it is not 0 and the scale does not end at 1, the scale's maximum."""
+    if isnan(grade.share) or grade.value in (0, grade.share):
+        return f"{grade.value:g}"
+    return f"{grade.value:g} of {grade.value / grade.share:g}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from io import StringIO
+from math import isnan
+from typing import Any
 
 from qrowd.reports.short_names import fitted_names, renamed
 
@@ -19,7 +23,9 @@ class Table:
     """A title, the names of the columns, and rows of text.
 
     bold, marks : of cells, by the numbers of their row and column; a mark stands behind the cell. note : what marks
-    mean.
+        mean.
+    meanings : {name of a column: what it means}. keys : {name of a column of numbers: the numbers}, by which a page
+        sorts. records : the rows in full, for a file.
     """
 
     title: str
@@ -28,11 +34,24 @@ class Table:
     bold: frozenset[tuple[int, int]] = frozenset()
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
     note: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    records: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def of(cls, title: str, columns: Mapping[str, Iterable[str]]) -> Table:
         """A table from {name of a column: its cells}."""
         return cls(title, list(columns), list(map(list, zip(*columns.values(), strict=True))))
+
+    def csv(self) -> str:
+        """The rows in full as a CSV file; cells of numbers that are not known are empty."""
+        rows = [{k: "" if isinstance(v, float) and isnan(v) else v for k, v in row.items()} for row in self.records]
+        out = StringIO()
+        if rows:
+            writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        return out.getvalue()
 
     def holds_text(self, column: int) -> bool:
         """Whether a column is set from the left."""

@@ -26,10 +26,6 @@ function analysis(data, selection) {
   };
 }
 
-function isKnown(value) {
-  return value === value;
-}
-
 // The scores of all systems on a topic by the panel: the mean of the assessors, or as the method says.
 function panelScores(data, selection, topic) {
   const { measure, method, assessors } = selection;
@@ -65,7 +61,7 @@ function panelScores(data, selection, topic) {
 function weightOf(data, { measure, method }, assessor, topic) {
   const nAssessors = data.assessors.length;
   const at = (data.methods[method].place * data.measures.length + measure) * nAssessors + assessor;
-  return data.weights[data.weightsByTopic ? at * data.topics.length + topic : at];
+  return data.weights[at * data.topics.length + topic];
 }
 
 function scoreOf(data, measure, assessor, topic, system) {

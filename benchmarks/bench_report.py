@@ -1,4 +1,4 @@
-"""The explorer of dl21: its size with and without texts, the time to write it, and the times of the page in Chromium.
+"""The report of dl21: its size with and without texts, the time to write it, and the times of the page in Chromium.
 
 63 systems, 53 topics, NIST and 17 models, three measures. Sizes stand beside those of the scores alone as a table in
 gzip (CSV, all digits), which no browser shows. In the browser, the first view is the time from the start of the
@@ -20,7 +20,7 @@ from side_by_side import data, finish, promise, seconds
 
 import qrowd
 from browsers import chromium
-from qrowd.reports.explorer_documents import top_documents
+from qrowd.reports.report_documents import top_documents
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
 MEGABYTE = 1e6
@@ -34,12 +34,12 @@ wait();
 """
 CHANGE = """
 n => {
-  const all = qrowd.state(), times = [], families = ["nDCG@10", "AP", "P@10"];
-  const some = (names, i) => names.filter((_, j) => (j * 7 + i * 5) % 11 > i % 4);
+  const times = [];
+  const some = (size, i) => Array.from({ length: size }, (_, j) => (j * 7 + i * 5) % 11 > i % 4);
   for (let i = 0; i < n; i++) {
     const start = performance.now();
-    const assessors = some(all.assessors, i), topics = some(all.topics, i), family = families[i % 3];
-    qrowd.set([{ assessors }, { topics }, { family }][i % 3]);
+    const assessors = some(18, i), topics = some(53, i), measure = i % 3;
+    qrowd.change([{ assessors }, { topics }, { measure }][i % 3]);
     document.body.offsetHeight;
     times.push(performance.now() - start);
   }
@@ -51,7 +51,7 @@ dl21 = data("dl21")
 runs = qrowd.read_runs([str(dl21 / "runs")])
 judges = sorted((dl21 / "judges").glob("*.gz"))[:17]
 judgments = qrowd.read_judgments([str(dl21 / "qrels.nist.txt"), *map(str, judges)])
-shown = top_documents(runs, 10)
+shown = top_documents(runs)
 lines = gzip.decompress((dl21 / "passages.tsv.gz").read_bytes()).decode().split("\n")
 rows = [line.split("\t", 1) for line in lines if line]  # passages may hold tabs
 texts = {document: {"text": text} for document, text in rows if document in shown}
@@ -65,30 +65,29 @@ alone = seconds(lambda: qrowd.evaluate(runs, judgments, MEASURES))
 
 def page(**options: object) -> str:
     """The page."""
-    return qrowd.explore(runs, judgments, MEASURES, **options).to_html()  # type: ignore[arg-type]
+    return qrowd.report(runs, judgments, MEASURES, n_resamples=1000, rng=1, **options).to_html()  # type: ignore[arg-type]
 
 
 for what, options in (
-    ("scores alone", {"depth": 0}),
-    ("with the documents of the first 10", {}),
+    ("without texts", {}),
     (f"with topics and the texts of {len(texts):,} passages", {"topics": titles, "documents": texts}),
 ):
     size = len(page(**options).encode()) / MEGABYTE
     promise(
-        f"explorer of dl21, {what}, MB",
+        f"report of dl21, {what}, MB",
         size,
-        at_most=3,
+        at_most=4,
         beside=f"the scores as CSV in gzip {table:.3g} MB",
         limit="bytes: 180,306 scores in double precision",
     )
 whole = seconds(lambda: page(topics=titles, documents=texts))
 promise(
-    "explorer of dl21 with texts, scored and put together, s", whole, at_most=5, beside=f"qrowd.evaluate {alone:.3g} s",
+    "report of dl21 with texts, scored and put together, s", whole, at_most=30, beside=f"qrowd.evaluate {alone:.3g} s",
     limit="gzip at its highest level",
 )  # fmt: skip
 
 with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-    file = Path(folder, "explore.html")
+    file = Path(folder, "report.html")
     file.write_text(page(topics=titles, documents=texts), "utf-8")
     first: list[float] = []
     changes: list[float] = []
@@ -107,7 +106,7 @@ for what, times, most, limit in (
     ("a change", changes, 0.1, "the browser: elements of the tables"),
 ):
     promise(
-        f"explorer of dl21 with texts, {what}, s",
+        f"report of dl21 with texts, {what}, s",
         statistics.median(times),
         at_most=most,
         beside=f"slowest of {len(times)}: {max(times):.3g} s",

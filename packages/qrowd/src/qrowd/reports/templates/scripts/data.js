@@ -1,37 +1,23 @@
-"use strict";
 // The data of the page: a header in JSON, and arrays one after the other in base64 of gzip. The bytes of numbers are
 // shuffled: first the first byte of each, then the second of each, and so on.
 
 const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array };
 
-async function readPayload() {
-  if (!("DecompressionStream" in window)) {
-    throw new Error("This page needs a browser that reads compressed data (any of 2023 or later).");
-  }
+async function readData() {
   const header = JSON.parse(document.getElementById("header").textContent);
   const arrays = arraysOf(header.arrays, await unzipped(document.getElementById("payload").textContent.trim()));
   return {
-    header,
-    systems: header.systems,
-    labels: header.labels,
-    assessors: header.assessors,
+    ...header,
+    ...arrays,
+    ...JSON.parse(arrays.labels_and_texts),
     topics: header.topics.map(topic => topic.id),
-    topicTexts: header.topics.map(topic => topic.text || ""),
-    measures: header.measures,
+    topicTexts: header.topics.map(topic => topic.text),
     methods: methodsOf(header.methods),
-    t: header.t,
-    scores: arrays.scores,
-    merged: arrays.merged,
-    weights: arrays.weights,
-    weightsByTopic: header.arrays.some(one => one.name === "weights" && one.shape.length === 4),
-    documents: header.documents ? documentsOf(header.documents, arrays) : null,
   };
 }
 
 async function unzipped(text) {
-  const letters = atob(text);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -47,10 +33,10 @@ function arraysOf(descriptions, bytes) {
       continue;
     }
     const array = new ARRAYS[dtype](length);
-    const own = new Uint8Array(array.buffer),
+    const parts = new Uint8Array(array.buffer),
       width = array.BYTES_PER_ELEMENT;
     for (let byte = 0; byte < width; byte++) {
-      for (let i = 0; i < length; i++) own[i * width + byte] = bytes[at++];
+      for (let i = 0; i < length; i++) parts[i * width + byte] = bytes[at++];
     }
     arrays[name] = array;
   }
@@ -65,10 +51,4 @@ function methodsOf(methods) {
     counts[method.kind] = place + 1;
     return { ...method, place };
   });
-}
-
-function documentsOf(description, arrays) {
-  const { documents, texts, comments } = JSON.parse(arrays.labels_and_texts);
-  const { starts, ranking, grades } = arrays;
-  return { ...description, names: documents, texts, comments, starts, ranking, grades };
 }

@@ -23,16 +23,50 @@ function filled(node, attributes, children) {
 }
 
 // Replaces what is in a part of the page; the focus stays on the element with the same key, and what was unfolded stays so.
-function rendered(part, ...children) {
+function rendered(id, ...children) {
+  const part = document.getElementById(id);
   const active = part.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   const open = new Set([...part.querySelectorAll("details[open][data-key]")].map(one => one.dataset.key));
   part.replaceChildren(...children.flat().filter(Boolean));
-  for (const one of part.querySelectorAll("details[data-key]")) if (open.has(one.dataset.key)) one.open = true;
-  if (active) byKey(part, active)?.focus({ preventScroll: true });
+  for (const one of part.querySelectorAll("[data-key]")) {
+    if (open.has(one.dataset.key)) one.open = true;
+    if (active && one.dataset.key === active) one.focus({ preventScroll: true });
+  }
 }
 
-function byKey(part, key) {
-  return [...part.querySelectorAll("[data-key]")].find(one => one.dataset.key === key);
+function selectBox(label, id, options, value, change) {
+  const control = element(
+    "select",
+    { id, "data-key": id, on: { change: () => change(control.value) } },
+    options.map(([key, text]) => element("option", { value: key }, text)),
+  );
+  control.value = value;
+  return element("p", { class: "field" }, element("label", { for: id }, label), control);
+}
+
+// A table whose columns are [name, text of a row, number it is sorted by]; the first column has the names.
+function tableOf(caption, columns, rows) {
+  const heads = columns.map(([name, , key]) => element("th", { scope: "col", class: key ? "n" : null }, name));
+  const cell = ([, text, key], row, i) => {
+    if (i === 0) return element("th", { scope: "row" }, text(row));
+    const value = key ? key(row) : NaN;
+    return element("td", { class: key ? "n" : null, "data-key": isKnown(value) ? value : null }, text(row));
+  };
+  const body = rows.map(row =>
+    element(
+      "tr",
+      {},
+      columns.map((column, i) => cell(column, row, i)),
+    ),
+  );
+  const table = element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, heads)),
+    element("tbody", {}, body),
+  );
+  return element("div", { class: "wide", role: "region", tabindex: 0, "aria-label": caption }, sortable(table));
 }
 
 // A name that may be broken after the signs that separate its words.
@@ -40,18 +74,11 @@ function breakable(text) {
   return text.split(/(?<=[_\-.\/:])/).flatMap((word, i) => (i ? [document.createElement("wbr"), word] : [word]));
 }
 
-function nameOf(data, system) {
-  const full = data.systems[system],
-    label = data.labels[system];
-  return element("span", { class: "name", title: full === label ? null : full }, breakable(label));
-}
-
-// The letter of a system of the pair.
-function badge(letter) {
-  return element("b", { class: `badge of-${letter.toLowerCase()}` }, letter);
-}
-
 // ---------------------------------------------------------------------- numbers as text
+
+function isKnown(value) {
+  return value === value;
+}
 
 // The minus sign in place of the hyphen before a number; hyphens within names and ranges stay.
 function withMinus(text) {
@@ -68,18 +95,8 @@ function signed(value, digits = 3) {
   return Number(text) === 0 ? (0).toFixed(digits) : withMinus(value > 0 ? `+${text}` : text);
 }
 
-function interval(low, high) {
+function interval({ low, high }) {
   return isKnown(low) ? `[${number(low, 3)}, ${number(high, 3)}]` : "no interval";
-}
-
-function span(low, high) {
-  if (!isKnown(low)) return "–";
-  return low === high ? String(low) : `${low}–${high}`;
-}
-
-// A grade without superfluous zeros.
-function grade(value) {
-  return withMinus(String(Number(value.toFixed(3))));
 }
 
 function counted(n, one, several = `${one}s`) {
@@ -94,4 +111,8 @@ function listed(names, most = 5) {
 
 function percent(share) {
   return `${Number((100 * share).toPrecision(3))} %`;
+}
+
+function sentence(text) {
+  return text ? `${text[0].toUpperCase()}${text.slice(1).replace(/\.$/, "")}.` : "";
 }

@@ -43,23 +43,6 @@ function picture(...marks) {
   return drawn("svg", { class: "picture", width: "100%", height: ROW, "aria-hidden": "true" }, marks.filter(Boolean));
 }
 
-// The ticks of a scale, for the head of a column of pictures.
-function axisPicture(scale) {
-  const marks = scale.ticks.flatMap(value => [
-    drawn("line", { x1: at(scale.place(value)), x2: at(scale.place(value)), y1: 15, y2: 20, class: "grid" }),
-    drawn(
-      "text",
-      { x: at(scale.place(value)), y: 11, "text-anchor": anchor(scale.place(value)), class: "tick" },
-      withMinus(String(value)),
-    ),
-  ]);
-  return drawn("svg", { class: "picture", width: "100%", height: 20, "aria-hidden": "true" }, marks);
-}
-
-function anchor(place) {
-  return place < 6 ? "start" : place > 94 ? "end" : "middle";
-}
-
 // A system: its mean, the interval of its difference drawn from the mean of the compared system, the range of assessors.
 function systemPicture(scale, row, comparedMean) {
   const grid = scale.ticks.map(value => line(scale, value, value, 0, ROW, "grid"));
