@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from qrowd.errors import ArgumentError
 from qrowd.model.duplicates import Duplicates
 
