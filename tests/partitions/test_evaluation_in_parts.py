@@ -18,7 +18,7 @@ from pools import Backwards
 from qrowd.errors import ArgumentError, FileError, NoOverlapError
 from qrowd.executors import Processes
 from qrowd.model.conventions import Conventions
-from qrowd.model.judgments import Judgments
+from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.preferences import Preferences
 from qrowd.partitions import open_partitioned, write_partitioned
 from qrowd.simulation import simulate_demo
@@ -49,11 +49,12 @@ def test_an_assessor_has_the_scale_of_the_whole_in_each_part(world, inferred, in
         measures, options = ["AP(rel=1)", "P(rel=1)@3"], Conventions()
     else:
         measures, options = ["ERR@5", "nDCG@3"], Conventions(grades="rescaled")
-    whole = qrowd.evaluate(world.runs, judgments, measures, conventions=options)
-    pieces = [judgments.select(topics=[topic]) for topic in judgments.topics] if in_pieces else judgments
+    pieces = [judgments.select(topics=[topic]) for topic in judgments.topics] if in_pieces else [judgments]
+    whole = qrowd.evaluate(world.runs, concatenate_judgments(pieces), measures, conventions=options)
+    scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
     with TemporaryDirectory() as folder:
         collection = write_partitioned(f"{folder}/c", world.runs, pieces, n_parts=4)
-        assert collection.scales == judgments.scales
+        assert dict(zip(collection.assessors, collection.scales, strict=True)) == scales
         assert equal(qrowd.evaluate(collection.runs, collection.judgments, measures, conventions=options), whole)
 
 
