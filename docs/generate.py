@@ -40,9 +40,8 @@ GROUPS = {
     "conventions": list(CONVENTIONS),
 }
 SHARED = """\
-These options mean the same in each command that lists them after *Also*, with the default there in parentheses where it
-differs.
-These names stand for groups:
+These options mean the same in each command that takes them; `qrowd COMMAND --help` says which it takes. After *Also*
+stand the groups that a command takes, and options that have another default there:
 
 {}
 
@@ -67,11 +66,10 @@ def command_reference() -> str:
         parts += [f"## qrowd {name}", " ".join(str(command.help).split())]
         own = [one for one in command.params if described(one) not in shared]
         parts += ["\n".join(map(entry, own))] if own else []
-        common = {one.name: mention(one, shared[described(one)]) for one in command.params if described(one) in shared}
-        for group, names in GROUPS.items():
-            if all(common.get(name, "").endswith("`") for name in names):
-                common = {group: f"*{group}*", **{name: text for name, text in common.items() if name not in names}}
-        parts += [f"Also: {', '.join(common.values())}."] if common else []
+        common = [one for one in command.params if described(one) in shared]
+        mentioned = [f"*{group}*" for group, names in GROUPS.items() if {*names} <= {one.name for one in common}]
+        mentioned += [mention(one) for one in common if differs(one, shared[described(one)])]
+        parts += [f"Also: {', '.join(mentioned)}."] if mentioned else []
     return "\n\n".join(parts) + "\n"
 
 
@@ -89,7 +87,7 @@ def shared_options(parameters: list[Any]) -> dict[tuple[str, ...], Any]:
     alike: dict[tuple[str, ...], list[Any]] = {}
     for one in parameters:
         alike.setdefault(described(one), []).append(one)
-    return {key: usual(several) for key, several in alike.items() if len(several) > 1 and is_option(several[0])}
+    return {key: usual(several) for key, several in alike.items() if len(several) > 1}
 
 
 def usual(alike: list[Any]) -> Any:
@@ -136,12 +134,14 @@ def spelled(parameter: Any) -> str:
     return f"`{', '.join([*parameter.opts, *parameter.secondary_opts])}`"
 
 
-def mention(parameter: Any, alike: Any) -> str:
-    """A shared option, with its default where it differs from the usual one."""
-    if (default(parameter), parameter.required) == (default(alike), alike.required):
-        return spelled(parameter)
-    other = default(parameter) or ("required" if parameter.required else "optional")
-    return f"{spelled(parameter)} ({other})"
+def differs(parameter: Any, alike: Any) -> bool:
+    """Whether its default is another than the usual one."""
+    return (default(parameter), parameter.required) != (default(alike), alike.required)
+
+
+def mention(parameter: Any) -> str:
+    """A shared option with its default in this command."""
+    return f"{spelled(parameter)} ({default(parameter) or ('required' if parameter.required else 'optional')})"
 
 
 def entry(parameter: Any) -> str:

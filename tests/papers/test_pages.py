@@ -61,8 +61,7 @@ def test_the_commands_for_each_section_of_a_paper_exist_with_their_options(name)
             elif words[0] == "qrowd":
                 section = of_command[max((c for c in of_command if text.startswith(c)), key=len)]
             for option in (word for word in words if word.startswith("--")):
-                shared = of_command["Shared options"] if re.search(r"\*(\w+ data|conventions)\*", section) else ""
-                assert f"{option}`" in section + shared, (cell, option)
+                assert f"{option}`" in section + of_command["Shared options"], (cell, option)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
