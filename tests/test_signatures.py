@@ -61,9 +61,6 @@ OTHER_SENSE = {  # (name, where): why this spelling stands here
     ("ties", "bradley_terry"): "preferences for neither document",
     ("ties", "from_grades"): "documents of the same grade",
     ("n", "Judgments.slots"): "the number of slots",
-    ("n", "PredictedRelevance.relevance_to_at_least"): "the number of users, as in the paper",
-    ("n", "relevance_to_at_least"): "the number of users, as in the paper",
-    ("n", "PredictedRelevance.user_disagreement"): "the number of users, as in the paper",
     ("threshold", "assessor_profiles"): "the z from which an assessor is marked, no grade",
 }
 POSITIONAL = {  # (name, where): why it may be given without its name

@@ -7,13 +7,7 @@ import pytest
 
 import qrowd as library
 from qrowd.files import read_duplicates
-from qrowd.predicted_relevance import (
-    posterior_relevance,
-    predicted_relevance,
-    predicted_relevance_by_type,
-    relevant_results,
-    sensitivity_to_sample_size,
-)
+from qrowd.predicted_relevance import posterior_relevance, predicted_relevance, relevant_results
 
 EXPERTS = ("ann", "bob", "lena", "sven")
 
@@ -36,7 +30,7 @@ def test_predict_is_the_library_s_model(qrowd, experts, tmp_path):
 def test_predict_says_what_another_assessor_finds_relevant(qrowd, experts):
     out = qrowd("predict", *experts, "--rel", 2).out
     assert out.startswith("Another assessor finds relevant (grade >= 2) 67 % of what an assessor gave 3, 39 %")
-    assert "ranks: pool: p(R|i) from all documents judged twice, which tends to be too low" in out
+    assert "of all documents judged twice, which tends to be too low" in out
     assert "all judged" in out
     assert "as a gain it favours judged documents" in out
 
@@ -65,24 +59,6 @@ def test_with_runs_systems_stand_by_predicted_and_by_binary_relevance(qrowd, exp
     assert written["tau"]["P(relevance='given')@10"] == pytest.approx(0.939, abs=5e-4)
 
 
-def test_with_runs_expected_results_are_learnt_from_ranks_like_those_evaluated(qrowd, experts, folder, tmp_path):
-    arguments = ["predict", *experts, "--rel", 2, "--runs", folder / "runs", "--output", "p.json"]
-    out = qrowd(*arguments).out
-    bands = json.loads((tmp_path / "p.json").read_text())
-    assert "finds relevant (grade >= 2) in the first 10 ranks 72 %" in out
-    assert "ranks: bands: p(R|i) by band of ranks of 12 systems, 5 bands of the first 10 ranks, band 1 being" in out
-    assert "it holds for users as far as they resemble assessors" in out
-    assert "gains of systems: p(R|i) of all documents judged twice, whatever is evaluated: 0.672 for a 3" in out
-    assert (bands["ranks"], len(bands["bands"])) == ("bands", 6 * 4)
-    assert "ranks: pool: p(R|i) from all documents judged twice" in qrowd(*arguments, "--ranks", "pool").out
-    pool = json.loads((tmp_path / "p.json").read_text())
-    assert pool["ranks"] == "pool"
-    assert pool["systems"] == bands["systems"]
-    off = {name: [abs(row["predicted"] - row["binary"]) for row in content["relevant_results"]]
-           for name, content in (("bands", bands), ("pool", pool))}  # fmt: skip
-    assert max(off["bands"]) < 0.2 < min(off["pool"])
-
-
 def test_one_assessor_first(qrowd, experts):
     outcome = qrowd("predict", *experts, "--rel", 3, "--method", "one-sided", "--first", "ann", "--smoothing", 2)
     assert "one-sided (equation 4), predicting from ann; smoothing: 2 counts" in outcome.out
@@ -98,63 +74,12 @@ def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path
     assert qrowd("evaluate", *again).status == 0
 
 
-@pytest.fixture
-def types(experts, tmp_path):
-    """A file of types: every other topic is navigational."""
-    topics = library.read_judgments(experts[1:]).topics
-    by_topic = {topic: ("navigational", "informational")[i % 2] for i, topic in enumerate(topics)}
-    rows = [f"{topic},{kind}" for topic, kind in by_topic.items()]
-    (tmp_path / "types.csv").write_text("\n".join(["topic,type", *rows]) + "\n")
-    return by_topic
-
-
-def test_every_type_of_topic_has_its_own_gains(qrowd, experts, folder, types, tmp_path):
-    arguments = ["predict", *experts, "--rel", 2, "--types", "types.csv", "--runs", folder / "runs", "--n-resamples", 0]
-    out = qrowd(*arguments, "--qrels", "p.qrels", "-o", "p.json").out
-    judgments = library.read_judgments(experts[1:])
-    models = predicted_relevance_by_type(judgments, types, rel=2, n_resamples=0)
-    gains = library.read_judgments("p.qrels", assessor="column").to_frame().set_index(["topic", "document", "assessor"])
-    given = judgments.to_frame().sample(200, random_state=1)
-    for topic, document, who, grade in given[["topic", "document", "assessor", "value"]].itertuples(index=False):
-        assert gains.loc[(topic, document, who), "value"] == pytest.approx(models[types[topic]][grade])
-    assert "gains of systems, navigational: p(R|i)" in out
-    assert "p(R|i) by type of topic; topics with double judgments: navigational 13, informational 12" in out
-    assert {row["type"] for row in json.loads((tmp_path / "p.json").read_text())["types"]} == set(types.values())
-
-
-USERS = {
-    "at least 2 of 3": (["--at-least", "2/3"], lambda model: model.relevance_to_at_least(2, 3)),
-    "user disagreement": (["--user-model", "disagreement"], lambda model: model.user_disagreement()),
-    "utility": (["--user-model", "utility"], lambda model: model.fractional_utility()),
-    "own utility": (
-        ["--user-model", "utility", "--utility", "0=0,1=.1,2=.5,3=1"],
-        lambda model: model.fractional_utility(grade_utility={0: 0, 1: 0.1, 2: 0.5, 3: 1}),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", USERS)
-def test_gains_are_those_of_the_model_of_the_user(qrowd, experts, folder, tmp_path, name):
-    extra, gains_of = USERS[name]
-    arguments = ["predict", *experts, "--rel", 2, "--n-resamples", 0, "--runs", folder / "runs"]
-    out = qrowd(*arguments, *extra, "--qrels", "p.qrels").out
-    judgments = library.read_judgments(experts[1:])
-    gains = gains_of(predicted_relevance(judgments, rel=2, n_resamples=0))
-    written = library.read_judgments("p.qrels", assessor="column")
-    assert sorted(set(written.value.tolist())) == pytest.approx(sorted(set(gains.tolist())))
-    assert f"{gains[3]:.3f} for a 3" in next(line for line in out.splitlines() if line.startswith("gains of systems"))
-
-
-def test_all_judgments_of_a_document_and_a_prior_make_its_probability(qrowd, experts, folder, types, tmp_path):
-    prior = {topic: 0.4 if kind == "navigational" else 0.1 for topic, kind in types.items()}
-    rows = [f"{topic},{p}" for topic, p in prior.items()]
-    (tmp_path / "prior.csv").write_text("\n".join(["topic,probability", *rows]) + "\n")
+def test_all_judgments_of_a_document_make_its_probability(qrowd, experts, folder, tmp_path):
     arguments = ["predict", *experts, "--rel", 2, "--posterior", "linear", "--n-resamples", 0, "--qrels", "p.qrels"]
-    outcome = qrowd(*arguments, "--priors", "prior.csv", "--runs", folder / "runs")
+    outcome = qrowd(*arguments, "--runs", folder / "runs")
     assert "p(R | all judgments) of documents, combined as linear" in outcome.out
-    expected = posterior_relevance(library.read_judgments(experts[1:]), rel=2, priors=prior).probability
+    expected = posterior_relevance(library.read_judgments(experts[1:]), rel=2).probability
     assert sorted(library.read_judgments("p.qrels").value) == pytest.approx(sorted(expected))
-    assert "--posterior linear" in qrowd("predict", *experts, "--rel", 2, "--priors", "prior.csv").err
 
 
 def test_duplicates_and_unjudged_documents_are_treated_as_asked(qrowd, experts, folder, tmp_path):
@@ -163,7 +88,7 @@ def test_duplicates_and_unjudged_documents_are_treated_as_asked(qrowd, experts, 
     pairs["group"] = pairs.groupby("topic").cumcount() // 4
     pairs.to_csv(tmp_path / "d.csv", index=False)
     arguments = ["predict", *experts, "--rel", 2, "--n-resamples", 0, "--runs", folder / "runs", "-o", "p.json"]
-    out = qrowd(*arguments, "--duplicates", "d.csv", "--unjudged", "condensed", "--ranks", "pool").out
+    out = qrowd(*arguments, "--duplicates", "d.csv", "--unjudged", "condensed").out
     assert "duplicates: 250 groups of 1,000 documents that count as one in results and scores" in out
     assert "unjudged: documents without a judgment are taken out of each ranking" in out
     duplicates = read_duplicates(tmp_path / "d.csv")
@@ -178,19 +103,7 @@ def test_duplicates_and_unjudged_documents_are_treated_as_asked(qrowd, experts, 
         assert row["binary"] == pytest.approx(counted.loc[row["system"], "binary"])
 
 
-def test_sensitivity_says_how_many_double_judgments_are_enough_and_what_ranks_do(qrowd, experts, folder):
-    out = qrowd("predict", *experts, "--rel", 2, "--sensitivity", "--runs", folder / "runs", "--n-resamples", 0).out
-    curve = sensitivity_to_sample_size(library.read_judgments(experts[1:]), rel=2, rng=1)
-    table = out.split("how many double judgments separate two grades; there are 1,000\n")[1].splitlines()[1:4]
-    assert [int(row.split()[-1]) for row in table] == curve.size_needed[::-1].tolist()
-    assert "p(R|i) of documents down to the best rank by any system" in out
-
-
 MISTAKES = {
-    "no m of n": (["--rel", 2, "--at-least", "two"], "--at-least two: two numbers of users were expected, as in 2/3"),
-    "no utility": (["--rel", 2, "--user-model", "utility", "--utility", "0=0"], "grade 1 has no utility"),
-    "a utility for nothing": (["--rel", 2, "--utility", "0=0"], "--utility: --user-model random has none"),
-    "no types": (["--rel", 2, "--types", "none.csv"], "none.csv: there is no such file"),
     "no threshold": ([], "--rel 2"),
     "a threshold beyond": (["--rel", 4], "--rel 4 is outside the scale (0-3)"),
     "no grades": (["--relevant-grades", "high"], "--relevant-grades high: grades separated by commas"),

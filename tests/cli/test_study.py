@@ -11,6 +11,7 @@ import qrowd as library
 from qrowd import plugins
 from qrowd.magnitude import normalise
 from qrowd.magnitude.level_ratios import level_ratios
+from qrowd.predicted_relevance.sensitivity import sensitivity_to_sample_size
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
 from qrowd_papers.magnitude.distribution import distribution
 from qrowd_papers.magnitude.geometric_sd import geometric_sd
@@ -149,3 +150,20 @@ def test_without_gold_and_runs_the_rest_is_shown_and_the_output_says_what_is_lef
     assert sorted(path.name for path in (tmp_path / "drawn").glob("*.svg")) == [
         "magnitude-1.svg", "magnitude-2.svg", "magnitude-5.svg", "magnitude-9.svg",
     ]  # fmt: skip
+
+
+# ---- predicted relevance
+
+
+def test_what_predicted_relevance_of_files_depends_on(qrowd, folder, tmp_path):
+    judges = ["--judgments", *(folder / "judges" / f"{name}.qrels" for name in ("ann", "bob", "lena"))]
+    judgments = library.read_judgments(judges[1:])
+    (tmp_path / "types.csv").write_text("topic,type\n" + "".join(f"{t},{t[-1]}\n" for t in judgments.topics))
+    command = ["study", "predicted-relevance", *judges, "--runs", folder / "runs", "--rel", 2, "--types", "types.csv"]
+    outcome = qrowd(*command)
+    assert outcome.status == 0, outcome.err
+    for title in ("by model of user", "that separate two grades", "by type of topic", "down to the best rank"):
+        assert title in outcome.out
+    needed = sensitivity_to_sample_size(judgments, rel=2, rng=1).size_needed
+    assert f"{needed[-1]:,.0f} are enough" in outcome.out
+    assert "--rel" in qrowd("study", "predicted-relevance", *judges).err

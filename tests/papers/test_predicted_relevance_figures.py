@@ -13,8 +13,8 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.predicted_relevance import (
-    relevant_results,
+from qrowd.predicted_relevance import relevant_results
+from qrowd.predicted_relevance.sensitivity import (
     sensitivity_to_rank,
     sensitivity_to_sample_size,
     sensitivity_to_topics,

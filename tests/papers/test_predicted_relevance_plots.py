@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.predicted_relevance import (
-    predicted_relevance,
+from qrowd.predicted_relevance import predicted_relevance
+from qrowd.predicted_relevance.sensitivity import (
     sensitivity_to_rank,
     sensitivity_to_sample_size,
     sensitivity_to_topics,

@@ -5,7 +5,8 @@ import pytest
 
 from qrowd.files import read_runs
 from qrowd.model.judgments import Judgments
-from qrowd.predicted_relevance import predicted_relevance, relevance_to_at_least, sensitivity_to_rank
+from qrowd.predicted_relevance import predicted_relevance
+from qrowd.predicted_relevance.sensitivity import sensitivity_to_rank
 
 
 def people(folder, name):
@@ -41,12 +42,3 @@ def test_good_results_have_more_to_them_than_their_grade_says(main, dl19):
     """As Figure 1: p(R|i) falls as worse results are taken in."""
     curve = sensitivity_to_rank(main, read_runs(str(dl19 / "runs" / "*")), rel=2)
     assert (curve.probability[0] > curve.probability[-1] + 0.1).all()
-
-
-def test_documents_of_a_grade_are_not_all_alike(dl19):
-    """Two of three users agree more often on a 0, and less often on a 3, than independent users would."""
-    eight = people(dl19, "agreement-round.tsv")
-    counted = relevance_to_at_least(eight, 2, 3, rel=2).probability
-    independent = predicted_relevance(eight, rel=2, n_resamples=0).relevance_to_at_least(2, 3)
-    assert counted[0] > independent[0] + 0.03
-    assert counted[3] < independent[3] - 0.03

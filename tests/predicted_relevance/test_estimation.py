@@ -12,7 +12,7 @@ from merging import judgments_of, panels
 from oracles import predicted_relevance as oracle
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
-from qrowd.predicted_relevance import predicted_relevance, predicted_relevance_by_type
+from qrowd.predicted_relevance import predicted_relevance
 
 GRADES = (0, 1, 2)
 SCALE = "0-2"
@@ -268,34 +268,6 @@ def test_replicates_without_a_grade_are_counted_and_left_out():
     assert model.probability[2] == model.low[2] == model.high[2] == 0
 
 
-# ---- by type of topic
-
-
-def test_every_type_of_topic_has_a_model_of_its_own():
-    labels = wide()
-    types = {"t0": "navigational", "t2": "informational", "t1": "informational"}
-    both = predicted_relevance_by_type(judgments_of(labels, SCALE), types, rel=2, n_resamples=5, rng=1)
-    assert both.labels == ("navigational", "informational")
-    for label, topics in (("navigational", {"t0"}), ("informational", {"t1", "t2"})):
-        alone = fitted({pair: said for pair, said in labels.items() if pair[0] in topics})
-        known = {grade: p for grade, p in by_grade(both[label]).items() if p is not None}
-        assert known == by_grade(alone)
-        assert both[label].data.n_single == alone.data.n_single == 0
-        assert both[label].data.n_topics == len(topics)
-    frame = both.to_frame()
-    assert frame["type"].tolist() == ["navigational"] * 3 + ["informational"] * 3
-    assert [label for label, _ in both] == list(both.labels)
-    assert len(both) == 2
-
-
-def test_topics_without_a_type_are_left_out():
-    labels = wide()
-    labels[("t0", "once")], labels[("t1", "once")] = {"a": 0}, {"b": 1}
-    part = predicted_relevance_by_type(judgments_of(labels, SCALE), {"t1": "only"}, rel=2, n_resamples=0)["only"]
-    assert part.data.n_single == 1
-    assert by_grade(part) == by_grade(fitted({pair: said for pair, said in labels.items() if pair[0] == "t1"}))
-
-
 # ---- refused
 
 
@@ -315,7 +287,6 @@ REFUSED = {
     "nobody": (TABLE_1, {"rel": 2, "method": "one-sided", "first": "U3"}, ArgumentError, "'U3' is no assessor"),
     "smoothing": (TABLE_1, {"rel": 2, "smoothing": -1}, ArgumentError, "smoothing=-1"),
     "resample": (TABLE_1, {"rel": 2, "resample": "bayes"}, ArgumentError, "topics, documents, binomial"),
-    "ranks": (TABLE_1, {"rel": 2, "ranks": "top"}, ArgumentError, "bands, pool"),
     "n_resamples": (TABLE_1, {"rel": 2, "n_resamples": -1}, ArgumentError, "n_resamples=-1"),
     "confidence": (TABLE_1, {"rel": 2, "confidence": 1}, ArgumentError, "confidence=1"),
     "repeats": (TABLE_1, {"rel": 2, "repeats": "mean"}, ArgumentError, "first, last, error"),
@@ -328,17 +299,6 @@ def test_what_cannot_be_is_refused_in_one_line(case):
     with pytest.raises(error, match=message) as caught:
         predicted_relevance(judgments_of(labels, SCALE), **options)
     assert "\n" not in str(caught.value)
-
-
-def test_types_without_topics_or_double_judgments_are_refused():
-    once = {**TABLE_1, ("z", "d"): {"U1": 1}}
-    for labels, types, error, message in (
-        (TABLE_1, {}, ArgumentError, "topic: type"),
-        (TABLE_1, {"qq": "x"}, ArgumentError, "'qq'; did you mean 'q'"),
-        (once, {"q": "x", "z": "y"}, NoOverlapError, "type 'y'"),
-    ):
-        with pytest.raises(error, match=message):
-            predicted_relevance_by_type(judgments_of(labels, SCALE), types, rel=2)
 
 
 def test_a_first_assessor_who_shares_no_document_is_refused():

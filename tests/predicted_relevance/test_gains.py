@@ -24,6 +24,19 @@ def gained(judgments=ANN, gains=MODEL.probability):
     return MODEL.with_gains(judgments, grade_gains=gains)
 
 
+def drawn_users(n, seed=1):
+    """n users, who find each document relevant with its probability."""
+    p = gained()
+    relevant = np.random.default_rng(seed).random((n, len(p))) < p.value
+    who = np.repeat(np.arange(n, dtype=np.int32), len(p))
+    names, value = tuple(f"user {i}" for i in range(n)), relevant.ravel().astype(float)
+    codes = np.tile(p.topic, n), np.tile(p.document, n), who
+    return Judgments.from_codes(p.topics, p.documents, names, *codes, value, scales={"*": "binary"})
+
+
+USERS = drawn_users(600)
+
+
 @pytest.mark.parametrize(
     "text", ["nDCG@10", "nDCG(dcg='zipf')@10", "DCG", "RBP(p=0.5)", "P@5", "R@10", "GAP@20", "ERR@10"]
 )
@@ -39,7 +52,7 @@ def test_gains_of_0_and_1_give_the_ordinary_binary_measure(text):
 def test_what_is_linear_or_independent_is_its_mean_over_users(text):
     """P, DCG and RBP are linear; ERR of independent stops is linear in each document."""
     ours = evaluate(RUNS, gained(), with_probabilities(text)).values[0, 0]
-    users = evaluate(RUNS, MODEL.sample(ANN, 600, rng=1), with_probabilities(text)).values[0]
+    users = evaluate(RUNS, USERS, with_probabilities(text)).values[0]
     error = users.std(axis=0, ddof=1) / np.sqrt(600)
     away = (users.mean(axis=0) - ours) / np.maximum(error, 1e-12)
     # Of 300 cells; 4.5 standard errors or more happen to one of them in 500 such tests.
@@ -49,7 +62,7 @@ def test_what_is_linear_or_independent_is_its_mean_over_users(text):
 
 def test_ndcg_of_expected_gains_is_not_the_expected_ndcg_of_users():
     ours = evaluate(RUNS, gained(), "nDCG@10").values[0, 0]
-    users = evaluate(RUNS, MODEL.sample(ANN, 600, rng=1), "nDCG@10").values[0].mean(axis=0)
+    users = evaluate(RUNS, USERS, "nDCG@10").values[0].mean(axis=0)
     # Each user's ideal is made of what this user likes, the model's of what a user is expected to.
     assert (ours.mean() - users.mean()) > 0.05
 
@@ -73,7 +86,7 @@ def test_the_gain_of_documents_judged_0_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         strict.judgments(ANN)
-        MODEL.judgments(ANN, grade_gains=MODEL.user_disagreement())
+        MODEL.judgments(ANN, grade_gains=np.array([0.0, 0.1, 0.5, 1.0]))
 
 
 def test_other_gains_must_fit_the_grades():

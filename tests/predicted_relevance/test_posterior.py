@@ -147,36 +147,3 @@ def test_what_makes_no_sense_is_refused():
     ):
         with pytest.raises(ArgumentError, match=message):
             posterior_relevance(one, rel=1, **options)
-
-
-@pytest.mark.parametrize("combine", ["linear", "independent"])
-def test_a_prior_of_the_result_multiplies_the_odds(combine):
-    labels = {("q", f"d{i}"): {"a": i % 3, "b": (i * i) % 3} for i in range(30)}
-    labels["r", "e"] = {"a": 1}
-    judgments = judgments_of(labels, "0-2")
-    plain = posterior_relevance(judgments, rel=2, combine=combine)
-    p, base = by_document(plain), plain.prior
-    with_prior = posterior_relevance(judgments, rel=2, combine=combine, priors={"q": 0.2, "r": 0.9})
-    for (topic, document), found in by_document(with_prior).items():
-        prior = 0.2 if topic == "q" else 0.9
-        before = p[topic, document]
-        if 0 < before < 1:
-            odds = before / (1 - before) * prior / (1 - prior) * (1 - base) / base
-            assert found == pytest.approx(odds / (1 + odds))
-        else:
-            assert found == before
-    one = by_document(posterior_relevance(judgments, rel=2, combine=combine, priors={("q", "d1"): 0.2}))
-    assert one["q", "d1"] == pytest.approx(by_document(with_prior)["q", "d1"])
-    assert one["q", "d2"] == pytest.approx(p["q", "d2"])
-
-
-def test_a_prior_of_p_of_r_changes_nothing_and_one_that_is_no_probability_is_refused():
-    labels = {("q", f"d{i}"): {"a": i % 3, "b": (i * i) % 3} for i in range(30)}
-    judgments = judgments_of(labels, "0-2")
-    plain = posterior_relevance(judgments, rel=2)
-    same = posterior_relevance(judgments, rel=2, priors={("q", "d1"): plain.prior + 1e-12})
-    assert same.probability == pytest.approx(plain.probability)
-    with pytest.raises(ArgumentError, match="priors: 1 of topic q; probabilities above 0 and below 1"):
-        posterior_relevance(judgments, rel=2, priors={"q": 1})
-    with pytest.raises(NoOverlapError, match="it names no topic or document that was judged"):
-        posterior_relevance(judgments, rel=2, priors={"elsewhere": 0.5})

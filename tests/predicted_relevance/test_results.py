@@ -44,11 +44,7 @@ def test_results_in_the_first_ranks_are_counted_and_expected(cutoff):
             assert found.binary[t, s] == pytest.approx(by_hand(lambda grade: grade >= 2, topic, shown))
 
 
-def test_other_gains_are_counted_instead_and_duplicates_count_once():
-    gains = MODEL.fractional_utility()
-    found = relevant_results(MODEL, JUDGMENTS, runs=RUNS, grade_gains=gains)
-    expected = by_hand(lambda grade: gains[int(grade)], "q", ["d1", "x", "d3"])
-    assert found.predicted[0, 0] == pytest.approx(expected)
+def test_duplicates_count_once():
     duplicates = Duplicates.from_pairs([("q", "d1", "d3")])
     once = relevant_results(MODEL, JUDGMENTS, runs=RUNS, duplicates=duplicates)
     assert once.binary[0] == pytest.approx([by_hand(lambda grade: grade >= 2, "q", ["d1"]), 0.5])

@@ -1,14 +1,13 @@
-"""What p(R|i) depends on: columns for the paper's three figures, and topics with several intents."""
+"""What p(R|i) depends on: columns for the paper's three figures."""
 
 import numpy as np
 import pytest
 
 from merging import judgments_of
-from qrowd.errors import ArgumentError, InputError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance import (
-    judgments_by_intent,
-    predicted_relevance,
+from qrowd.predicted_relevance import predicted_relevance
+from qrowd.predicted_relevance.sensitivity import (
     sensitivity_to_rank,
     sensitivity_to_sample_size,
     sensitivity_to_topics,
@@ -99,40 +98,6 @@ def test_too_few_resamples_and_no_sizes_are_refused():
         sensitivity_to_sample_size(JUDGMENTS, rel=2, sizes=[0, 3])
     with pytest.raises(ArgumentError, match="n_resamples=1"):
         sensitivity_to_topics(JUDGMENTS, rel=2, n_resamples=1)
-
-
-# ---- intents
-
-ROWS = [("q", "1", "d", "ann", 2), ("q", "2", "d", "ann", 1), ("q", "0", "e", "bob", 0), ("r", "1", "d", "ann", 1)]
-PROBABLE = {("q", "1"): 0.3, ("q", "2"): 0.7, ("r", "1"): 1.0}
-
-
-def rows_of(judgments):
-    columns = (judgments.topic, judgments.document, judgments.assessor, judgments.value)
-    labels = (judgments.topics, judgments.documents, judgments.assessors)
-    return sorted(
-        (*(names[i] for names, i in zip(labels, row[:3], strict=True)), row[3]) for row in zip(*columns, strict=True)
-    )
-
-
-def test_every_intent_is_a_topic_and_a_document_for_none_is_0_for_each():
-    assert rows_of(judgments_by_intent(ROWS, PROBABLE)) == [
-        ("q/1", "d", "ann", 2), ("q/1", "e", "bob", 0), ("q/2", "d", "ann", 1), ("q/2", "e", "bob", 0),
-        ("r/1", "d", "ann", 1),
-    ]  # fmt: skip
-
-
-def test_the_most_probable_intent_alone_leaves_one_topic_each():
-    assert rows_of(judgments_by_intent(ROWS, PROBABLE, which="top")) == [
-        ("q/2", "d", "ann", 1), ("q/2", "e", "bob", 0), ("r/1", "d", "ann", 1),
-    ]  # fmt: skip
-
-
-def test_an_intent_without_a_probability_is_refused_by_name():
-    with pytest.raises(InputError, match="topic q, intent 3, document d"):
-        judgments_by_intent([("q", "3", "d", "ann", 1)], PROBABLE)
-    with pytest.raises(ArgumentError, match="all, top"):
-        judgments_by_intent(ROWS, PROBABLE, which="best")
 
 
 def test_grades_are_well_separated_from_the_size_on_from_which_their_bands_stay_apart():

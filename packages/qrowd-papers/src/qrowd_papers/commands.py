@@ -11,7 +11,7 @@ from qrowd.cli import options
 from qrowd.cli.magnitude import Units
 from qrowd.cli.options import Seed, option
 from qrowd.cli.processes import Workers
-from qrowd.errors import FileError
+from qrowd.errors import ArgumentError, FileError
 from qrowd.reports.plots.style import Figure
 from qrowd_papers import papers
 from qrowd_papers.written import Written
@@ -90,9 +90,28 @@ def agreement(sample: Sample = Sample(), written: Written = Written()) -> None:
     recompute("agreement", sample, written)
 
 
-def predicted_relevance(sample: Sample = Sample(), written: Written = Written()) -> None:
-    """Probability that a user finds relevant what an assessor graded."""
-    recompute("predicted-relevance", sample, written)
+def predicted_relevance(
+    judged: options.Data = options.Data(),
+    runs: options.MaybeRuns = options.NO_RUNS,
+    rel: options.Rel = None,
+    types: Annotated[
+        str | None, option(help="Table of topics and their types (topic, type).", panel="Data", metavar="FILE")
+    ] = None,
+    sample: Sample = Sample(),
+    written: Written = Written(),
+) -> None:
+    """Probability that a user finds relevant what an assessor graded, of --judgments or recomputed."""
+    if judged.judgments is None and judged.campaign is None:
+        recompute("predicted-relevance", sample, written)
+        return
+    from qrowd import files
+    from qrowd_papers.predicted_relevance.of_files import sensitivity_document
+
+    judgments = judged.read()
+    kinds = None if types is None else dict(zip(*files.read_labels(types, "topic", "type"), strict=True))
+    if rel is None:
+        raise ArgumentError("--rel: give the lowest grade that is relevant")
+    written.deliver(sensitivity_document(judgments, rel, runs=runs.read(judged), types=kinds, rng=sample.seed))
 
 
 def aware(

@@ -84,7 +84,7 @@ def topic_intervals(
             for r, resample in enumerate(RESAMPLE):
                 options: dict[str, Any] = {"resample": resample, "rng": simulation}
                 alpha = krippendorff_alpha(judged, n_resamples=n_resamples, **options).item()
-                model = predicted_relevance(judged, rel=THETA, ranks="pool", n_resamples=n_resamples, **options)
+                model = predicted_relevance(judged, rel=THETA, n_resamples=n_resamples, **options)
                 ends[r, simulation] = [[alpha.low, *model.low], [alpha.high, *model.high]]
         covers = (ends[:, :, 0] <= truth[c]) & (ends[:, :, 1] >= truth[c])
         width = ends[:, :, 1] - ends[:, :, 0]
@@ -100,7 +100,7 @@ def topic_intervals(
 def _truth(clustering: float, random: np.random.Generator) -> Floats:
     """Alpha and p(R|i) of very many topics."""
     judged = judged_topics(clustering, TRUTH_TOPICS, TRUTH_DOCUMENTS, random)
-    model = predicted_relevance(judged, rel=THETA, ranks="pool", n_resamples=0)
+    model = predicted_relevance(judged, rel=THETA, n_resamples=0)
     return np.array([krippendorff_alpha(judged).item().value, *model.probability])
 
 

@@ -112,16 +112,6 @@ class ArmUnits(Result):
     understanding: Floats
     looked_up: Ints
 
-    def _columns(self) -> dict[str, Any]:
-        """One row per unit."""
-        return {
-            "arm": np.array(self.arms, object)[self.arm],
-            "seconds": self.seconds,
-            "confidence": self.confidence,
-            "understanding": self.understanding,
-            "looked_up": self.looked_up,
-        }
-
     @classmethod
     def from_frame(cls, units: Any, *, arms: Sequence[str] | None = None) -> ArmUnits:
         """From the columns of a campaign's units: arm, status, seconds, confidence, understanding and looked_up.

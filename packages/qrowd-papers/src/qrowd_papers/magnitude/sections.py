@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement import krippendorff_alpha
-from qrowd.agreement.correlation import pearson_test
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError
-from qrowd.evaluation import evaluate
 from qrowd.model.result import Result
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.magnitude import effort_document, gains_document, levels_document
-from qrowd.reports.phrases import cells, count, interval, number, percent, probability
+from qrowd.reports.phrases import cells, count, interval, number, percent
 from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis
 from qrowd_papers.magnitude.digits import ratio_digits, round_numbers
 from qrowd_papers.magnitude.distribution import Distribution
@@ -225,7 +223,7 @@ def conflicts(data: MagnitudeAnalysis) -> Document:
 
 
 def rankings(data: MagnitudeAnalysis) -> Document:
-    """The ranking of systems with magnitudes and with gold grades as gains (section 7); the difficulty of topics."""
+    """The ranking of systems with magnitudes and with gold grades as gains (section 7)."""
     runs = data.systems
     preferred: dict[str, NDArray[np.bool_] | None] = {"all units": None}
     if data.lack_of_checks is None:
@@ -266,7 +264,6 @@ def rankings(data: MagnitudeAnalysis) -> Document:
     tables = (
         Table.of("systems by magnitudes and by gold grades as gains", columns),
         Table.of("one magnitude drawn for each document, rankings compared with gold's", drawn),
-        _difficulty(data),
     )
     results: dict[str, Result] = {f"{name}, {measure}": both for name, measure, both in rows}
     return _document(sentence, tables, tuple(notes), **results, draws=draws)
@@ -283,27 +280,6 @@ def _measure_notes() -> list[Note]:
         Note("top set", "the best and those not significantly below it (paired Wilcoxon test, p >= .05)"),
         Note("overlap", "share of the top set by gold that is in the other"),
     ]
-
-
-def _difficulty(data: MagnitudeAnalysis) -> Table:
-    """Statistics of each topic's magnitudes and its ease, correlated (section 9.2, at the level of topics)."""
-    scores = evaluate(data.systems, data.grades, MEASURES["nDCG@10"])
-    _, by_topic = data.distributions(data.written)
-    ease_of = dict(zip(scores.topics, np.nanmean(scores.values[0, 0], axis=1).tolist(), strict=True))
-    ease = np.array([ease_of.get(topic, np.nan) for topic in by_topic.groups])
-    statistics = {
-        "geometric mean": by_topic.geometric_mean,
-        "median": by_topic.median,
-        "geometric standard deviation": by_topic.geometric_sd,
-    }
-    tests = {name: pearson_test(np.log(values), ease) for name, values in statistics.items()}
-    columns = {
-        "statistic of a topic's magnitudes": list(tests),
-        "r": [number(test.r, 3) for test in tests.values()],
-        "p": [probability(test.p) for test in tests.values()],
-        "topics": [f"{test.n}" for test in tests.values()],
-    }
-    return Table.of("Pearson's correlation with the ease of topics (mean nDCG@10 of all systems by gold)", columns)
 
 
 def _without_checks(data: MagnitudeAnalysis) -> tuple[Note, ...]:

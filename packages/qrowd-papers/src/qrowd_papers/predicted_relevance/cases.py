@@ -115,7 +115,7 @@ class Panel:
 
     def model(self, theta: float) -> PredictedRelevance:
         if theta not in self._models:
-            self._models[theta] = predicted_relevance(self.case.doubles, rel=theta, ranks="pool", resample="binomial")
+            self._models[theta] = predicted_relevance(self.case.doubles, rel=theta, resample="binomial")
         return self._models[theta]
 
     @property

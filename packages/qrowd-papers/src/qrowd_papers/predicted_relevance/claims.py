@@ -16,10 +16,12 @@ from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments
-from qrowd.predicted_relevance import predicted_relevance, predicted_relevance_by_type, sensitivity_to_rank
+from qrowd.predicted_relevance import predicted_relevance
+from qrowd.predicted_relevance.sensitivity import sensitivity_to_rank
 from qrowd.reports.document import Document
 from qrowd_papers.claims import MATCH, Claim, Claims, agree, beside, claims_frame, verdict, with_errors
 from qrowd_papers.predicted_relevance import printed
+from qrowd_papers.predicted_relevance.by_type import predicted_relevance_by_type
 from qrowd_papers.predicted_relevance.cases import DEPTH, Case, Panel, load, runs_of
 
 HOLDS = "holds on all panels"
@@ -110,7 +112,7 @@ def table_1() -> Claims:
     theirs, ours = {}, {}
     for method, equation in (("one-sided", 4), ("symmetric", 5)):
         first = "U1" if equation == 4 else None
-        model = predicted_relevance(judgments, rel=2, ranks="pool", method=method, first=first, n_resamples=0)  # type: ignore[arg-type]
+        model = predicted_relevance(judgments, rel=2, method=method, first=first, n_resamples=0)  # type: ignore[arg-type]
         theirs[f"printed ({equation})"] = [a / b for a, b in printed.TABLE_1[method]]
         ours[f"ours ({equation})"] = model.probability[::-1]
     claims = [
@@ -126,7 +128,7 @@ def table_2(panels: Sequence[Panel]) -> Claims:
     for panel in _of_four(panels):
         case = panel.case
         one_sided = predicted_relevance(
-            case.one_sided, rel=case.top, ranks="pool", method="one-sided", first=case.first, resample="binomial"
+            case.one_sided, rel=case.top, method="one-sided", first=case.first, resample="binomial"
         )
         claims += [
             _ours("Table 2", f"{case.name} ({equation})", case, model.probability[::-1], model.standard_error[::-1])
@@ -184,12 +186,12 @@ def table_4(panels: Sequence[Panel]) -> Claims:
     ]
     for panel in panels:
         three = _three_grades(panel.case)
-        whole = predicted_relevance(three, rel=2, ranks="pool", resample="binomial")
+        whole = predicted_relevance(three, rel=2, resample="binomial")
         kinds = predicted_relevance_by_type(three, _rich_and_poor(three), rel=2, resample="binomial")
         claims += [
             _ours("Table 4", f"{panel.case.name}, {kind}", panel.case, model.probability[::-1],
                   model.standard_error[::-1])
-            for kind, model in (("all", whole), *kinds)
+            for kind, model in (("all", whole), *kinds.items())
         ]  # fmt: skip
     title = "Table 4: p(2|i), by type of topic (ours: rich topics have more of the highest grade than the median topic)"
     return Claims(title, ["", "2", "1", "0"], claims)
@@ -372,9 +374,7 @@ def _quality(panel: Panel) -> float:
 
 
 def _topics(panel: Panel, rng: Rng) -> float:
-    by_topic = predicted_relevance(
-        panel.case.doubles, rel=panel.case.top, ranks="pool", resample="topics", n_resamples=300, rng=rng
-    )
+    by_topic = predicted_relevance(panel.case.doubles, rel=panel.case.top, resample="topics", n_resamples=300, rng=rng)
     return float(np.log2(by_topic.standard_error[-1] / panel.model(panel.case.top).standard_error[-1]))
 
 

@@ -13,13 +13,10 @@ import numpy as np
 
 from qrowd.comparison.system_ranking import RankChanges, ranks
 from qrowd.model.chance import Rng, seed_of
-from qrowd.predicted_relevance import (
-    PredictedRelevance,
-    RelevantResults,
+from qrowd.predicted_relevance import PredictedRelevance, RelevantResults, predicted_relevance, relevant_results
+from qrowd.predicted_relevance.sensitivity import (
     SensitivityToSampleSize,
     SensitivityToTopics,
-    predicted_relevance,
-    relevant_results,
     sensitivity_to_rank,
     sensitivity_to_sample_size,
     sensitivity_to_topics,
@@ -146,7 +143,7 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
     results: dict[str, dict[str, PredictedRelevance]] = {
         one.name: {
             f"from {_grade(one, theta)} on": predicted_relevance(
-                one.doubles, rel=theta, ranks="pool", n_resamples=bootstrap, resample="topics", rng=rng
+                one.doubles, rel=theta, n_resamples=bootstrap, resample="topics", rng=rng
             )
             for theta in thetas
         }
@@ -177,7 +174,7 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
 def _counts(case: Case) -> Figure:
     results: dict[str, RelevantResults] = {}
     for theta in _thetas(case):
-        model = predicted_relevance(case.doubles, rel=theta, ranks="pool", n_resamples=0)
+        model = predicted_relevance(case.doubles, rel=theta, n_resamples=0)
         results[f"from {_grade(case, theta)} on"] = relevant_results(
             model, case.whole, runs=runs_of(case), cutoff=DEPTH
         )
@@ -207,7 +204,7 @@ def _counts(case: Case) -> Figure:
 
 
 def _places(case: Case) -> Figure:
-    model = predicted_relevance(case.doubles, rel=case.top, ranks="pool", n_resamples=0)
+    model = predicted_relevance(case.doubles, rel=case.top, n_resamples=0)
     means = means_by_gains(runs_of(case), case.whole, model, "nDCG@20")
     table = np.array(list(means.values()))
     best = np.argsort(-means["predicted"], kind="stable")[:15]

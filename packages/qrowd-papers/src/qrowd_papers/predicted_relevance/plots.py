@@ -13,12 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.predicted_relevance import (
-    PredictedRelevance,
-    SensitivityToRank,
-    SensitivityToSampleSize,
-    SensitivityToTopics,
-)
+from qrowd.predicted_relevance import PredictedRelevance
+from qrowd.predicted_relevance.sensitivity import SensitivityToRank, SensitivityToSampleSize, SensitivityToTopics
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:

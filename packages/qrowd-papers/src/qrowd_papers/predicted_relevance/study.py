@@ -104,7 +104,7 @@ def robustness(
     if tau not in get_args(Tau):
         raise ArgumentError(f"tau={tau!r}: choose one of {', '.join(get_args(Tau))}")
     sides, seed = _sides(judgments.assessors, halves, n_resamples, rng)
-    model = predicted_relevance(judgments, rel=rel, relevant_grades=relevant_grades, ranks="pool", n_resamples=0)
+    model = predicted_relevance(judgments, rel=rel, relevant_grades=relevant_grades, n_resamples=0)
     listed = measures if isinstance(measures, list | tuple) else [measures]
     texts = tuple(with_probabilities(text) for text in listed)
     conventions = Conventions(min_coverage=min_coverage)

@@ -54,23 +54,3 @@ def grades_of(text: str) -> set[float]:
         return {float(part) for part in text.split(",")}
     except ValueError:
         raise ArgumentError(f"--relevant-grades {text}: grades separated by commas were expected, as in 2,3") from None
-
-
-def m_of_n(text: str | None) -> tuple[int, int] | None:
-    """The two numbers of 2/3."""
-    if text is None:
-        return None
-    m, _, n = text.partition("/")
-    if not (m.isdecimal() and n.isdecimal()):
-        raise ArgumentError(f"--at-least {text}: two numbers of users were expected, as in 2/3")
-    return int(m), int(n)
-
-
-def utilities_of(text: str | None) -> dict[float, float] | None:
-    """{grade: utility} of 0=0,1=0.3,2=1."""
-    if text is None:
-        return None
-    try:
-        return {float(grade): float(value) for grade, value in (part.split("=") for part in text.split(","))}
-    except ValueError:
-        raise ArgumentError(f"--utility {text}: grades and utilities were expected, as in 0=0,1=0.3,2=1") from None

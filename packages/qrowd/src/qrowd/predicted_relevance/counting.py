@@ -31,54 +31,31 @@ CELLS_AT_ONCE = 2_000_000  # of a block of resamples
 class Observed:
     """Counts of each document, which can be summed with any weights.
 
-    count : (documents, grades) number of judgments that predict: of that grade under equation 5; 1 for the first
-        assessor's grade under equation 4.
-    weight : (documents, grades) the same times the document's weight: denominators.
-    relevant : (documents, grades) the part of it that another assessor found relevant: numerators.
+    weight : (documents, grades) number of judgments that predict, which are denominators: of that grade under equation
+        5; 1 for the first assessor's grade under equation 4.
+    relevant : (documents, grades) the part of them that another assessor found relevant: numerators.
     matrix : (grades, grades) sum over documents of grade given (rows) and grade given by another assessor (columns).
-    topic, band : (documents,) numbers of topics, and of bands, of which there are n_bands.
-    kinds, multiplicity : (kinds,) one document of each kind, equal in counts, band and weight, and their number.
+    topic : (documents,) numbers of topics.
+    kinds, multiplicity : (kinds,) one document of each kind, equal in counts, and their number.
     included : of the documents judged twice, those with a judgment by a first assessor.
     """
 
-    count: Floats
     weight: Floats
     relevant: Floats
     matrix: Floats
     topic: Ints
-    band: Ints
-    n_bands: int
     kinds: Ints
     multiplicity: Ints
     included: Bools
 
-    @property
-    def squares(self) -> Floats:
-        """(documents, grades) count times the square of the weight."""
-        return np.divide(self.weight**2, self.count, out=np.zeros(self.weight.shape), where=self.count > 0)
 
-    def by_band(self, part: Floats) -> Floats:
-        """(bands, grades) sums of (documents, grades)."""
-        sums = np.zeros((self.n_bands, part.shape[1]))
-        np.add.at(sums, self.band, part)
-        return sums
-
-
-def observed(
-    doubles: Graded,
-    relevant: Bools,
-    method: Method = "symmetric",
-    first: First = None,
-    bands: tuple[Ints, Floats] | None = None,
-    n_bands: int = 1,
-) -> Observed:
+def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", first: First = None) -> Observed:
     """Count by equation 5 ("symmetric") or 4 ("one-sided").
 
     relevant : (grades,) which grades are relevant to a user.
     first : under equation 4, the assessor whose judgment predicts: a name; several names, of which the first who judged
         a document counts; None, whoever judged it first (by the order column, else by position). The other assessors
         of the document are users, who share its weight.
-    bands : (documents,) bands and weights; default: one band of equal weights.
 
     Raises
     ------
@@ -90,18 +67,14 @@ def observed(
     check_choice("method", method, Method)
     counts = doubles.counts
     n = counts.shape[0]
-    band, of_document = (np.zeros(n, np.int64), np.ones(n)) if bands is None else bands
-    of_band = np.column_stack([band, of_document])
     if method == "symmetric":
         if first is not None:
             raise ArgumentError(f"first={first!r}: only method='one-sided' (equation 4) has a first assessor")
         # The mean over the other judgments of the document, without the judgment itself.
         others = (counts @ relevant)[:, None] - relevant
-        weight = counts * of_document[:, None]
-        found_relevant = weight * others / (doubles.size - 1)[:, None]
-        matrix = coincidences(counts, of_document / (doubles.size - 1))
-        kinds = _kinds(np.hstack([counts, of_band]))
-        return Observed(counts, weight, found_relevant, matrix, doubles.topic, band, n_bands, *kinds, np.ones(n, bool))
+        found_relevant = counts * others / (doubles.size - 1)[:, None]
+        matrix = coincidences(counts, 1 / (doubles.size - 1))
+        return Observed(counts, found_relevant, matrix, doubles.topic, *_kinds(counts), np.ones(n, bool))
     row = _first_rows(doubles, first)
     included = row >= 0
     if not included.any():
@@ -109,11 +82,9 @@ def observed(
     count = np.eye(doubles.grades.size)[doubles.grade[row[included]]]
     others = counts[included] - count
     share = others / others.sum(axis=1, keepdims=True)
-    weight = count * of_document[included, None]
-    found_relevant = weight * (share @ relevant)[:, None]
-    kinds = _kinds(np.hstack([count, others, of_band[included]]))
-    topic, band = doubles.topic[included], band[included]
-    return Observed(count, weight, found_relevant, weight.T @ share, topic, band, n_bands, *kinds, included)
+    found_relevant = count * (share @ relevant)[:, None]
+    kinds = _kinds(np.hstack([count, others]))
+    return Observed(count, found_relevant, count.T @ share, doubles.topic[included], *kinds, included)
 
 
 def _first_rows(doubles: Graded, first: First) -> Ints:
@@ -159,7 +130,7 @@ def estimate(relevant: Floats, weight: Floats, smoothing: float) -> Floats:
 def resampled_documents(
     counts: Observed, n_resamples: int, random: np.random.Generator
 ) -> Iterator[tuple[Floats, Floats]]:
-    """(rows, bands, grades) numerators and denominators of documents drawn with replacement, block by block."""
+    """(rows, grades) numerators and denominators of documents drawn with replacement, block by block."""
     kind = np.arange(counts.kinds.size)
     return _blocks(counts, counts.kinds, kind, counts.multiplicity, n_resamples, random)
 
@@ -167,7 +138,7 @@ def resampled_documents(
 def resampled_topics(
     counts: Observed, n_resamples: int, random: np.random.Generator
 ) -> Iterator[tuple[Floats, Floats]]:
-    """(rows, bands, grades) numerators and denominators of topics drawn with replacement, with all their documents."""
+    """(rows, grades) numerators and denominators of topics drawn with replacement, with all their documents."""
     topics, topic = np.unique(counts.topic, return_inverse=True)
     return _blocks(counts, np.arange(counts.topic.size), topic, np.ones(topics.size, np.int64), n_resamples, random)
 
@@ -176,12 +147,11 @@ def _blocks(
     counts: Observed, documents: Ints, group: Ints, multiplicity: Ints, n_resamples: int, random: np.random.Generator
 ) -> Iterator[tuple[Floats, Floats]]:
     """group : of each of these documents, what is drawn as a whole; multiplicity : (groups,) the number of each."""
-    shape = (multiplicity.size, counts.n_bands, counts.weight.shape[1])
+    shape = multiplicity.size, counts.weight.shape[1]
     parts = []
     for part in (counts.relevant, counts.weight):
         cells = np.zeros(shape)
-        np.add.at(cells, (group, counts.band[documents]), part[documents])
-        parts.append(cells.reshape(shape[0], -1))
+        np.add.at(cells, group, part[documents])
+        parts.append(cells)
     for often in resampled(multiplicity, n_resamples, max(1, CELLS_AT_ONCE // max(shape)), random):
-        relevant, weight = ((often @ part).reshape(-1, *shape[1:]) for part in parts)
-        yield relevant, weight
+        yield often @ parts[0], often @ parts[1]

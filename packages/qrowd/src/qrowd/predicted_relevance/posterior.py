@@ -9,20 +9,17 @@ linear : p = p(R) + b sum_a (x_a - p(R)), b = v / (v + (k - 1) d), for k judgmen
     dependence (Bühlmann & Straub 1970, Glaubwürdigkeit für Schadensätze, Mitt. Verein. schweiz. Vers.-Math. 70).
 independent : odds p(R) / p(not R) times all p_a(i|R) / p_a(i|not R), as if assessors were independent given the user's
     opinion. They are not, since a result that many users like pleases many assessors: probabilities are too extreme.
-
-What is known of a result before any judgment, such as its snippet or the type of its topic, may give it a prior of its
-own: its odds are multiplied by odds(prior) / odds(p(R)), as if this were independent of the judgments given R.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import coincidences
 from qrowd.model.judgments import Judgments
@@ -30,7 +27,7 @@ from qrowd.model.one_scale import CombineScales
 from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.predicted_relevance.doubles import Graded, Repeated, graded, is_relevant
-from qrowd.predicted_relevance.users import PROBABILITY
+from qrowd.predicted_relevance.model import PROBABILITY
 
 Combine = Literal["linear", "independent"]
 
@@ -81,7 +78,6 @@ def posterior_relevance(
     rel: float | None = None,
     relevant_grades: Collection[float] | None = None,
     combine: Combine = "linear",
-    priors: Mapping[str, float] | Mapping[tuple[str, str], float] | None = None,
     own: int | None = 50,
     smoothing: float = 1.0,
     repeats: Repeated = "first",
@@ -91,8 +87,6 @@ def posterior_relevance(
 
     rel, relevant_grades, repeats, combine_scales : as of `predicted_relevance`.
     combine : "linear" or "independent"; see above. They are the same for a single judgment.
-    priors : {topic: probability} or {(topic, document): probability} of relevance before any judgment, above 0 and
-        below 1; documents that it does not name have the prior p(R) of all.
     own : least number of double judgments of an assessor with an own p(i|R); None pools all assessors.
     smoothing : counts added to p(i|R), distributed as all grades are, or, for an assessor's own p(i|R), as the pooled
         ones. With 0, independent judgments may rule out both relevant and not relevant.
@@ -128,8 +122,6 @@ def posterior_relevance(
         probability = _linear(judged, likelihood, prior, *moments)
     else:
         probability = _independent(judged, likelihood, prior, smoothing)
-    if priors is not None and 0 < prior < 1:
-        probability = _with_priors(judged, probability, prior, priors)
     return PosteriorRelevance(
         _one_assessor(judged, probability),
         _pool(judged),
@@ -146,26 +138,6 @@ def posterior_relevance(
         smoothing,
         *moments,
     )
-
-
-def _with_priors(
-    data: Graded, probability: Floats, overall: float, priors: Mapping[str, float] | Mapping[tuple[str, str], float]
-) -> Floats:
-    """(documents,) with odds times odds(prior) / odds(overall)."""
-    given = {key if isinstance(key, tuple) else (key, None): float(p) for key, p in priors.items()}
-    wrong = next((key for key, p in given.items() if not 0 < p < 1), None)
-    if wrong is not None:
-        raise ArgumentError(
-            f"priors: {given[wrong]:g} of topic {wrong[0]}; probabilities above 0 and below 1 are expected"
-        )
-    own = np.full(probability.size, overall)
-    for i, (topic, document) in enumerate(zip(data.topic.tolist(), data.document.tolist(), strict=True)):
-        of_topic = given.get((data.topics[topic], None), overall)
-        own[i] = given.get((data.topics[topic], data.documents[document]), of_topic)
-    if (own == overall).all():
-        raise NoOverlapError("priors: it names no topic or document that was judged; use the names of the judgments")
-    relevant, not_relevant = probability * own * (1 - overall), (1 - probability) * (1 - own) * overall
-    return np.asarray(relevant / (relevant + not_relevant))
 
 
 def _after_one(data: Graded, likelihood: Floats, prior: float) -> Floats:

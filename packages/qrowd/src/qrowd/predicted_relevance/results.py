@@ -50,7 +50,6 @@ def relevant_results(
     *,
     runs: Runs | None = None,
     cutoff: int = 10,
-    grade_gains: Floats | None = None,
     duplicates: Duplicates | None = None,
     repeats: Repeated = "first",
 ) -> RelevantResults:
@@ -58,7 +57,6 @@ def relevant_results(
 
     Unjudged documents count as not relevant, and a topic that a run lacks has none (section 3.2).
 
-    grade_gains : (grades,) what a result of each grade is expected to count instead of p(R|i).
     duplicates : groups of documents that count once, as of `qrowd.Conventions`.
 
     Raises
@@ -79,10 +77,7 @@ def relevant_results(
     topic = np.repeat(np.arange(len(topics)), np.diff(pool.starts))[row]
     gains = np.zeros((2, *values.shape))
     pairs = Pairs(topics, topic, pool.documents, pool.document[row])
-    if grade_gains is None:
-        gains[0][judged] = model.probabilities(values[judged], pairs)
-    else:
-        gains[0][judged] = model.gains_of(values[judged], grade_gains)
+    gains[0][judged] = model.probabilities(values[judged], pairs)
     gains[1][judged] = model.gains_of(values[judged], model.relevant.astype(np.float64))
     alignments = None if runs is None else align(runs, pool).topics
     systems = (JUDGED,) if runs is None else runs.systems

@@ -18,7 +18,6 @@ from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance.bands import retrieved
 from qrowd.predicted_relevance.counting import First, Method, estimate, observed, resampled_topics
 from qrowd.predicted_relevance.doubles import Graded, Repeated, double_judgments, is_relevant
 
@@ -155,7 +154,7 @@ def sensitivity_to_topics(
     counts = observed(doubles, relevant, method, first)
     seed = seed_of(rng)
     sums = resampled_topics(counts, n_resamples, Chance.of(seed).stream("topics drawn"))
-    replicates = np.concatenate([estimate(found, weight, 0.0)[:, 0] for found, weight in sums])
+    replicates = np.concatenate([estimate(found, weight, 0.0) for found, weight in sums])
     _, sd = _mean_and_sd(replicates)
     quartiles = np.full((5, doubles.grades.size), np.nan)
     for i, column in enumerate(replicates.T):
@@ -215,8 +214,17 @@ def _given_ranks(doubles: Graded, ranks: Mapping[tuple[str, str], float]) -> Flo
 
 def _best_ranks(doubles: Graded, runs: Runs) -> Floats:
     """(documents,) best rank by any system; nan where no system retrieves the document."""
-    results = retrieved(runs)
-    return np.append(results.best, np.nan)[results.rows_of(doubles.pairs)]
+    rankings = runs.ranked()
+    lengths, n_documents = rankings.lengths.ravel(), len(runs.documents)
+    topic = np.repeat(np.arange(lengths.size), lengths) % len(runs.topics)  # system by system, each with all topics
+    rank = np.arange(rankings.document.size) - np.repeat(rankings.starts.ravel(), lengths) + 1
+    best = np.full(len(runs.topics) * n_documents + 1, np.inf)
+    np.minimum.at(best, topic * n_documents + rankings.document, rank)
+    topics = np.array([runs.topics.index(label) if label in runs.topics else -1 for label in doubles.topics], np.int64)
+    documents = np.array([runs.document_number.get(label, -1) for label in doubles.documents], np.int64)
+    t, d = topics[doubles.topic], documents[doubles.document]
+    ranks = best[np.where((t >= 0) & (d >= 0), t * n_documents + d, -1)]
+    return np.where(np.isinf(ranks), np.nan, ranks)
 
 
 def _mean_and_sd(drawn: Floats) -> tuple[Floats, Floats]:
