@@ -349,7 +349,7 @@ def test_every_chart_has_a_table_tooltips_and_its_numbers_to_take_along(page, re
         read = list(csv.DictReader(io.StringIO(b64decode(encoded).decode())))
         assert len(read) == len(rows)
         assert list(read[0]) == [name for name in vars(rows[0]) if name != "text"]  # there is none
-    assert page.count("<svg ") == 3
+    assert page.count("<svg ") == 2
     assert page.count("data-sorts") == 6  # five tables, and the script's word for them
     for svg in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
         assert "<title>" in svg

@@ -131,6 +131,8 @@ def test_a_reader_goes_from_a_choice_to_the_text_of_a_document(browser, tmp_path
     runs, judgments = people()
     documents = {d: f"{d}: {PASSAGE}" for d in runs.documents}
     tab = opened(browser, tmp_path / "report.html", runs, judgments, MEASURES, documents=documents)
+    errors = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
     start = tab.locator("#headline").inner_text()
     assert start.startswith("By nDCG@10, over 25 topics and the mean of 4 assessors, ")
     tab.get_by_label("Measure", exact=True).select_option("1")
@@ -152,6 +154,7 @@ def test_a_reader_goes_from_a_choice_to_the_text_of_a_document(browser, tmp_path
     assert PASSAGE.strip() in tab.locator("#chosen-topic details[open]").first.inner_text()
     tab.get_by_label("System A").select_option(label="bm25")
     assert "bm25" in tab.locator("#chosen-pair .say").inner_text()
+    assert errors == []
     tab.close()
 
 

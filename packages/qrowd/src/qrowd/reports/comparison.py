@@ -80,14 +80,6 @@ class Choices:
         return {"confidence": self.confidence, "n_resamples": self.n_resamples, "seed": self.seed}
 
 
-def _two(value: float) -> str:
-    return number(value, 2)
-
-
-def _three(value: float) -> str:
-    return number(value, 3)
-
-
 def _or_dash(value: object) -> str:
     return str(value or "-")
 
@@ -100,15 +92,15 @@ class AssessorRow:
     """
 
     assessor: Annotated[str, Column("assessor")]
-    tau_b: Annotated[float, Column("tau-b", _three)]
-    tau_a: Annotated[float, Column("tau-a", _three)]
-    ap: Annotated[float, Column("AP correlation", _three)]
-    pearson: Annotated[float, Column("Pearson", _three)]
-    rmse: Annotated[float, Column("RMSE", _three)]
-    same_sign: Annotated[float, Column("same sign", _three)]
+    tau_b: Annotated[float, Column("tau-b", partial(number, digits=3))]
+    tau_a: Annotated[float, Column("tau-a", partial(number, digits=3))]
+    ap: Annotated[float, Column("AP correlation", partial(number, digits=3))]
+    pearson: Annotated[float, Column("Pearson", partial(number, digits=3))]
+    rmse: Annotated[float, Column("RMSE", partial(number, digits=3))]
+    same_sign: Annotated[float, Column("same sign", partial(number, digits=3))]
     best: Annotated[str, Column("best system", _or_dash)]
     top_set: Annotated[int, Column("top set size", _or_dash)]
-    jaccard: Annotated[float, Column("Jaccard", _two)]
+    jaccard: Annotated[float, Column("Jaccard", partial(number, digits=2))]
     n_topics: int
     n_systems: int
 
@@ -201,7 +193,7 @@ class MeasureComparison:
             "pair": records_of(self.pair_rows()),
             "intervals": records_of(self.intervals),
             "kinship": [] if self.kinship is None else records_of(related_assessors(self.kinship).rows),
-            "fragility": [] if self.fragility is None else self.fragility.rows(),
+            "fragility": [] if self.fragility is None else records_of(self.fragility.rows()),
         }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import isinf, isnan, nan
-from typing import Any
+from math import isinf, isnan
+from typing import Annotated, Any
 
 from qrowd.comparison.head_to_head import PANEL
 from qrowd.errors import ArgumentError, MeasureError, ScaleError
@@ -14,8 +14,43 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
+from qrowd.reports.columns import Column, table_of
 from qrowd.reports.document import Note, Table
-from qrowd.reports.phrases import cells, count, percent, signed, span
+from qrowd.reports.phrases import count, percent, signed, span
+
+
+def _number(value: float) -> str:
+    return "-" if isinf(value) or isnan(value) else f"{value:,.0f}"
+
+
+def changes(low: float, high: float) -> str:
+    """A number of changes, or its bounds: - for nan, none where it is proved that no number of them suffices.
+
+    >>> from math import inf
+    >>> changes(3.0, 3.0), changes(2.0, 5.0), changes(2.0, inf), changes(inf, inf)
+    ('3', '2-5', '2 or more', 'none')
+    """
+    if isnan(low) or isnan(high):
+        return "-"
+    if isinf(low):
+        return "none"
+    return f"{low:,.0f} or more" if isinf(high) else span(low, high)
+
+
+@dataclass(frozen=True)
+class FragilityRow:
+    """A difference and the changes that reverse it, as in `Fragility`. assessors : whose judgments can change."""
+
+    assessors: str
+    first: Annotated[str, Column("system")]
+    second: Annotated[str, Column("compared with")]
+    difference: Annotated[float, Column("difference", signed)]
+    low: float
+    high: float
+    n_changes: Annotated[float, Column("normaliser fixed", _number)]
+    n_changes_low: Annotated[float, Column("changes to reverse", changes, also=("n_changes_high",))]
+    n_changes_high: float
+    n_changes_interval: Annotated[float, Column("changes to include 0", _number)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +68,11 @@ class ComparisonFragility:
     pair: Fragility | None = None
     reason: str = ""
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[FragilityRow]:
         """One row per difference, the pair first."""
-        rows = []
-        for whose, part in ((PANEL, self.pair), (self.assessors, self.to_baseline)):
-            if part is not None:
-                columns = {name: part._columns()[name] for name in part._COLUMNS}
-                values = [column if isinstance(column, tuple) else column.tolist() for column in columns.values()]
-                rows += [
-                    {"assessors": whose, **dict(zip(columns, row, strict=True))} for row in zip(*values, strict=True)
-                ]
-        return rows
+        parts = ((PANEL, self.pair), (self.assessors, self.to_baseline))
+        of_parts = [(whose, part.to_frame().to_dict("records")) for whose, part in parts if part is not None]
+        return [FragilityRow(whose, **record) for whose, records in of_parts for record in records]
 
 
 def comparison_fragility(
@@ -92,40 +121,13 @@ def _on_one_scale(judgments: Judgments | Preferences, conventions: Conventions) 
 
 def fragility_table(part: ComparisonFragility, order: list[str]) -> Table:
     """The pair, and all systems in this order. order : names of the systems."""
-    rows = part.rows()
-    place = {name: n for n, name in enumerate(order)}
+    rows, place = part.rows(), {name: n for n, name in enumerate(order)}
     n_pair = len(part.pair.first) if part.pair is not None else 0
-    rows = rows[:n_pair] + sorted(rows[n_pair:], key=lambda row: place[row["first"]])
-    columns = {
-        "system": [row["first"] for row in rows],
-        "compared with": [row["second"] for row in rows],
-        "difference": [signed(row["difference"]) for row in rows],
-        "changes to reverse": [changes(row["n_changes_low"], row["n_changes_high"]) for row in rows],
-        "normaliser fixed": cells("{:,.0f}".format, [finite(row["n_changes"]) for row in rows]),
-        "changes to include 0": cells("{:,.0f}".format, [finite(row["n_changes_interval"]) for row in rows]),
-    }
+    rows = rows[:n_pair] + sorted(rows[n_pair:], key=lambda row: place[row.first])
+    names = ["first", "second", "difference", "n_changes_low", "n_changes", "n_changes_interval"]
     if part.to_baseline is None or not part.to_baseline.moves_normaliser:
-        del columns["normaliser fixed"]
-    return Table.of(f"{part.measure}: judgments that would have to change, by one grade each time", columns)
-
-
-def finite(number: float) -> float:
-    """The number; nan where it is not finite."""
-    return nan if isinf(number) else number
-
-
-def changes(low: float, high: float) -> str:
-    """A number of changes, or its bounds: - for nan, none where it is proved that no number of them suffices.
-
-    >>> from math import inf
-    >>> changes(3.0, 3.0), changes(2.0, 5.0), changes(2.0, inf), changes(inf, inf)
-    ('3', '2-5', '2 or more', 'none')
-    """
-    if isnan(low) or isnan(high):
-        return "-"
-    if isinf(low):
-        return "none"
-    return f"{low:,.0f} or more" if isinf(high) else span(low, high)
+        names.remove("n_changes")
+    return table_of(f"{part.measure}: judgments that would have to change, by one grade each time", rows, names)
 
 
 def fragility_notes(parts: list[ComparisonFragility]) -> Iterator[Note]:

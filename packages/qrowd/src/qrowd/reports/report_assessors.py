@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isnan, nan
+from functools import partial
+from math import nan
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
 from qrowd.agreement.by_topic import ease_correlation
+from qrowd.agreement.split_documents import SplitDocument, split_documents
 from qrowd.aware import DEFAULT, Similarities, assessor_weights, reasons_to_doubt
-from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
-from qrowd.model.alignment import align
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.chance import Seed
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import on_one_scale
-from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.aware import weight_notes
@@ -31,36 +29,7 @@ from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.document import Note
 from qrowd.reports.phrases import number, percent, signed
 
-SPLIT_DOCUMENTS = 8  # shown, at most OF_ONE_TOPIC of each topic
-OF_ONE_TOPIC = 2
-TOP = 10  # ranks at which a document matters
-
-
 SEVERITY = "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)"
-
-
-def _one_digit(value: float) -> str:
-    return number(value, 1)
-
-
-def _two_digits(value: float) -> str:
-    return number(value, 2)
-
-
-def _three_digits(value: float) -> str:
-    return number(value, 3)
-
-
-def _signed(value: float) -> str:
-    return signed(value, 3)
-
-
-def _percent(share: float) -> str:
-    return percent(share, 0)
-
-
-def _share(share: float) -> str:
-    return percent(share, 1)
 
 
 def _or_dash(name: str) -> str:
@@ -85,21 +54,24 @@ class AssessorRow:
     scale: str
     n_judgments: Annotated[int, Column("judgments", "{:,}".format, "repeats included")]
     n_topics: Annotated[int, Column("topics", meaning="with any judgment")]
-    coverage: Annotated[float, Column("coverage", _percent, "mean share of a topic's pool")]
-    severity: Annotated[float, Column("severity", _signed, SEVERITY)]
+    coverage: Annotated[float, Column("coverage", partial(percent, digits=0), "mean share of a topic's pool")]
+    severity: Annotated[float, Column("severity", partial(signed, digits=3), SEVERITY)]
     severity_standard_error: float
     agreement: Annotated[
-        float, Column("agreement", _three_digits, "with the others, beyond chance: 1 is perfect, 0 chance")
+        float, Column("agreement", partial(number, digits=3), "with the others, beyond chance: 1 is perfect, 0 chance")
     ]
     agreement_standard_error: float
     n_repeated: int
-    consistency: Annotated[float, Column("same again", _two_digits, "share of repeated documents with the same value")]
+    consistency: Annotated[
+        float, Column("same again", partial(number, digits=2), "share of repeated documents with the same value")
+    ]
     drift: float
-    seconds: Annotated[float, Column("seconds", _one_digit, "median of a judgment")]
-    tau_b: Annotated[float, Column("tau-b", _three_digits)]
+    seconds: Annotated[float, Column("seconds", partial(number, digits=1), "median of a judgment")]
+    tau_b: Annotated[float, Column("tau-b", partial(number, digits=3))]
     best: Annotated[str, Column("best system", _or_dash, "by this assessor alone")]
     accuracy: Annotated[
-        float, Column("AWARE", _share, "mean share of the weight that AWARE gives, on the topics judged")
+        float,
+        Column("AWARE", partial(percent, digits=1), "mean share of the weight that AWARE gives, on the topics judged"),
     ]
     outlying: Annotated[str, Column("stands out", _yes, "why: below the table")]
 
@@ -126,35 +98,11 @@ class TopicRow:
     """alpha : of the topic's judgments; ease : mean score of all systems; n_documents : in the pool; n_assessors."""
 
     topic: Annotated[str, Column("topic")]
-    alpha: Annotated[float, Column("alpha", _three_digits, "Krippendorff's alpha of the topic's judgments")]
-    ease: Annotated[float, Column("mean score", _three_digits, "of all systems")]
+    alpha: Annotated[float, Column("alpha", partial(number, digits=3), "Krippendorff's alpha of the topic's judgments")]
+    ease: Annotated[float, Column("mean score", partial(number, digits=3), "of all systems")]
     n_documents: Annotated[int, Column("documents", meaning="in the pool")]
     n_assessors: Annotated[int, Column("assessors")]
     text: Annotated[str | None, Column("text")] = None
-
-
-@dataclass(frozen=True)
-class Grade:
-    """The value that one assessor gave; share : of the scale's maximum, nan for magnitudes."""
-
-    assessor: str
-    value: float
-    share: float
-
-
-@dataclass(frozen=True)
-class SplitRow:
-    """A document on which assessors disagree.
-
-    sd : standard deviation of the values, in shares of the scale (of natural logarithms for magnitudes). retrieved :
-    number of systems that have it among their first 10.
-    """
-
-    topic: str
-    document: str
-    sd: float
-    retrieved: int
-    grades: tuple[Grade, ...]
 
 
 @dataclass(frozen=True)
@@ -165,7 +113,7 @@ class Topics:
     correlation: float
     p: float
     n: int
-    splits: tuple[SplitRow, ...]
+    splits: tuple[SplitDocument, ...]
 
 
 def comparable(judgments: Judgments) -> tuple[Judgments | None, str]:
@@ -267,51 +215,4 @@ def topics_of(runs: Runs, judgments: Judgments, scores: Scores, conventions: Con
         )
         for t, topic in enumerate(panel.pool.topics)
     )
-    return Topics(rows, correlation, p, n, _splits(runs, panel, conventions))
-
-
-def _splits(runs: Runs, panel: Panel, conventions: Conventions) -> tuple[SplitRow, ...]:
-    """The retrieved documents that several assessors judged most differently; of equal ones, those of most systems."""
-    magnitudes = np.isinf(panel.maximum)
-    maximum = np.where(magnitudes, nan, panel.maximum)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.log(panel.values) if magnitudes.all() else panel.values / maximum
-    shares = np.where(np.isfinite(shares), shares, nan)
-    known = ~np.isnan(shares)
-    n = known.sum(axis=1)
-    sd = np.sqrt(known_mean((shares - known_mean(shares, axis=1)[:, None]) ** 2, axis=1))
-    try:
-        retrieved = _retrieved(runs, panel.pool, conventions)
-    except QrowdError:  # no topic in common: nothing was retrieved
-        retrieved = np.zeros(n.size, np.int64)
-    sd = np.where(n > 1, np.round(sd, 9), 0.0)
-    if retrieved.any():
-        sd[retrieved == 0] = 0.0
-    topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
-    n_shown: Counter[int] = Counter()
-    rows: list[SplitRow] = []
-    for pair in np.lexsort((-retrieved, -sd)).tolist():
-        t = int(topic[pair])
-        if sd[pair] == 0 or len(rows) == SPLIT_DOCUMENTS:
-            break
-        if n_shown[t] == OF_ONE_TOPIC:
-            continue
-        n_shown[t] += 1
-        grades = [
-            Grade(panel.assessors[a], float(panel.values[pair, a]), float(panel.values[pair, a] / maximum[a]))
-            for a in np.flatnonzero(known[pair])
-        ]
-        grades.sort(key=lambda one: (-(one.value if isnan(one.share) else one.share), one.assessor))
-        document = panel.pool.documents[panel.pool.document[pair]]
-        rows.append(SplitRow(panel.pool.topics[t], document, float(sd[pair]), int(retrieved[pair]), tuple(grades)))
-    return tuple(rows)
-
-
-def _retrieved(runs: Runs, pool: Pool, conventions: Conventions) -> NDArray[np.int64]:
-    """(pairs,) how many systems have the pooled document among their first 10."""
-    counts = np.zeros(pool.document.size, np.int64)
-    for t, ranked in enumerate(align(runs, pool, conventions.score_dtype).topics):
-        first = ranked.rows[:, :TOP]
-        here = counts[pool.rows(t)]
-        here += np.bincount(first[first >= 0], minlength=here.size)
-    return counts
+    return Topics(rows, correlation, p, n, split_documents(runs, panel, conventions.score_dtype))

@@ -11,14 +11,12 @@ from math import ceil, floor, isnan, log10
 
 from qrowd.evaluation import bounds_of
 from qrowd.reports.phrases import interval, number, signed, with_minus_signs
-from qrowd.reports.report_assessors import AssessorRow
 from qrowd.reports.short_names import fitted_names
 from qrowd.reports.systems import SystemRow
 
-WIDTH = 720
 LETTER, WIDE, NARROW = 7.4, "ABCDEFGHKMNOPQRUVWXYZmw_@%", "fijlrt.,:;-|1I"  # widths of letters, for labels
 LONGEST = 30  # letters of a label
-SHOWN = 12  # lines of a bump chart
+TICKS = 6  # about so many
 
 
 def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *, width: int = 960) -> str:
@@ -57,43 +55,6 @@ def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *
     return _svg(width, bottom + 40, f"Systems by mean {measure}, with intervals", parts)
 
 
-def assessors_chart(rows: Sequence[AssessorRow]) -> str:
-    """Agreement, ranking, severity and weight of each assessor, side by side."""
-    panels: list[tuple[str, Callable[[AssessorRow], float], float | None, str]] = [
-        ("agreement", lambda row: row.agreement, 0.0, ""),
-        ("ranking (tau-b)", lambda row: row.tau_b, None, ""),
-        ("severity", lambda row: row.severity, 0.0, ""),
-        ("AWARE weight", lambda row: row.accuracy, 0.0, " %"),
-    ]
-    columns = [panel for panel in panels if any(not isnan(panel[1](row)) for row in rows)]
-    if not columns:
-        return ""
-    labels = _labels(row.assessor for row in rows)
-    left, height, top = _label_width(labels.values()), 22, 26
-    gap = 26
-    each = (960 - left - gap * len(columns)) / len(columns)
-    bottom = top + height * len(rows)
-    parts = [_text(left - 10, top + height * (i + 0.5), labels[row.assessor], "end") for i, row in enumerate(rows)]
-    for p, (title, value, zero, unit) in enumerate(columns):
-        times = 100 if unit else 1
-        start = left + p * (each + gap)
-        values = [times * value(row) for row in rows if not isnan(value(row))]
-        x, ticks = _axis(*_span(values, zero), start, start + each, n=4)
-        parts.append(_text(start, 10, title, "start", "head"))
-        parts += _grid(x, ticks, top, bottom, "", unit)
-        if zero is not None:
-            parts.append(_line(x(zero), top, x(zero), bottom, "zero"))
-        for i, row in enumerate(rows):
-            v = times * value(row)
-            y = top + height * (i + 0.5)
-            if isnan(v):
-                continue
-            tip = f"{row.assessor}: {title} {number(v, 1 if unit else 3)}{unit}"
-            stem = _line(x(zero), y, x(v), y, "stem") if zero is not None else ""
-            parts.append(_marked(tip, stem + _circle(x(v), y, 4, "dot open" if row.outlying else "dot")))
-    return _svg(960, bottom + 24, "Assessors: agreement, ranking, severity and weight", parts)
-
-
 # ---------------------------------------------------------------------- pieces
 
 
@@ -104,36 +65,27 @@ def _svg(width: float, height: float, name: str, parts: Iterable[str]) -> str:
     )
 
 
-def _axis(
-    low: float, high: float, start: float, end: float, n: int = 6
-) -> tuple[Callable[[float], float], list[float]]:
+def _axis(low: float, high: float, start: float, end: float) -> tuple[Callable[[float], float], list[float]]:
     """Where a value stands between two places, and round values along the way."""
     if high - low < 1e-9:
         low, high = low - 0.05, high + 0.05
     margin = 0.04 * (high - low)
     low, high = low - margin, high + margin
-    raw = (high - low) / n
+    raw = (high - low) / TICKS
     power = 10 ** floor(log10(raw))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw)
     ticks = [round(k * step, 10) for k in range(ceil(low / step), floor(high / step) + 1)]
     return lambda value: start + (end - start) * (value - low) / (high - low), ticks
 
 
-def _span(values: Sequence[float], zero: float | None) -> tuple[float, float]:
-    ends = [*values, zero] if zero is not None else [*values]
-    return min(ends), max(ends)
-
-
-def _grid(
-    x: Callable[[float], float], ticks: Sequence[float], top: float, bottom: float, name: str, unit: str = ""
-) -> list[str]:
+def _grid(x: Callable[[float], float], ticks: Sequence[float], top: float, bottom: float, name: str) -> list[str]:
     parts = [
         _line(x(at), top, x(at), bottom, "grid")
-        + _text(x(at), bottom + 13, with_minus_signs(f"{at:g}{unit}"), "middle", "tick")
+        + _text(x(at), bottom + 13, with_minus_signs(f"{at:g}"), "middle", "tick")
         for at in ticks
     ]
     middle = (x(ticks[0]) + x(ticks[-1])) / 2
-    return [*parts, _text(middle, bottom + 31, name, "middle", "tick")] if name else parts
+    return [*parts, _text(middle, bottom + 31, name, "middle", "tick")]
 
 
 def _marked(tip: str, marks: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite, isinf, isnan, nan
 from typing import Annotated, Any
 
 import numpy as np
 
+from qrowd.agreement.split_documents import Grade
 from qrowd.errors import QrowdError
 from qrowd.influence.cells import ROUNDING
 from qrowd.influence.decomposition import DecomposedDifference, decompose_difference
@@ -22,7 +24,6 @@ from qrowd.model.panel import Panel
 from qrowd.model.runs import Runs
 from qrowd.reports.columns import Column
 from qrowd.reports.phrases import count, number, signed
-from qrowd.reports.report_assessors import Grade
 
 DOCUMENTS = 10  # of each list
 
@@ -34,10 +35,6 @@ def grades_text(grades: Sequence[Grade]) -> str:
 
 def _rank(rank: int) -> str:
     return str(rank or "-")
-
-
-def _two_digits(value: float) -> str:
-    return number(value, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +52,9 @@ class DocumentRow:
     part: Annotated[float, Column("part", signed)]
     rank_first: Annotated[int, Column("rank by first", _rank)]
     rank_second: Annotated[int, Column("rank by second", _rank)]
-    sd: Annotated[float, Column("sd", _two_digits, "standard deviation of the gains of its judgments")] = nan
+    sd: Annotated[
+        float, Column("sd", partial(number, digits=2), "standard deviation of the gains of its judgments")
+    ] = nan
     effect: float = nan
     difference_lowest: Annotated[
         float, Column("lowest", signed, "difference if all assessors gave its lowest grade")

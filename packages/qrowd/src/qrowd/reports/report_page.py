@@ -10,7 +10,6 @@ from base64 import b64encode
 from dataclasses import asdict, replace
 from importlib import resources
 from importlib.util import find_spec
-from math import isnan
 
 from qrowd.errors import QrowdError
 from qrowd.reports import report_charts as charts
@@ -24,7 +23,6 @@ from qrowd.reports.table import Table
 SCRIPTS = ("tables", "elements", "data", "statistics", "pictures", "choices", "systems", "pair", "topic", "main")
 """The script of the page, in this order."""
 LEADERS = 12  # systems on the first screen
-ASSESSORS_DRAWN = 24
 SYSTEMS_DRAWN = 100
 LONG_NAME = 18  # letters
 
@@ -105,13 +103,9 @@ def _charts(report: ReportContent) -> dict[str, str]:
     leaders = list(rows[:LEADERS])
     if all(row.system != report.compared_with for row in leaders):
         leaders[-1:] = [row for row in rows if row.system == report.compared_with]
-    assessors = sorted(report.assessors.rows, key=lambda row: (isnan(row.agreement), -row.agreement))
-    if len(assessors) > ASSESSORS_DRAWN:
-        assessors = assessors[: ASSESSORS_DRAWN // 2] + assessors[-ASSESSORS_DRAWN // 2 :]
     return {
         "leaders": charts.systems_chart(leaders, report.compared_with, report.measure, width=440),
         "systems": charts.systems_chart(rows[:SYSTEMS_DRAWN], report.compared_with, report.measure),
-        "assessors": charts.assessors_chart(assessors),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import isnan, nan
 from typing import Annotated, Any
@@ -30,10 +31,6 @@ ORDINALS = (
 
 def _yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
-
-
-def _two_digits(value: float) -> str:
-    return number(value, 2)
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ class PairRow:
         float,
         Column(
             "another panel",
-            _two_digits,
+            partial(number, digits=2),
             "probability that as many other assessors see the same system ahead on these topics",
         ),
     ]

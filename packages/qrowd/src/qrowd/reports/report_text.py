@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
+from qrowd.agreement.split_documents import Grade, SplitDocument
 from qrowd.reports.notes import documents_down_to
 from qrowd.reports.phrases import (
     chance,
@@ -15,7 +16,6 @@ from qrowd.reports.phrases import (
     probability,
     signed,
 )
-from qrowd.reports.report_assessors import Grade, SplitRow
 from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_influence import DocumentRow, Influence
 from qrowd.reports.report_methods import PANEL
@@ -196,7 +196,7 @@ def part_of(row: DocumentRow, disagreeing: bool) -> str:
     return f"moves the difference {ends} with the highest"
 
 
-def grade_groups(row: SplitRow | DocumentRow) -> list[tuple[str, str]]:
+def grade_groups(row: SplitDocument | DocumentRow) -> list[tuple[str, str]]:
     """(grade, assessors) of a document, highest first: values as given, or shares of the scale where scales differ."""
     groups: dict[float, list[Grade]] = {}
     for grade in row.grades:

@@ -72,7 +72,7 @@ function differencePicture(scale, difference, otherWay) {
 }
 
 // One bar per topic, a button each: the arrow keys move between them, Enter or a click chooses the topic.
-function topicBars(bars, chosen, choose, show) {
+function topicBars(bars, chosen, choose) {
   const high = Math.max(0, ...bars.map(bar => bar.difference)),
     low = Math.min(0, ...bars.map(bar => bar.difference));
   const extent = high - low || 1,
@@ -94,7 +94,7 @@ function topicBars(bars, chosen, choose, show) {
         "aria-label": bar.text,
         "aria-pressed": bar.topic === chosen,
         "data-key": `bar ${bar.topic}`,
-        on: { click: () => choose(bar.topic), focus: () => show(bar.text), mouseenter: () => show(bar.text) },
+        on: { click: () => choose(bar.topic) },
       },
       element("i", { style: { top: at(top), height: at(length) } }),
     );
