@@ -252,7 +252,7 @@ def test_the_campaign_shows_what_the_paper_reports(found):
     assert scores["geometric mean", "median"] > max(
         scores["median", "median"], scores["geometric mean", "arithmetic mean"]
     )
-    assert found.of_levels.gains.linear_error < found.gains.exponential_error  # Figure 14
+    assert found.of_levels.gains.linear_error < found.of_levels.gains.exponential_error  # Figure 14
     alpha = krippendorff_alpha(found.campaign.judgments, slots=10).item().value
     assert abs(alpha - 0.323) < 0.03  # section 6.1.1
     assert np.abs(np.array(found.ratios.ratios.median) - [1.00, 1.00, 1.14]).max() < 0.4  # Figure 15
