@@ -36,7 +36,7 @@ def read_pdfs(contents: Sequence[bytes]) -> list[Pdf | ArgumentError]:
         The package that reads them is missing.
     """
     if contents and not (find_spec("pypdfium2") and find_spec("PIL")):
-        raise ArgumentError("PDF files need pypdfium2 and Pillow; pip install 'qrowd[server]'")
+        raise ArgumentError("PDF files need pypdfium2 and Pillow; pip install qrowd-server")
 
     def read(content: bytes) -> Pdf | ArgumentError:
         try:

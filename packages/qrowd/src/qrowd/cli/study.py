@@ -29,8 +29,7 @@ def studies() -> dict[str, Any]:
     functions = plugins.load(GROUP)
     if not functions:
         raise QrowdError(
-            "the studies are a distribution of their own, qrowd-papers, which is not installed; clone the repository "
-            "of qrowd and run: pip install ./papers"
+            "the studies are a distribution of their own, which is not installed; pip install qrowd-papers"
         )
     return functions
 
