@@ -73,5 +73,5 @@ def test_a_table_of_assessors_of_two_measures_is_refused_by_the_names_of_options
     outcome = qrowd("table", *PANEL, "--per-assessor", "-m", "nDCG@10", "AP")
     assert outcome.status == 2
     assert outcome.err.startswith(
-        "qrowd: --per-assessor: the table is of one measure, but 2 were given: use -m nDCG@10"
+        "qrowd: --per-assessor: the table is of one measure, but 2 were given; make a table of each"
     )

@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.corrections import benjamini_hochberg, holm
-from qrowd.comparison.differences import ManyCorrections, all_differences
+from qrowd.comparison.corrections import holm
+from qrowd.comparison.differences import all_differences
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import Over
-from qrowd.comparison.signed_rank import signed_rank_p
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.display import Display
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.evaluation import DEFAULT_MEASURES, evaluate
 from qrowd.kernels.arrays import Floats
+from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.conventions import Conventions
 from qrowd.model.labels import number_of
+from qrowd.model.objects import AnyJudgments, AnyRuns
+from qrowd.model.one_scale import CombineScales
 from qrowd.model.scores import PANEL_MEAN, Names, Scores, one_measure, scores_of
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
@@ -32,26 +36,13 @@ from qrowd.reports.systems import mean_intervals, system_order
 from qrowd.reports.table import Table, html_table, markdown_table
 
 if TYPE_CHECKING:
+    from qrowd.executors import AnyExecutor
     from qrowd.model.scores import AnyScores
 
 Marks = Literal["baseline", "pairs", "none"]
-Test = Literal["max-t", "t", "wilcoxon"]
+Test = Literal["max-t", "t"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 BETTER, WORSE = "†", "‡"
-TESTS = {
-    "t": "paired t-test over topics",
-    "wilcoxon": "Wilcoxon's signed-rank test over topics",
-}
-ADJUST: dict[str, Callable[[Floats], Floats]] = {
-    "holm": holm,
-    "benjamini-hochberg": benjamini_hochberg,
-    "none": np.copy,
-}
-CORRECTIONS = {
-    "holm": "Holm's correction",
-    "benjamini-hochberg": "Benjamini and Hochberg's correction",
-    "none": "no correction",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +116,76 @@ class PaperTable(Reported):
         return html_table(self.table)
 
 
+def systems_table(
+    runs: AnyRuns,
+    judgments: AnyJudgments,
+    measures: object | Sequence[object] = DEFAULT_MEASURES,
+    *,
+    methods: Sequence[str] | None = None,
+    per_assessor: bool = False,
+    baseline: str | None = None,
+    marks: Marks | None = None,
+    test: Test = "max-t",
+    conventions: Conventions = Conventions(),
+    combine_scales: CombineScales = "auto",
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = None,
+    intervals: bool = False,
+    digits: int = 3,
+    top: int | None = None,
+    short_names: bool = False,
+    caption: str = "",
+    executor: AnyExecutor = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> PaperTable:
+    """Print systems by measures or by assessors as a paper does: the best in bold, with marks of significance.
+
+    measures : columns of the table; of a table of assessors the one measure.
+    methods : methods that put the assessors together, as further columns of assessors.
+    per_assessor : show one measure by each assessor and by the panel, not several measures.
+    marks : marks of significant differences: from the baseline, of all pairs of systems, or none; default: from the
+        baseline, where one is named.
+    test : test of differences: of all pairs together, over topics and assessors (max-t), or the paired t-test over
+        topics with Holm's correction (t).
+    intervals : print half of the interval behind each mean.
+    digits : number of decimals.
+    top : number of systems that are shown, the best first, and the baseline.
+    short_names : leave out words that all systems begin or end with.
+    caption : caption of the table; default: what it shows.
+    progress : called with (topics done, topics in all).
+    """
+    several = list(measures) if isinstance(measures, list | tuple) else [measures]
+    names = several[:1] if per_assessor and measures is DEFAULT_MEASURES else several
+    if per_assessor and len(names) > 1:
+        raise ArgumentError(
+            f"per_assessor: the table is of one measure, but {len(names)} were given; make a table of each"
+        )
+    if not 0 <= digits <= 12:
+        raise ArgumentError(f"digits={digits}: 0 to 12 were expected")
+    scores = evaluate(runs, judgments, names, conventions=conventions, progress=progress)
+    by_method = None
+    if methods:
+        options: dict[str, Any] = {"conventions": conventions, "combine_scales": combine_scales, "rng": rng}
+        by_method = evaluate_methods(runs, judgments, names, methods=list(methods), executor=executor, **options)
+    return paper_table(
+        scores,
+        methods=by_method,
+        per_assessor=per_assessor,
+        baseline=baseline,
+        marks=marks,
+        test=test,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        rng=rng,
+        intervals=intervals,
+        digits=digits,
+        top=top,
+        short_names=short_names,
+        caption=caption,
+    )
+
+
 def paper_table(
     scores: AnyScores,
     *,
@@ -133,7 +194,6 @@ def paper_table(
     baseline: str | None = None,
     marks: Marks | None = None,
     test: Test = "max-t",
-    correction: ManyCorrections | None = None,
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
@@ -154,10 +214,8 @@ def paper_table(
     marks : "baseline": a dagger where a system is significantly better than the baseline, a double dagger where it is
         worse; "pairs": each system has a letter, and a superscript lists the systems that are significantly worse;
         "none". Default: "baseline" where there is one, else "none".
-    test : "max-t" (all pairs of systems together, over topics and assessors; see `rank_intervals`), "t" or
-        "wilcoxon" (over topics, of the panel's means).
-    correction : of the p-values of t and Wilcoxon over the systems (or pairs of systems) of a column; default: Holm's.
-        max-t holds for all pairs by itself.
+    test : "max-t" (all pairs of systems together, over topics and assessors; see `rank_intervals`), or "t" (over
+        topics, of the panel's means, with Holm's correction over the systems or pairs of systems of a column).
     confidence, n_resamples, rng : the level of tests is 1 - confidence; of max-t. confidence also of intervals.
     intervals : whether half of the interval of each mean follows it, over topics and assessors.
     digits : decimals of means. top : number of systems shown, the best of the first column (the panel mean, if
@@ -177,7 +235,6 @@ def paper_table(
         baseline,
         marks or ("none" if baseline is None else "baseline"),
         test,
-        correction,
         confidence,
         n_resamples,
         seed_of(rng),
@@ -262,7 +319,6 @@ class _Choices:
     baseline: str | None
     marks: Marks
     test: Test
-    correction: ManyCorrections | None
     confidence: float
     n_resamples: int
     seed: Seed
@@ -274,12 +330,6 @@ class _Choices:
     def check(self, systems: Names) -> None:
         for name, value, kind in (("marks", self.marks, Marks), ("test", self.test, Test)):
             check_choice(name, value, kind)
-        if self.correction is not None:
-            check_choice("correction", self.correction, ManyCorrections)
-            if self.test == "max-t":
-                raise ArgumentError(
-                    f"correction={self.correction!r}: max-t holds for all pairs without it; leave it out"
-                )
         check_confidence(self.confidence)
         if self.baseline is not None:
             number_of(self.baseline, systems, "system")
@@ -300,26 +350,17 @@ class _Choices:
                 over: Over = "topics" if "methods" in scores.attributes else "both"
                 options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
                 values = rank_intervals(scores, over=over, rng=self.seed, **options).p[first, second]
-            elif self.test == "t":
-                values = all_differences(scores, method="topics").p
             else:
-                means = scores.panel_mean().values[0, 0]
-                values = signed_rank_p(
-                    means[:, first] - means[:, second], scale=float(np.nanmax(np.abs(means), initial=0))
-                )
+                values = all_differences(scores, method="topics").p
         except NoOverlapError:
             return p
         if self.marks == "baseline":
             b = number_of(str(self.baseline), scores.systems, "system")
             values = np.where((first == b) | (second == b), values, np.nan)
         if self.test != "max-t":
-            values = ADJUST[self._correction](values)
+            values = holm(values)
         p[first, second] = p[second, first] = values
         return p
-
-    @property
-    def _correction(self) -> ManyCorrections:
-        return self.correction or "holm"
 
     def legend(self, baseline: str, over: str) -> list[str]:
         """What the marks mean. baseline : its label."""
@@ -340,7 +381,7 @@ class _Choices:
     def _how(self, over: str) -> str:
         if self.test == "max-t":
             return f"test of all pairs of systems by the largest |t| over {over}"
-        return f"{TESTS[self.test]}, {CORRECTIONS[self._correction]}"
+        return "paired t-test over topics, Holm's correction"
 
     def mark(self, i: int, means: Floats, p: Floats, rows: Sequence[str]) -> str:
         """What stands behind the mean of row i. p : (rows,) of its differences."""
