@@ -154,7 +154,6 @@ def test_the_levels_of_a_crowd_differ_and_its_topics_hold_few_exceptions(crowd, 
 
 
 SMALL = judgments_of([("t1", "H", "ann", "u", 4.0), ("t1", "N", "ann", "u", 2.0)])
-GOLD = gold_of({("t1", "H"): 3, ("t1", "N"): 0})
 REFUSED = {
     "one level to test": (
         lambda: level_tests(SMALL, gold_of({("t1", "H"): 3})),

@@ -96,18 +96,6 @@ def binomial_at_least(p, m, n):
     return total
 
 
-def counted_at_least(labels, grade, relevant, m, n):
-    """The same of n others of the document, over all judgments of a grade and all sets of n others."""
-    chances = []
-    for said in labels.values():
-        for a, (_, one) in enumerate(said):
-            others = [other in relevant for b, (_, other) in enumerate(said) if b != a]
-            if one == grade and len(others) >= n:
-                sets = list(combinations(others, n))
-                chances.append(sum(sum(chosen) >= m for chosen in sets) / len(sets))
-    return sum(chances) / len(chances) if chances else None
-
-
 def user_disagreement(p, satisfied, m, n):
     """At least m of n, one of whom is the assessor."""
     total = 0.0

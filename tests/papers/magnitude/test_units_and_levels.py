@@ -16,7 +16,6 @@ from qrowd_papers.magnitude.unit_counts import unit_widths
 approx = pytest.approx
 
 fewer = settings(max_examples=40)
-CHECKS = {"t1": ("H", "N"), "t2": ("H", "N")}
 
 
 @st.composite
