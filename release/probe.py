@@ -21,7 +21,6 @@ ALWAYS: tuple[tuple[str, ...], ...] = (
     ("check", "panel/runs", "panel/judges"),
     ("evaluate", *PANEL, "-o", "scores.csv"),
     ("compare", *PANEL),
-    ("explore", *PANEL, "-o", "explore.html"),
     ("agree", "--judgments", "panel/judges"),
     ("assessors", "--judgments", "panel/judges"),
     ("measures",),

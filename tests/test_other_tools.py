@@ -1,9 +1,7 @@
 """The recipes of docs/other_tools.md for MLflow, Weights & Biases and Hugging Face datasets, run as printed."""
 
 import re
-import sys
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import numpy as np
 import pandas as pd
@@ -66,18 +64,6 @@ def test_mlflow_keeps_the_scores_the_conventions_and_the_report(folder, monkeypa
     table = mlflow.load_table("scores.json", run_ids=[logged.loc[scores.systems[1], "run_id"]])
     values = scores.sel(system=scores.systems[1]).values.ravel()
     np.testing.assert_allclose(table["score"], values, atol=1e-10)  # MLflow keeps ten decimals
-
-
-def test_weights_and_biases_is_handed_the_scores_and_the_report(names, monkeypatch):
-    wandb = MagicMock()
-    monkeypatch.setitem(sys.modules, "wandb", wandb)
-    exec(recipe("Weights & Biases"), names)
-    tables = [call.kwargs["dataframe"] for call in wandb.Table.call_args_list]
-    pd.testing.assert_frame_equal(tables[0], names["scores"].to_frame())
-    assert tables[1]["system"].nunique() == 3
-    run = wandb.init.return_value.__enter__.return_value
-    assert run.log.call_args.args[0].keys() == {"scores", "systems"}
-    assert Path(run.log_artifact.call_args.args[0]).is_file()
 
 
 def test_judgments_come_back_from_a_hugging_face_data_set(names):
