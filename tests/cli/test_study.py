@@ -31,7 +31,7 @@ def test_without_qrowd_papers_one_line_says_what_to_install(qrowd, monkeypatch):
         outcome = qrowd(*command)
         assert outcome.status == 2
         assert outcome.err.count("\n") == 1
-        assert "qrowd-papers, which is not installed" in outcome.err
+        assert "pip install qrowd-papers" in outcome.err
 
 
 # ---- arms of a study
