@@ -12,12 +12,12 @@ from panels import ASSESSORS
 from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.agreement.by_topic import binned, ease_correlation, topic_removal
 from qrowd.agreement.correlation import pearson_test
-from qrowd.agreement.gold import alpha_by_gold
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
 from qrowd.model.scores import Scores, interpolated
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
+from qrowd_papers.agreement.gold import alpha_by_gold
 
 TOPICS = tuple(f"t{i:02d}" for i in range(24))
 
@@ -106,7 +106,7 @@ def test_scores_come_as_evaluate_gives_them_and_agreement_as_alpha_by_topic_or_b
     assert found.ease == pytest.approx(ease)
     assert found.correlations[0][-1].r == pytest.approx(oracle.pearson(list(alpha.value), list(ease)))
     by_gold = alpha_by_gold(judgments, truth.judgments(), by="topic")
-    table = ease_correlation(scores, by_gold, bins=(4,)).to_frame()
+    table = ease_correlation(scores, by_gold.by_topic(), bins=(4,)).to_frame()
     assert list(table["agreement"].unique()) == list(by_gold.names)
     assert (table.loc[table["bins"] == 0, "n"] <= by_gold.complete.sum()).all()
 
@@ -210,7 +210,7 @@ def test_ease_and_removal_interpolate_on_request():
 def test_points_are_those_of_the_documents_asked_for(evaluated):
     truth, judgments, scores = evaluated
     by_gold = alpha_by_gold(judgments, truth.judgments(), by="topic")
-    found = ease_correlation(scores, by_gold, complete=False)
+    found = ease_correlation(scores, by_gold.by_topic(complete=False))
     points = found.points(name="0").set_index("topic")
     for topic, alpha in zip(by_gold.topics, by_gold.of("0"), strict=True):
         assert points["agreement"].get(topic, np.nan) == pytest.approx(alpha, nan_ok=True)

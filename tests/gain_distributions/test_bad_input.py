@@ -5,14 +5,7 @@ import pytest
 import xarray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.gain_distributions import (
-    agreement_aware_ndcg,
-    density,
-    gain_distributions,
-    interval_dcg,
-    sampled_dcg,
-    uncertain_dcg,
-)
+from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, interval_dcg, uncertain_dcg
 from qrowd.model.conventions import Conventions
 from qrowd.model.duplicates import Duplicates
 from qrowd.model.judgments import Judgments
@@ -78,7 +71,7 @@ def test_judgments_without_any_and_a_panel_without_pairs_are_refused():
         gain_distributions(Judgments.from_rows([("q", "d", "ann", 1)]), single="pooled")
 
 
-@pytest.mark.parametrize("function", [interval_dcg, uncertain_dcg, sampled_dcg, agreement_aware_ndcg])
+@pytest.mark.parametrize("function", [interval_dcg, uncertain_dcg, agreement_aware_ndcg])
 @pytest.mark.parametrize(("options", "message"), [
     ({"cutoff": 0}, "cutoff=0: a whole number from 1"),
     ({"cutoff": 2.5}, "cutoff=2.5: a whole number"),
@@ -90,7 +83,7 @@ def test_what_a_list_cannot_be_cumulated_by_is_named(function, options, message)
         function(RUNS, JUDGMENTS, **options)
 
 
-@pytest.mark.parametrize("function", [interval_dcg, uncertain_dcg, sampled_dcg, agreement_aware_ndcg])
+@pytest.mark.parametrize("function", [interval_dcg, uncertain_dcg, agreement_aware_ndcg])
 @pytest.mark.parametrize(("option", "message"), [
     ({"unjudged": "condensed"}, "unjudged='condensed': .*'nonrelevant' alone; condensed lists need one assessor's"),
     ({"ties": "expected"}, "ties='expected': distributions of gains allow 'document' alone"),
@@ -122,8 +115,6 @@ def test_options_of_one_function():
         agreement_aware_ndcg(RUNS, JUDGMENTS, normalise="minmax")
     with pytest.raises(ArgumentError, match="empty='nan': distributions of gains allow 'zero' alone"):
         uncertain_dcg(RUNS, JUDGMENTS, conventions=Conventions(empty="nan"))
-    with pytest.raises(ArgumentError, match="n_resamples=1: at least 2"):
-        sampled_dcg(RUNS, JUDGMENTS, n_resamples=1)
 
 
 def test_an_ideal_below_0_cannot_be_divided_by():
@@ -137,26 +128,6 @@ def test_runs_of_other_topics_are_refused():
         uncertain_dcg(Runs.from_dict({"s": {"q9": {"d": 1.0}}}), JUDGMENTS)
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"topic": "q7"}, "topic='q7': nobody judged it; there are 2 judged topics: q1, q2"),
-    ({"system": "t"}, "system='t': no such run; there is 1 system: s"),
-    ({"runs": None}, "system='s': runs are needed"),
-    ({"bins": 0}, "bins=0: at least 1"),
-    ({"n_resamples": 1}, "n_resamples=1: at least 2"),
-    ({"curve": "spline"}, "curve='spline': choose one of as-is, normal, kde"),
-    ({"method": "exact"}, "method='exact': choose one of convolution, normal, sampled"),
-    ({"method": "sampled", "curve": "kde"}, "method='sampled' samples the distributions themselves"),
-])  # fmt: skip
-def test_a_curve_that_cannot_be_drawn_is_named(options, message):
-    arguments = {"runs": RUNS, "topic": "q1", "system": "s", **options}
-    with pytest.raises(ArgumentError, match=message):
-        density(judgments=JUDGMENTS, **arguments)
-
-
-def test_an_interval_has_no_kernel_and_no_assessors():
+def test_an_interval_has_no_assessors():
     with pytest.raises(ArgumentError, match="cumulate='assessors' needs the gains of each assessor"):
         uncertain_dcg(RUNS, gain_distributions(JUDGMENTS, shape="interval"), cumulate="assessors")
-    with pytest.raises(ArgumentError, match="cumulate='assessors': choose one of sum, mixture"):
-        density(RUNS, JUDGMENTS, "q1", system="s", cumulate="assessors")
-    with pytest.raises(ArgumentError, match="curve='kde': an interval has no sample to smooth"):
-        density(RUNS, gain_distributions(JUDGMENTS, shape="interval"), "q1", system="s", curve="kde")

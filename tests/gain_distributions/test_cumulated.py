@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles import gain_distributions as oracle
 from oracles.measures import rank
 from qrowd.evaluation import evaluate
-from qrowd.gain_distributions import gain_distributions, interval_dcg, sampled_dcg, uncertain_dcg
+from qrowd.gain_distributions import gain_distributions, interval_dcg, uncertain_dcg
 from qrowd.kernels.gain_sums import discounts
 from qrowd.measures import DEFINITIONS
 from qrowd.model.conventions import Conventions
@@ -212,10 +212,6 @@ def test_a_missing_list_is_empty_or_left_out_or_filled_in(missing, mean, sd):
     assert found.sd == pytest.approx(np.array([[1, 0], [sd, 0]]), nan_ok=True)
     within = interval_dcg(LACKING, TWO_TOPICS, cutoff=5, conventions=Conventions(missing=missing))
     assert within.mean[1, 0] == pytest.approx(mean, nan_ok=True)
-    drawn = sampled_dcg(
-        LACKING, TWO_TOPICS, cutoff=5, conventions=Conventions(missing=missing), n_resamples=3000, rng=2
-    )
-    assert drawn.mean[1, 0] == pytest.approx(mean, abs=0.05, nan_ok=True)
 
 
 def test_a_topic_where_nobody_who_counts_judged_has_no_score():
@@ -225,38 +221,9 @@ def test_a_topic_where_nobody_who_counts_judged_has_no_score():
     for found in (uncertain_dcg(LACKING, made), interval_dcg(LACKING, made)):
         assert np.isnan(found.mean[1]).all()
         assert not np.isnan(found.mean[0]).any()
-    assert np.isnan(sampled_dcg(LACKING, made, rng=1, n_resamples=5).mean[1]).all()
 
 
 # ---- draws
-
-
-@given(GRADED, CUTOFFS, st.sampled_from(("sample", "interval")), st.integers(0, 99))
-def test_draws_have_the_mean_and_spread_of_the_closed_form_within_their_error(world, k, shape, seed):
-    made = gain_distributions(world.judgments, shape=shape)
-    expected = uncertain_dcg(world.runs, made, cutoff=k)
-    found = sampled_dcg(world.runs, made, cutoff=k, n_resamples=2000, rng=seed)
-    known = ~np.isnan(expected.mean)
-    error = expected.sd / sqrt(2000)
-    assert (np.abs(found.mean - expected.mean) <= 6 * error + 1e-12)[known].all()
-    # The standard error of a standard deviation, from the fourth moment of the draws themselves.
-    fourth = ((found.values - found.mean) ** 4).mean(axis=0)
-    of_variance = np.sqrt(np.maximum(fourth - found.sd**4, 0) / 2000)
-    slack = 6 * of_variance + 0.02 * expected.sd**2 + 1e-12
-    assert (np.abs(found.sd**2 - expected.sd**2) <= slack)[known].all()
-
-
-def test_systems_share_the_draw_of_a_document():
-    gains = {"a": (0, 2), "b": (0, 0, 2)}
-    judgments = Judgments.from_rows([("q", d, who, g) for d in gains for who, g in zip("xyz", gains[d], strict=False)])
-    runs = Runs.from_dict({"s": {"q": {"a": 2, "b": 1}}, "t": {"q": {"a": 2, "b": 1}}, "u": {"q": {"b": 1}}})
-    found = sampled_dcg(runs, judgments, n_resamples=4000, rng=1)
-    assert (found.values[..., 0] == found.values[..., 1]).all()
-    # u wins where b is good and a is not (1/6); all tie where both are bad (1/3).
-    assert found.first() == pytest.approx([1 / 9 + 1 / 4, 1 / 9 + 1 / 4, 1 / 9 + 1 / 6], abs=0.03)
-    assert found.first().sum() == pytest.approx(1)
-    again = sampled_dcg(runs, judgments, n_resamples=4000, rng=found.seed)
-    assert (again.values == found.values).all()
 
 
 def test_frames_have_one_row_per_topic_and_system():

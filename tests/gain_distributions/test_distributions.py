@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from oracles import gain_distributions as oracle
 from panels import ASSESSORS, GRADES, MAGNITUDES, judgments_of, panels
 from qrowd.gain_distributions import gain_distributions
-from qrowd.gain_distributions.distributions import draw_gains
 from qrowd.model.judgments import Judgments
 
 WEIGHTS = st.fixed_dictionaries({who: st.sampled_from((0.5, 1.0, 3.0)) for who in ASSESSORS})
@@ -100,10 +99,6 @@ def test_an_interval_is_a_uniform_distribution():
     made = of_one(1, 2, 2, 7, shape="interval")
     assert (made.lower[0], made.upper[0], made.mean[0]) == (1, 7, 4)
     assert made.sd[0] == pytest.approx(6 / sqrt(12))
-    drawn = draw_gains(made, 20_000, np.random.default_rng(1))
-    assert drawn.mean() == pytest.approx(4, abs=4 * made.sd[0] / sqrt(20_000))
-    assert drawn.min() >= 1
-    assert drawn.max() <= 7
 
 
 def test_a_range_leaves_out_the_extremes_by_weight_not_by_head():
@@ -200,23 +195,6 @@ def test_pooled_it_has_the_mean_variance_of_the_topics_other_documents_or_of_all
     assert made.variance == pytest.approx([several, several / 2, 0, several / 2])
     assert made.mean.tolist() == [1, 1, 3, 2]
     assert (made.upper - made.lower)[[1, 3]] / sqrt(12) == pytest.approx(made.sd[[1, 3]])
-    drawn = draw_gains(made, 40_000, np.random.default_rng(3))
-    assert drawn.mean(axis=1) == pytest.approx(made.mean, abs=0.02)
-    assert drawn.std(axis=1) == pytest.approx(made.sd, abs=0.02)
-
-
-@given(panels(), WEIGHTS)
-def test_draws_are_what_assessors_said_about_as_often_as_they_count(panel, weights):
-    assume(said(panel))
-    weights = {who: weights[who] for who in assessors_of(panel)}
-    made = gain_distributions(judgments_of(panel, "0-3"), weights=weights)
-    drawn = draw_gains(made, 2000, np.random.default_rng(5))
-    for i in range(made.n.size):
-        rows = slice(made.starts[i], made.starts[i + 1])
-        assert set(drawn[i]) <= set(made.gain[rows])
-    assert np.abs(drawn.mean(axis=1) - made.mean).max() <= 6 * np.sqrt(made.variance.max() / 2000) + 1e-12
-    last = draw_gains(made, 7, np.random.default_rng(5), slice(made.n.size - 1, made.n.size))
-    assert last.shape == (1, 7)
 
 
 def test_a_frame_has_one_row_per_document():

@@ -16,13 +16,15 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.agreement import alpha_by_gold, alpha_of_matched_subsets, ease_correlation, krippendorff_alpha, topic_removal
+from qrowd.agreement import ease_correlation, krippendorff_alpha, topic_removal
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
-from qrowd.gain_distributions import agreement_aware_ndcg, density, scatter
+from qrowd.gain_distributions import agreement_aware_ndcg
 from qrowd.model.scores import Scores
 from qrowd.reports.plots.style import GREY, styled
 from qrowd.simulation import Lenient, simulate_demo, simulate_judgments, simulate_pool, simulate_runs
+from qrowd_papers.agreement.gain_density import density
+from qrowd_papers.agreement.gold import alpha_by_gold, alpha_of_matched_subsets
 from qrowd_papers.agreement.plots import (
     REMOVED,
     apart,
@@ -37,6 +39,7 @@ from qrowd_papers.agreement.plots import (
     plot_topics,
     smoothed,
 )
+from qrowd_papers.agreement.scatter import scatter
 
 REFERENCE = Path(__file__).parent / "reference"
 DOTS = 50
@@ -71,7 +74,7 @@ def removal(by_topic):
 
 @pytest.fixture(scope="module")
 def listed():
-    return density(RUNS, PANEL, "q01", system="sys8", cutoff=5, cumulate="mixture", curve="kde", bins=60)
+    return density(RUNS, PANEL, "q01", system="sys8", cutoff=5, curve="kde", bins=60)
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.agreement import TopicRemoval
-from qrowd.gain_distributions import Scatter
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
+from qrowd_papers.agreement.scatter import Scatter
 from qrowd_papers.agreement.study import (
     MISSING,
     UNBROKEN,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.agreement import AlphaByGold
 from qrowd.model.chance import Rng
 from qrowd.reports.plots.style import Figure
+from qrowd_papers.agreement.gold import AlphaByGold
 from qrowd_papers.agreement.plots import (
     check_curves,
     plot_alpha_by_gold,
@@ -211,8 +211,8 @@ def _figure_7(study: AgreementStudy) -> Figure:
             plot_cumulated_gain(results, ax=wide)
         for ax in axes[0, 1:]:
             ax.set_ylabel("")
-        low = min(results.cumulated_edges[0] for results in (listed, ideal))
-        high = max(results.cumulated_edges[-1] for results in (listed, ideal))
+        low = min(results.edges[0] for results in (listed, ideal))
+        high = max(results.edges[-1] for results in (listed, ideal))
         for ax in (*axes[0], axes[1, 0], axes[1, 2]):
             ax.set_xlim(low, high)
 

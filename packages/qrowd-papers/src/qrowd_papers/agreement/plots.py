@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qrowd.agreement import Alpha, AlphaByGold, MatchedSize, TopicRemoval
+from qrowd.agreement import Alpha, TopicRemoval
 from qrowd.agreement.by_topic import EaseCorrelation, binned
 from qrowd.errors import ArgumentError
-from qrowd.gain_distributions import GainDensity, Scatter
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.marks import above, name_points, note
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
+from qrowd_papers.agreement.gain_density import GainDensity
+from qrowd_papers.agreement.gold import AlphaByGold, MatchedSize
+from qrowd_papers.agreement.scatter import Scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -210,7 +212,7 @@ def plot_gain_ridges(gains: GainDensity, curve: Curve = "gain", *, ax: Axes | No
     if curve not in get_args(Curve):
         raise ArgumentError(f"curve={curve!r}: choose one of {', '.join(get_args(Curve))}")
     ax = axes_or_new(ax)
-    edges = gains.edges if curve == "gain" else gains.cumulated_edges
+    edges = gains.edges
     rows: Floats = getattr(gains, curve)
     centre = (edges[:-1] + edges[1:]) / 2
     n, top = rows.shape[0], float(rows.max())
@@ -235,7 +237,7 @@ def plot_gain_ridges(gains: GainDensity, curve: Curve = "gain", *, ax: Axes | No
 def plot_cumulated_gain(gains: GainDensity, *, ax: Axes | None = None) -> Axes:
     """The gain cumulated down the whole list, its mean as a dotted line (Figure 7, bottom row)."""
     ax = axes_or_new(ax)
-    edges, height = gains.cumulated_edges, gains.cumulated[-1]
+    edges, height = gains.edges, gains.cumulated[-1]
     centre = (edges[:-1] + edges[1:]) / 2
     ax.fill_between(centre, 0, height, color=PALETTE[5], alpha=0.5, linewidth=0)
     ax.plot(centre, height, color=PALETTE[0])

@@ -16,28 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from qrowd import files
-from qrowd.agreement import (
-    AlphaByGold,
-    EaseCorrelation,
-    MatchedSize,
-    TopicRemoval,
-    alpha_by_gold,
-    alpha_of_matched_subsets,
-    ease_correlation,
-    topic_removal,
-)
+from qrowd.agreement import EaseCorrelation, TopicRemoval, ease_correlation, topic_removal
 from qrowd.errors import InputError
 from qrowd.evaluation import evaluate
-from qrowd.gain_distributions import (
-    AgreementAware,
-    GainDensity,
-    GainDistributions,
-    Scatter,
-    agreement_aware_ndcg,
-    density,
-    gain_distributions,
-    scatter,
-)
+from qrowd.gain_distributions import AgreementAware, GainDistributions, agreement_aware_ndcg, gain_distributions
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.disagreement import Level
 from qrowd.magnitude import normalise
@@ -54,6 +36,9 @@ from qrowd.simulation import (
     simulate_pool,
     simulate_runs,
 )
+from qrowd_papers.agreement.gain_density import GainDensity, density
+from qrowd_papers.agreement.gold import AlphaByGold, MatchedSize, alpha_by_gold, alpha_of_matched_subsets
+from qrowd_papers.agreement.scatter import Scatter, scatter
 
 Progress = Callable[[str, int, int], None]
 
@@ -360,7 +345,7 @@ def collection_agreement(collection: Collection, *, repetitions: int = 300, rng:
     runs, seed = collection.runs, seed_of(rng)
     scores = evaluate(runs, collection.gold, "nDCG")
     by_gold = alpha_by_gold(collection.judgments, collection.levels, level="interval", by="topic")
-    ease = ease_correlation(scores, by_gold, bins=BINS)
+    ease = ease_correlation(scores, by_gold.by_topic(), bins=BINS)
     alphas = dict(zip(by_gold.topics, by_gold.of(by_gold.names[-1]).tolist(), strict=True))
     removal = topic_removal(scores, alphas, n_resamples=repetitions, rng=seed)
     in_bins = topic_removal(scores, alphas, bins=BINS[1], n_resamples=repetitions, rng=seed)
@@ -386,16 +371,13 @@ def magnitude_agreement(panel: Magnitudes, *, repetitions: int = 300, rng: Rng =
         n_resamples=repetitions,
         rng=seed_of(rng),
     )
-    ease = ease_correlation(evaluate(panel.runs, panel.gold, "nDCG"), by_gold, bins=())
+    ease = ease_correlation(evaluate(panel.runs, panel.gold, "nDCG"), by_gold.by_topic(), bins=())
     made = gain_distributions(panel.judgments, gains="log")
     aware = _agreement_aware(panel.runs, made)
     topic = panel.runs.topics[0]
     t = aware.topics.index(topic)
     system = aware.systems[int(np.argsort(aware.mean[t])[aware.mean.shape[1] // 2])]  # the one in the middle
-    listed, ideal = (
-        density(panel.runs, made, topic, system=who, cutoff=CUTOFF, cumulate="mixture", dcg="original", curve="kde")
-        for who in (system, None)
-    )
+    listed, ideal = (density(panel.runs, made, topic, system=who, cutoff=CUTOFF) for who in (system, None))
     checks = {
         name: (_logs(panel.judgments, name, high), _logs(panel.judgments, name, low))
         for name, (high, low) in panel.checks.items()

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alphas
 from qrowd.agreement.correlation import PearsonTest, pearson_test
-from qrowd.agreement.gold import AlphaByGold
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import tau_b
@@ -27,8 +26,8 @@ from qrowd.model.scores import interpolated, known_mean, one_measure, rankable
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-Agreement = Alphas | AlphaByGold | Mapping[str, float]
-"""Agreement of every topic: alpha of all documents, alpha by gold, or {topic: number}."""
+Agreement = Alphas | Mapping[str, float] | Mapping[str, Mapping[str, float]]
+"""Agreement of every topic: alpha, {topic: number}, or {set of documents: {topic: number}}."""
 
 STRATEGIES = ("high", "low", "random")
 
@@ -82,7 +81,6 @@ def ease_correlation(
     *,
     bins: Sequence[int] = (8, 16, 32),
     significance: float = 0.005,
-    complete: bool = True,
     interpolate: bool = False,
 ) -> EaseCorrelation:
     """Pearson's correlation of topic ease with agreement: are topics on which assessors agree easier for systems?
@@ -91,11 +89,11 @@ def ease_correlation(
     ----------
     scores : of one measure; several assessors are averaged topic by topic first. The ease of a topic is the mean score
         of all systems.
-    agreement : by topic: krippendorff_alpha(..., by="topic"), alpha_by_gold(..., by="topic") or {topic: number}.
+    agreement : by topic: krippendorff_alpha(..., by="topic"), {topic: number}, or several sets of documents as
+        {set: {topic: number}}.
     bins : numbers of bins. Topics are sorted by agreement and divided into bins of equal size (differing by at most
         one), whose means are correlated; nan if there are fewer topics than bins.
     significance : p-value below which a correlation is marked as significant.
-    complete : with gold, use only topics that have documents of every gold grade.
     interpolate : fill missing (topic, system) scores first; see `qrowd.model.scores.interpolated`.
 
     Raises
@@ -106,7 +104,7 @@ def ease_correlation(
         Scores and agreement share no topic.
     """
     labels, table = _topic_scores(scores, interpolate)
-    sets = _sets(agreement, complete)
+    sets = _sets(agreement)
     places = [i for i, topic in enumerate(labels) if any(topic in by_topic for by_topic in sets.values())]
     if not places:
         raise NoOverlapError("scores and agreement share no topic; check that both are of the same collection")
@@ -209,7 +207,7 @@ def topic_removal(
         Scores and agreement share no topic.
     """
     labels, table = _topic_scores(scores, interpolate)
-    (by_topic,) = _sets(agreement, complete=False).values()
+    (by_topic,) = _sets(agreement).values()
     value = np.array([by_topic.get(topic, np.nan) for topic in labels])
     defined = np.flatnonzero(~np.isnan(value))
     if not defined.size:
@@ -260,14 +258,11 @@ def _topic_scores(scores: AnyScores, interpolate: bool) -> tuple[tuple[str, ...]
     return topics, interpolated(table) if interpolate else table
 
 
-def _sets(agreement: Agreement, complete: bool) -> dict[str, dict[str, float]]:
+def _sets(agreement: Agreement) -> dict[str, dict[str, float]]:
     """{set of documents: {topic: agreement}}."""
-    if isinstance(agreement, AlphaByGold):
-        rows = np.flatnonzero(agreement.complete) if complete else np.arange(len(agreement.topics))
-        return {
-            name: {agreement.topics[t]: float(agreement.value[t, column]) for t in rows}
-            for column, name in enumerate(agreement.names)
-        }
     if isinstance(agreement, Alphas):
         return {"all": dict(zip(agreement.labels, agreement.value.tolist(), strict=True))}
-    return {"all": {str(topic): float(value) for topic, value in agreement.items()}}
+    several = {name: part for name, part in agreement.items() if isinstance(part, Mapping)}
+    alone = {name: value for name, value in agreement.items() if not isinstance(value, Mapping)}
+    sets = several or {"all": alone}
+    return {name: {str(topic): float(value) for topic, value in part.items()} for name, part in sets.items()}

@@ -17,7 +17,7 @@ from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.agreement.kappa import Weights, credits, unlike_with
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.counts import coincidences, diagonal_test
+from qrowd.kernels.counts import coincidences
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result
@@ -251,37 +251,3 @@ def label_table(
     counts = coincidences(documents.counts, None if per_document else np.ones(documents.size.size))
     n_pairs = int((documents.size * (documents.size - 1)).sum()) // 2
     return LabelTable(tuple(documents.values.tolist()), counts, documents.size.size, n_pairs, per_document)
-
-
-@dataclass(frozen=True)
-class AgreementTest(Result):
-    """Chi-square test that two ways of judging have equal agreement, with one degree of freedom.
-
-    agreement : share of agreeing pairs of each. n_pairs : pairs of judgments of each.
-    both_directions : whether each pair of judgments counts twice, as in the paper's tables (that doubles chi-square).
-    """
-
-    summary = "Chi-square test that two ways of judging have equal agreement, with one degree of freedom"
-
-    chi_square: float
-    p: float
-    agreement: tuple[float, float]
-    n_pairs: tuple[float, float]
-    both_directions: bool
-
-    _COLUMNS = ("chi_square", "p", "agreement", "n_pairs", "both_directions")
-
-
-def equal_agreement_test(first: LabelTable, second: LabelTable, *, both_directions: bool = False) -> AgreementTest:
-    """Test whether two tables have the same share of agreeing pairs (Carterette et al. 2008, section 3.2).
-
-    chi-square = sum (observed - expected)^2 / expected over the four counts, without continuity correction. Pairs of
-    the same document are not independent, so p is too small if documents have many judgments.
-
-    Parameters
-    ----------
-    both_directions : count each pair of judgments twice, as the paper's tables do.
-    """
-    chi_square, p, n = diagonal_test(first.counts, second.counts, 1.0 if both_directions else 0.5)
-    shares = (first.agreement, second.agreement)
-    return AgreementTest(chi_square, p, shares, (float(n[0]), float(n[1])), both_directions)

@@ -1,4 +1,4 @@
-"""Distributions of gain cumulated down ranked lists: DCG as an interval, as a distribution, as samples.
+"""Distributions of gain cumulated down ranked lists: DCG as an interval, and as a distribution.
 
     DCG@k = sum_{r <= k} w_r G_r,   C@k = sum_{r <= k} w_r
 
@@ -18,17 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.gain_distributions.distributions import GainDistributions, draw_gains, gain_distributions
+from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
 from qrowd.kernels.gains import weighted_ranks
 from qrowd.model.alignment import Alignment, align
-from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions, Missing
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.model.scores import interpolated, known_mean
+from qrowd.model.scores import interpolated
 
 Cumulate = Literal["sum", "mixture", "assessors"]
 Discount = Literal["log2", "original", "zipf"]
@@ -92,40 +91,6 @@ class UncertainDCG(Cells):
     constant: float
 
 
-@dataclass(frozen=True, eq=False)
-class SampledDCG(Cells):
-    """DCG of each list in samples of all gains; systems share the sampled gain of a document they both retrieve.
-
-    values : (resamples, topics, systems).
-    cutoff, dcg : the last rank and the discount. seed : as `rng` it gives the same samples again.
-    """
-
-    values: Floats
-    cutoff: int
-    dcg: Discount
-    seed: Seed
-
-    @property
-    def mean(self) -> Floats:
-        """(topics, systems) over samples."""
-        return np.asarray(self.values.mean(axis=0))
-
-    @property
-    def sd(self) -> Floats:
-        """(topics, systems) over samples, with n - 1."""
-        return np.asarray(self.values.std(axis=0, ddof=1))
-
-    def by_system(self) -> Floats:
-        """(resamples, systems) mean over topics."""
-        return known_mean(self.values, axis=1)
-
-    def first(self) -> Floats:
-        """(systems,) share of samples in which the system has the highest mean; ties are divided equally."""
-        means = self.by_system()
-        best = means == np.fmax.reduce(means, axis=1)[:, None]
-        return np.asarray((best / np.maximum(best.sum(axis=1, keepdims=True), 1)).mean(axis=0))
-
-
 def interval_dcg(
     runs: Runs,
     judgments: Judgments | GainDistributions,
@@ -185,41 +150,6 @@ def uncertain_dcg(
         mean = mean / weights.sum()
     mean, sd = (with_missing(table, alignment, conventions.missing) for table in (mean, sd))
     return UncertainDCG(gains.pool.topics, runs.systems, mean, sd, cumulate, cutoff, dcg, float(weights.sum()))
-
-
-def sampled_dcg(
-    runs: Runs,
-    judgments: Judgments | GainDistributions,
-    *,
-    cutoff: int = 10,
-    dcg: Discount = "log2",
-    conventions: Conventions = Conventions(),
-    n_resamples: int = 1000,
-    rng: Rng = None,
-) -> SampledDCG:
-    """DCG of each list when the gain of every document is sampled from its distribution.
-
-    Documents are independent, as in cumulate="sum". Systems that retrieve the same documents share sampled gains, so
-    that samples show how their DCGs depend on each other.
-
-    n_resamples : number of samples. rng : for them; the result's `seed` gives the same samples again.
-    Other arguments and errors as in `uncertain_dcg`.
-    """
-    if n_resamples < 2:
-        raise ArgumentError(f"n_resamples={n_resamples!r}: at least 2 are needed")
-    seed = seed_of(rng)
-    chance = Chance.of(seed)
-    gains, alignment, weights = aligned(runs, judgments, cutoff, dcg, conventions)
-    values = np.empty((n_resamples, len(alignment.topics), len(runs.systems)))
-    for t, topic in enumerate(alignment.topics):
-        samples = draw_gains(gains, n_resamples, chance.stream("gains", t), gains.pool.rows(t))
-        values[:, t] = weighted_ranks(topic.rows, weights, samples).T
-    values[:, ~gains.judged_topics] = np.nan
-    if conventions.missing != "zero" and alignment.missing.any():
-        values[:, alignment.missing] = np.nan
-        if conventions.missing == "interpolate":
-            values = interpolated(values.transpose(1, 2, 0)).transpose(2, 0, 1)
-    return SampledDCG(gains.pool.topics, runs.systems, values, cutoff, dcg, seed)
 
 
 # ------------------------------------------------------------------ shared by this package

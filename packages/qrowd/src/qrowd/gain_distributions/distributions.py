@@ -101,32 +101,6 @@ class GainDistributions(Result):
         }
 
 
-def draw_gains(gains: GainDistributions, n: int, random: np.random.Generator, pairs: slice = slice(None)) -> Floats:
-    """(pairs, n) gains samples from the distributions, independently for each document.
-
-    From an interval uniformly; from a sample one assessor's gain, or, where single="pooled" widened it, a normal
-    one.
-    """
-    number = np.arange(gains.n.size)[pairs]
-    if gains.shape == "interval":
-        width = (gains.upper - gains.lower)[number]
-        return np.asarray(gains.lower[number, None] + width[:, None] * random.random((number.size, n)))
-    first, last = gains.starts[number], gains.starts[number + 1]
-    rows = np.arange(first[0], last[-1]) if number.size else np.empty(0, np.int64)
-    share = gains.share[rows]
-    before = np.append(0.0, np.cumsum(share))[first - first[:1]] if number.size else np.empty(0)
-    owner = np.repeat(np.arange(number.size), last - first)
-    key = owner + np.cumsum(share) - before[owner]
-    key[last - 1 - first[:1]] = np.arange(1, number.size + 1)
-    uniform = np.arange(number.size)[:, None] + random.random((number.size, n))
-    samples = gains.gain[rows][np.searchsorted(key, uniform, side="right").clip(max=max(rows.size - 1, 0))]
-    wide = np.flatnonzero(gains.widened()[number])
-    if wide.size:
-        at = number[wide]
-        samples[wide] = gains.mean[at, None] + gains.sd[at, None] * random.standard_normal((wide.size, n))
-    return np.asarray(samples)
-
-
 def gain_distributions(
     judgments: Judgments,
     *,

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from oracles import gain_distributions as oracle
 from oracles.measures import rank
-from qrowd.gain_distributions import density, gain_distributions, uncertain_dcg
+from qrowd.errors import ArgumentError
+from qrowd.gain_distributions import gain_distributions, uncertain_dcg
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
+from qrowd_papers.agreement.gain_density import density
 from strategies import worlds
 
 GRADED = worlds(scales=("0-3",), n_documents=5).filter(
@@ -25,8 +27,7 @@ RUNS = Runs.from_dict({"s": {"q": {"c": 3, "new": 2, "a": 1}}, "idle": {"other":
 
 def shown(found, curve):
     """(ranks, bins) probabilities of a curve."""
-    edges = found.edges if curve == "gain" else found.cumulated_edges
-    return getattr(found, curve) * np.diff(edges)
+    return getattr(found, curve) * np.diff(found.edges)
 
 
 def moments_of(edges, masses):
@@ -47,7 +48,7 @@ def atoms(world, system, k):
 @given(GRADED, st.integers(1, 5), st.sampled_from(("log2", "original")))
 def test_a_mixtures_bins_hold_what_assessors_said_by_the_weight_of_its_rank(world, k, dcg):
     system = world.systems[0]
-    found = density(world.runs, world.judgments, "t1", system=system, cutoff=k, cumulate="mixture", dcg=dcg, bins=7)
+    found = density(world.runs, world.judgments, "t1", system=system, cutoff=k, dcg=dcg, curve="as-is", bins=7)
     documents = atoms(world, system, k)
     for r in range(1, k + 1):
         expected = oracle.histogram(oracle.the_mixture(documents, r, dcg), list(found.edges))
@@ -57,50 +58,24 @@ def test_a_mixtures_bins_hold_what_assessors_said_by_the_weight_of_its_rank(worl
     assert shown(found, "discounted").sum(axis=0) == pytest.approx(shown(found, "cumulated")[-1], abs=1e-12)
 
 
-@given(GRADED, st.integers(1, 5), st.sampled_from(("log2", "original")))
-def test_a_sums_distribution_is_that_of_all_combinations(world, k, dcg):
-    system = world.systems[0]
-    found = density(world.runs, world.judgments, "t1", system=system, cutoff=k, dcg=dcg, bins=50)
-    exact = oracle.the_sum(atoms(world, system, k), k, dcg)
-    edges, masses = found.cumulated_edges, shown(found, "cumulated")[-1]
-    # Every gain may move by a step of the convolution, a 32nd of a bin, at each rank.
-    slack = (k + 1) * (edges[1] - edges[0]) / 32
-    for i, edge in enumerate(edges[1:], start=1):
-        below = masses[:i].sum()
-        assert below >= sum(p for gain, p in exact if gain < edge - slack) - 1e-9
-        assert below <= sum(p for gain, p in exact if gain <= edge + slack) + 1e-9
-    assert found.mean[-1] == pytest.approx(oracle.mean(exact))
-    assert found.sd[-1] == pytest.approx(sqrt(oracle.variance(exact)), abs=1e-9)
-
-
-@pytest.mark.parametrize("cumulate", ["sum", "mixture"])
-def test_mean_and_spread_at_the_last_rank_are_those_of_uncertain_dcg(cumulate):
-    expected = uncertain_dcg(RUNS, JUDGMENTS, cutoff=6, cumulate=cumulate)
-    found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=6, cumulate=cumulate)
-    assert (found.mean[-1], found.sd[-1]) == pytest.approx((expected.mean[0, 0], expected.sd[0, 0]))
+def test_mean_and_spread_at_each_rank_are_those_of_uncertain_dcg():
+    found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=6, dcg="log2")
     for r in range(1, 7):
-        here = uncertain_dcg(RUNS, JUDGMENTS, cutoff=r, cumulate=cumulate)
+        here = uncertain_dcg(RUNS, JUDGMENTS, cutoff=r, cumulate="mixture")
         assert (found.mean[r - 1], found.sd[r - 1]) == pytest.approx((here.mean[0, 0], here.sd[0, 0]))
 
 
-@pytest.mark.parametrize("options", [
-    {}, {"method": "normal"}, {"method": "sampled", "rng": 1}, {"curve": "kde"}, {"curve": "normal"},
-    {"cumulate": "mixture"}, {"cumulate": "mixture", "curve": "kde"}, {"cumulate": "mixture", "curve": "normal"},
-])  # fmt: skip
+@pytest.mark.parametrize("curve", ["as-is", "kde"])
 @pytest.mark.parametrize("shape", ["sample", "interval"])
-def test_curves_have_an_area_of_1_and_the_mean_and_spread_they_stand_for(options, shape):
-    if shape == "interval" and options.get("curve") == "kde":
+def test_curves_have_an_area_of_1_and_the_mean_and_spread_they_stand_for(curve, shape):
+    if (curve, shape) == ("kde", "interval"):
         return
-    made = gain_distributions(JUDGMENTS, shape=shape)
-    found = density(RUNS, made, "q", system="s", cutoff=5, bins=400, **options)
-    for curve in ("gain", "cumulated"):
-        assert shown(found, curve).sum(axis=1) == pytest.approx(np.ones(5), abs=1e-5)
-    mean, sd = moments_of(found.cumulated_edges, shown(found, "cumulated")[-1])
+    found = density(RUNS, gain_distributions(JUDGMENTS, shape=shape), "q", system="s", cutoff=5, bins=400, curve=curve)
+    for name in ("gain", "cumulated"):
+        assert shown(found, name).sum(axis=1) == pytest.approx(np.ones(5), abs=1e-5)
+    mean, sd = moments_of(found.edges, shown(found, "cumulated")[-1])
     assert mean == pytest.approx(found.mean[-1], abs=0.03)
-    if options.get("curve") != "kde":
-        assert sd == pytest.approx(found.sd[-1], abs=0.02)
-    else:
-        assert sd > found.sd[-1]
+    assert sd > found.sd[-1] if curve == "kde" else sd == pytest.approx(found.sd[-1], abs=0.02)
 
 
 def test_a_kernel_is_as_wide_as_scotts_rule_says():
@@ -113,15 +88,14 @@ def test_a_kernel_is_as_wide_as_scotts_rule_says():
 
 def test_an_even_interval_is_flat():
     made = gain_distributions(JUDGMENTS, shape="interval")
-    found = density(Runs.from_dict({"s": {"q": {"a": 1}}}), made, "q", system="s", cutoff=1, bins=8)
+    found = density(Runs.from_dict({"s": {"q": {"a": 1}}}), made, "q", system="s", cutoff=1, curve="as-is", bins=8)
     assert found.documents == ("a",)
     assert found.gain[0] == pytest.approx(np.full(8, 0.5))
-    assert found.cumulated[0] == pytest.approx(np.full(8, 0.5), abs=0.02)
 
 
 def test_a_pooled_document_is_normal():
     made = gain_distributions(Judgments.from_rows([*ROWS, ("q", "d", "x", 3)]), single="pooled")
-    found = density(Runs.from_dict({"s": {"q": {"d": 1}}}), made, "q", system="s", cutoff=1, bins=500)
+    found = density(Runs.from_dict({"s": {"q": {"d": 1}}}), made, "q", system="s", cutoff=1, curve="as-is", bins=500)
     mean, sd = moments_of(found.edges, shown(found, "gain")[0])
     assert (mean, sd) == pytest.approx((3, found.sd[0]), rel=1e-3)
 
@@ -140,22 +114,28 @@ def test_documents_and_ranks_are_those_of_the_list_or_of_the_ideal_ranking():
     assert (idle.mean == 0).all()
 
 
-def test_draws_state_their_seed_and_a_sum_without_spread_stands_in_one_bin():
-    found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=3, method="sampled", rng=4, n_resamples=500)
-    assert found.seed == 4
-    assert (
-        density(RUNS, JUDGMENTS, "q", system="s", cutoff=3, method="sampled", rng=4, n_resamples=500).cumulated
-        == found.cumulated
-    ).all()
-    assert density(RUNS, JUDGMENTS, "q", system="s", cutoff=3).seed is None
-    sure = density(Runs.from_dict({"s": {"q": {"b": 1}}}), JUDGMENTS, "q", system="s", cutoff=1, bins=3)
-    assert shown(sure, "cumulated")[0].tolist() == pytest.approx([0, 1, 0])
-
-
 def test_a_frame_has_one_row_per_curve_rank_and_bin():
     found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=3, bins=4)
     frame = found.to_frame()
     assert len(frame) == 3 * 3 * 4
     part = frame[(frame["curve"] == "cumulated") & (frame["rank"] == 3)]
     assert part["density"].to_numpy() == pytest.approx(found.cumulated[-1])
-    assert part["high"].to_numpy() == pytest.approx(found.cumulated_edges[1:])
+    assert part["high"].to_numpy() == pytest.approx(found.edges[1:])
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"topic": "q7"}, "topic='q7': nobody judged it"),
+    ({"system": "t"}, "system='t': no such run"),
+    ({"runs": None}, "system='s': runs are needed"),
+    ({"bins": 0}, "bins=0: at least 1"),
+    ({"curve": "spline"}, "curve='spline': choose one of as-is, kde"),
+])  # fmt: skip
+def test_a_curve_that_cannot_be_drawn_is_named(options, message):
+    arguments = {"runs": RUNS, "topic": "q", "system": "s", **options}
+    with pytest.raises(ArgumentError, match=message):
+        density(judgments=JUDGMENTS, **arguments)
+
+
+def test_an_interval_has_no_kernel():
+    with pytest.raises(ArgumentError, match="curve='kde': an interval has no sample to smooth"):
+        density(RUNS, gain_distributions(JUDGMENTS, shape="interval"), "q", system="s")

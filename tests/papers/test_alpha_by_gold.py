@@ -8,10 +8,11 @@ import pytest
 from oracles import agreement as oracle
 from panels import ASSESSORS, judgments_of
 from qrowd.agreement.alpha import krippendorff_alpha
-from qrowd.agreement.gold import alpha_by_gold, alpha_of_matched_subsets
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool
+from qrowd_papers.agreement.gold import alpha_by_gold, alpha_of_matched_subsets
+from qrowd_papers.agreement.study import read_crowd
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,13 @@ def judged(truth):
     return simulate_judgments(truth, {name: Lenient(noise=0.6) for name in ASSESSORS}, coverage=0.8, rng=1)
 
 
+@pytest.fixture(scope="module")
+def rf(rf10):
+    """Labels and gold grades, a broken link being not relevant."""
+    found = read_crowd(rf10)
+    return found.labels.recode({-2: 0}), found.gold
+
+
 # ---- the numbers of the agreement paper's first collection
 
 
@@ -32,9 +40,9 @@ def judged(truth):
     [(2, 15_561, 89, -0.109, 0.394), (5, 13_990, 87, -0.108, 0.334)],
 )
 def test_rf10_has_the_judgments_topics_and_range_of_alpha_recomputed_from_the_data(
-    crowd, nist, least, n_judgments, n_topics, lowest, highest
+    rf, least, n_judgments, n_topics, lowest, highest
 ):
-    found = alpha_by_gold(crowd, nist, level="interval", by="topic", slots=5, min_judgments=least)
+    found = alpha_by_gold(*rf, level="interval", by="topic", slots=5, min_judgments=least)
     assert found.grades == (0, 1, 2)
     assert found.names == ("0", "1", "2", "01", "02", "12", "012")
     whole = [row[-1] for row in found.alphas]
@@ -45,11 +53,9 @@ def test_rf10_has_the_judgments_topics_and_range_of_alpha_recomputed_from_the_da
     assert (round(alphas.min(), 3), round(alphas.max(), 3)) == (lowest, highest)
 
 
-def test_topics_whose_agreement_is_high_on_some_documents_need_not_have_it_on_others(crowd, nist):
+def test_topics_whose_agreement_is_high_on_some_documents_need_not_have_it_on_others(rf):
     # Maddalena et al. (2017), Table 2: alpha^i and alpha^j do not correlate, alpha^ij and alpha^A do.
-    table = (
-        alpha_by_gold(crowd, nist, level="interval", by="topic", slots=5).correlations().set_index(["first", "second"])
-    )
+    table = alpha_by_gold(*rf, level="interval", by="topic", slots=5).correlations().set_index(["first", "second"])
     for first, second in combinations("012", 2):
         assert not table.loc[(first, second), "significant"]
         assert abs(table.loc[(first, second), "pearson"]) < 0.25

@@ -23,9 +23,8 @@ from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.gold import AgainstGold, Gold, against
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
-from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
 
 MOST_LEVELS = 6
@@ -71,7 +70,12 @@ class AlphaByGold(Result):
             **alpha_columns(flat),
         }
 
-    def correlations(self, *, complete: bool = True, significance: float = 0.005, backend: str = "pandas") -> Any:
+    def by_topic(self, *, complete: bool = True) -> dict[str, dict[str, float]]:
+        """{combination: {topic: alpha}}, of topics that have documents of every gold grade, or of all."""
+        rows = np.flatnonzero(self.complete) if complete else np.arange(len(self.topics))
+        return {name: {self.topics[t]: float(self.value[t, c]) for t in rows} for c, name in enumerate(self.names)}
+
+    def correlations(self, *, complete: bool = True, significance: float = 0.005) -> Any:
         """Pearson's correlation over topics between the alphas of each pair of combinations: the paper's Table 2.
 
         complete : use only topics with documents of every gold grade.
@@ -89,7 +93,7 @@ class AlphaByGold(Result):
                 "p": np.array([one.p for one in results]),
                 "significant": np.array([one.p < significance for one in results]),
             },
-            backend,
+            "pandas",
         )
 
 
@@ -101,13 +105,10 @@ def alpha_by_gold(
     by: str | None = None,
     n_resamples: int = 0,
     resample: Resample = "topics",
-    confidence: float = 0.95,
     rng: Rng = None,
-    repeats: Repeats = "first",
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
-    combine_scales: CombineScales = "auto",
 ) -> AlphaByGold:
     """Krippendorff's alpha of the documents of each gold grade, and of each combination of gold grades.
 
@@ -126,11 +127,9 @@ def alpha_by_gold(
         with_gold.judgments,
         level=level,
         by=by,
-        repeats=repeats,
         slots=slots,
         min_judgments=min_judgments,
         logs=logs,
-        combine_scales=combine_scales,
     )
     grade, grades = _gold_of(with_gold, data)
     if len(grades) > MOST_LEVELS:
@@ -141,9 +140,7 @@ def alpha_by_gold(
     seed = seed_of(rng) if n_resamples else None
     alphas = tuple(
         tuple(
-            alpha_of(
-                _of_grades(documents, grade, some), data, n_resamples, resample, confidence, seed, f"{topic} {some}"
-            )
+            alpha_of(_of_grades(documents, grade, some), data, n_resamples, resample, 0.95, seed, f"{topic} {some}")
             for some in sets
         )
         for topic, documents in zip(data.labels, data.groups, strict=True)
@@ -190,11 +187,9 @@ def alpha_of_matched_subsets(
     matched_grades: float | Sequence[float] | None = None,
     n_resamples: int = 300,
     rng: Rng = None,
-    repeats: Repeats = "first",
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
-    combine_scales: CombineScales = "auto",
 ) -> MatchedSize:
     """Alpha of random subsets of matched size, topic by topic: does alpha depend on the number of documents (sec. 4.3)?
 
@@ -214,11 +209,9 @@ def alpha_of_matched_subsets(
         with_gold.judgments,
         level=level,
         by="topic",
-        repeats=repeats,
         slots=slots,
         min_judgments=min_judgments,
         logs=logs,
-        combine_scales=combine_scales,
     )
     grade, grades = _gold_of(with_gold, data)
     matched = grades[1:] if matched_grades is None else tuple(np.atleast_1d(np.array(matched_grades, float)).tolist())
