@@ -27,7 +27,7 @@ from side_by_side import finish, promise, seconds
 from soak.store import judged, memory
 from sqlalchemy import update
 
-from qrowd_server.campaigns.exports import export_rows
+from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.store import schema
 from qrowd_server.store.engine import open_store
 from webserver import ServerProcess

@@ -36,7 +36,7 @@ from side_by_side import finish, median_ratio, promise
 from soak import checks, made
 from soak.client import Assessor, Log, at_random
 
-from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.store.engine import open_store
 from servers import postgres_server
 from webserver import ServerProcess
@@ -282,7 +282,7 @@ def pages(seconds: float) -> None:
 def bomb(seconds: float) -> None:
     """A zip of 40 MB of zeros is refused before it is unpacked."""
     from qrowd.errors import QrowdError
-    from qrowd_server.campaigns.folder import plan_from_zip
+    from qrowd_server.campaigns.plan.folder import plan_from_zip
 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.pages import Page
-from qrowd_server.campaigns.plan import Plan
-from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.campaigns.plan.plan import Plan
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import (
     Action,
     Consent,

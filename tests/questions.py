@@ -10,8 +10,8 @@ from random import Random
 
 import numpy as np
 
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.pages import Page
+from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import Action, Consent, GoOn, Judge
 from qrowd_server.protocols.views import ConsentView, DocumentView, EndView, LostView, NoneLeftView
 

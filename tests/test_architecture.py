@@ -29,6 +29,7 @@ LAYERS = {
     0: "errors",  # kernels raise them too
 }
 LAYER_OF = {package: layer for layer, packages in LAYERS.items() for package in packages.split(" | ")}
+CAMPAIGN_FOLDERS = ("plan", "running", "people", "results")  # of qrowd_server.campaigns: each imports those before it
 KERNELS_MAY_IMPORT = {"numpy", "scipy", *sys.stdlib_module_names}
 
 
@@ -143,6 +144,19 @@ def sideways(tree: Tree) -> list[str]:
     ]
 
 
+def campaign_folder(module: str) -> int | None:
+    """The place of a module's folder in `CAMPAIGN_FOLDERS`; None outside of them."""
+    match module.split("."):
+        case ["qrowd_server", "campaigns", folder, *_] if folder in CAMPAIGN_FOLDERS:
+            return CAMPAIGN_FOLDERS.index(folder)
+    return None
+
+
+def upward_in_campaigns(tree: Tree) -> list[str]:
+    places = [(one, campaign_folder(one.source), campaign_folder(one.target)) for one in tree.imports]
+    return [str(one) for one, low, high in places if low is not None and high is not None and low < high]
+
+
 def in_a_cycle(tree: Tree) -> list[str]:
     """The imports of one cycle, if there is any."""
     inside = {(one.source, one.target): one for one in tree.imports if one.target in tree.files}
@@ -211,6 +225,12 @@ def test_no_import_points_up(tree: Tree) -> None:
 
 def test_no_import_points_sideways_between_packages_of_one_layer(tree: Tree) -> None:
     obeyed(sideways, tree)
+
+
+def test_folders_of_campaigns_import_those_before_them(tree: Tree) -> None:
+    obeyed(upward_in_campaigns, tree)
+    planted = Import("qrowd_server.campaigns.plan.form", "qrowd_server.campaigns.running.state", "form.py:1", True)
+    assert upward_in_campaigns(Tree({}, [planted]))
 
 
 def test_no_modules_import_each_other_in_a_cycle(tree: Tree) -> None:

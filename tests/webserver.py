@@ -37,10 +37,10 @@ from urllib.request import urlopen
 import uvicorn
 from sqlalchemy import select
 
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.protocols.events import GoOn
 from qrowd_server.store import schema
 from qrowd_server.store.base import Store

@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from qrowd.cli.examples import EXAMPLES, examples_of
 from qrowd.cli.main import app
-from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.store.engine import open_store
 
 LINES = [(command, line) for command, lines in EXAMPLES.items() for line in lines]

@@ -11,7 +11,7 @@ import pytest
 import qrowd as library
 from qrowd.magnitude import assessors_needed, check_documents, gain_profile, level_tests, normalise
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
-from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.protocols.events import GoOn, Judge
 from qrowd_server.protocols.views import DocumentView
 from qrowd_server.store.engine import open_store

@@ -9,7 +9,7 @@ import pytest
 
 from qrowd.files import read_judgments
 from qrowd.sequential import read_design
-from qrowd_server.campaigns.folder import read_folder
+from qrowd_server.campaigns.plan.folder import read_folder
 
 QUESTION = ["next", "--runs", "panel/runs", "--question", "rerank-llm > tf-idf"]
 MODEL = ["--model", "panel/judges/llm-a.qrels"]

@@ -13,7 +13,7 @@ from qrowd.errors import ArgumentError
 from qrowd.influence import write_adjudication
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.simulation import simulate_demo
-from qrowd_server.campaigns.folder import read_folder
+from qrowd_server.campaigns.plan.folder import read_folder
 
 RUNS, DEMO, _ = simulate_demo()
 PANEL = DEMO.select(assessors=["ann", "bob", "sven"])

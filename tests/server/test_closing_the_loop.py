@@ -20,9 +20,9 @@ from qrowd.simulation import (
     simulate_pool,
     simulate_runs,
 )  # fmt: skip
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.protocols.settings import JourneySettings, Settings, settings_of
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitations import invite

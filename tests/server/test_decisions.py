@@ -5,7 +5,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from qrowd_server.campaigns.plan import Plan
+from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.protocols.settings import SETTINGS, JourneySettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "decisions.md"

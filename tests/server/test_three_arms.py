@@ -19,8 +19,8 @@ from qrowd.agreement.pairwise import label_table
 from qrowd.cli.main import app
 from qrowd.preferences import preference_table
 from qrowd_papers.arms.compared_arms import compare_arms
-from qrowd_server.campaigns.collected import collected_by_arm, judgments, preferences
-from qrowd_server.campaigns.units import campaign_units
+from qrowd_server.campaigns.results.units import campaign_units
+from qrowd_server.campaigns.running.collected import collected_by_arm, judgments, preferences
 from qrowd_server.protocols.events import Judge, LookUp
 from qrowd_server.protocols.views import DocumentView, PairView
 from qrowd_server.store import export

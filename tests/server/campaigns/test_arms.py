@@ -14,15 +14,15 @@ from judging import Clock, created, seeded, three_arms, work
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd_server.campaigns import collected
-from qrowd_server.campaigns.creation import plan_of
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.folder import read_folder
-from qrowd_server.campaigns.lookup import NotFoundError, find
-from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
-from qrowd_server.campaigns.progress import progress
-from qrowd_server.campaigns.quality import quality
-from qrowd_server.campaigns.state import read_settings
+from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.results.progress import progress
+from qrowd_server.campaigns.results.quality import quality
+from qrowd_server.campaigns.running import collected
+from qrowd_server.campaigns.running.creation import plan_of
+from qrowd_server.campaigns.running.lookup import NotFoundError, find
+from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.schema import SchemaError
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from judging import Clock, created, next_action, seeded, tables, three_arms, work
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.creation import plan_of
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.running.creation import plan_of
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.views import EndView, NoneLeftView
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store

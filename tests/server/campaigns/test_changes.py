@@ -14,14 +14,14 @@ from sqlalchemy import select
 
 from judging import NOW, Clock, created, seeded, small_plan, tables, three_arms, until, work
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.changes import change_campaign, planned_changes
-from qrowd_server.campaigns.documents import DocumentPlan
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.folder import read_folder
-from qrowd_server.campaigns.plan import TopicPlan
-from qrowd_server.campaigns.rebuild import rebuild
-from qrowd_server.campaigns.template import write_template
+from qrowd_server.campaigns.plan.documents import DocumentPlan
+from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.plan.plan import TopicPlan
+from qrowd_server.campaigns.plan.template import write_template
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.running.changes import change_campaign, planned_changes
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Judge
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings
 from qrowd_server.protocols.views import DocumentView
@@ -245,7 +245,7 @@ def test_a_change_that_fails_midway_leaves_nothing(store, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("qrowd_server.campaigns.changes.materials.change_campaign", stop)
+    monkeypatch.setattr("qrowd_server.campaigns.running.changes.materials.change_campaign", stop)
     with pytest.raises(KeyboardInterrupt):
         change(store, with_topic(plan, "t9", "x1"))
     assert (kept(store), store.read(tables)) == before
@@ -253,8 +253,8 @@ def test_a_change_that_fails_midway_leaves_nothing(store, monkeypatch):
 
 KILLED = """
 import os, signal, sys
-from qrowd_server.campaigns import changes
-from qrowd_server.campaigns.folder import read_folder
+from qrowd_server.campaigns.running import changes
+from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.store.engine import open_store
 changes.materials.change_campaign = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 plan = read_folder(sys.argv[2])

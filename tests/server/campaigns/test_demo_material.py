@@ -6,7 +6,7 @@ import pytest
 
 from qrowd.texts import read_documents, read_fields
 from qrowd_server.campaigns.demo import FOLDER, NAMES, demo_plans
-from qrowd_server.campaigns.folder import read_folder
+from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.protocols.settings import GradesSettings, PreferenceSettings
 
 

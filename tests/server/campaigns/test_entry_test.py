@@ -16,14 +16,14 @@ import pytest
 from sqlalchemy import select
 
 from judging import Clock, created, judged_by_a_model, seeded, tables
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.effort import effort_of
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.plan import Plan
-from qrowd_server.campaigns.plan_notes import plan_notes
-from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.plan.effort import effort_of
+from qrowd_server.campaigns.plan.plan import Plan
+from qrowd_server.campaigns.plan.plan_notes import plan_notes
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Action, GoOn, Judge, Prefer
 from qrowd_server.protocols.views import DocumentView, ExcludedView, PairView, View
 from qrowd_server.store.base import Store

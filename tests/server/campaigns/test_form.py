@@ -3,7 +3,7 @@
 import pytest
 
 from qrowd.errors import ArgumentError, FileError
-from qrowd_server.campaigns.form import SentFile, plan_from_form
+from qrowd_server.campaigns.plan.form import SentFile, plan_from_form
 
 DOCUMENTS = SentFile("documents", "texts.csv", b"docid,title,text\nd1,One,One.\nd2,Two,Two.\nd3,Three,Three.\n")
 VALUES = {"title": "Which pages help?", "topics": "ducks\n\n geese \n", "protocol": "grades", "redundancy": "2"}

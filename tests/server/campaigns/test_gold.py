@@ -13,19 +13,19 @@ from sqlalchemy import select
 
 from judging import Clock, created, judged_by_a_model, seeded, tables, work
 from qrowd.errors import ArgumentError, FileError, RowError
-from qrowd_server.campaigns import collected
-from qrowd_server.campaigns.accuracy import accuracy_of
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.folder import read_folder
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.plan import Plan
-from qrowd_server.campaigns.plan_notes import plan_notes
-from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
-from qrowd_server.campaigns.progress import progress
-from qrowd_server.campaigns.quality import quality
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.plan.plan import Plan
+from qrowd_server.campaigns.plan.plan_notes import plan_notes
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.results.accuracy import accuracy_of
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.results.progress import progress
+from qrowd_server.campaigns.results.quality import quality
+from qrowd_server.campaigns.running import collected
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Consent, GoOn, Judge, Prefer, Rate
 from qrowd_server.protocols.settings import GoldSettings
 from qrowd_server.protocols.views import (

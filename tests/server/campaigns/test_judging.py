@@ -9,11 +9,11 @@ from sqlalchemy import func, select
 
 from judging import Clock, count, created, seeded, small_plan, tables, until, work
 from qrowd.errors import ArgumentError, RowError
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.collected import collected, judgments
-from qrowd_server.campaigns.lookup import NotFoundError
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.collected import collected, judgments
+from qrowd_server.campaigns.running.lookup import NotFoundError
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Consent, GoOn, Judge, MarkBad, Prefer, Refusal
 from qrowd_server.protocols.views import (
     DocumentView,

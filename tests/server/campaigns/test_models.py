@@ -20,18 +20,18 @@ from qrowd.judge.asked import outcomes_in
 from qrowd.judge.exchange import Reply
 from qrowd.judge.prices import Price
 from qrowd.model.runs import Runs
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.collected import collected, judgments
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.lookup import find
-from qrowd_server.campaigns.model_questions import campaign_prompt
-from qrowd_server.campaigns.models import ask_in_campaign
-from qrowd_server.campaigns.progress import progress
-from qrowd_server.campaigns.quality import quality
-from qrowd_server.campaigns.rebuild import rebuild
-from qrowd_server.campaigns.state import read_settings
-from qrowd_server.campaigns.units import campaign_units
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.results.progress import progress
+from qrowd_server.campaigns.results.quality import quality
+from qrowd_server.campaigns.results.units import campaign_units
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.collected import collected, judgments
+from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.model_questions import campaign_prompt
+from qrowd_server.campaigns.running.models import ask_in_campaign
+from qrowd_server.campaigns.running.rebuild import rebuild
+from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.views import EndView
 from qrowd_server.store import events
 from qrowd_server.store.engine import open_store

@@ -10,8 +10,8 @@ import pytest
 
 import qrowd
 from judging import Clock
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.base import GroupWriter, Store
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitations import invite

@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns import pdf as pdfs
-from qrowd_server.campaigns import pdf_process
-from qrowd_server.campaigns.pdf import read_pdf, read_pdfs
-from qrowd_server.campaigns.pdf_process import MAX_PAGES, WIDTH, Unfit, render
-from qrowd_server.campaigns.web_pages import image_from_text
+from qrowd_server.campaigns.plan import pdf as pdfs
+from qrowd_server.campaigns.plan import pdf_process
+from qrowd_server.campaigns.plan.pdf import read_pdf, read_pdfs
+from qrowd_server.campaigns.plan.pdf_process import MAX_PAGES, WIDTH, Unfit, render
+from qrowd_server.campaigns.plan.web_pages import image_from_text
 from server.pictures import pdf
 
 

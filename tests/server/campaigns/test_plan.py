@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.panel import PanelTable
-from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.protocols.schema import SchemaError
 from qrowd_server.protocols.settings import JourneySettings, MagnitudeSettings
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from qrowd.errors import FileError
-from qrowd_server.campaigns.folder import read_folder
-from qrowd_server.campaigns.plan_notes import plan_notes
-from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.plan.plan_notes import plan_notes
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.protocols.instructions import PRACTICE
 
 HEAD = '[campaign]\nname = "pilot"\nseed = 3\npreset = "maddalena2017"\n'

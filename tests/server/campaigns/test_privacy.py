@@ -13,15 +13,15 @@ import pytest
 
 from judging import NOW, Clock, created, next_action, seeded, small_plan, tables, work
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.collected import judgments
-from qrowd_server.campaigns.exports import ARCHIVE, FORMATS, REVISIONS, TABLES, export_rows
-from qrowd_server.campaigns.person_data import person_data, person_json
-from qrowd_server.campaigns.privacy import DELETED, delete_person, deletion_digest, find_person
-from qrowd_server.campaigns.quality import quality
-from qrowd_server.campaigns.rebuild import rebuild
-from qrowd_server.campaigns.retention import apply_retention, due
+from qrowd_server.campaigns.people.person_data import person_data, person_json
+from qrowd_server.campaigns.people.privacy import DELETED, delete_person, deletion_digest, find_person
+from qrowd_server.campaigns.people.retention import apply_retention, due
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.exports import ARCHIVE, EXPORTS, export_rows
+from qrowd_server.campaigns.results.quality import quality
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.collected import judgments
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Judge, Rate
 from qrowd_server.protocols.views import DocumentView, RatingView
 from qrowd_server.store import events, sessions, state
@@ -82,12 +82,12 @@ def everything_exported(store: Store) -> bytes:
     def files(connection: Any) -> Iterator[bytes]:
         for names in (False, True):
             yield from export_rows(connection, "pilot", ARCHIVE, "jsonl", names=names)
-            for what in TABLES:
-                for format in (one for one in FORMATS.values() if what in one.of and one.name != "parquet"):
+            for what, kind in EXPORTS.items():
+                for format in set(kind.formats) - {"parquet"}:
                     for everything in (False, True):
                         try:
                             yield from export_rows(
-                                connection, "pilot", what, format.name, names=names, everything=everything
+                                connection, "pilot", what, format, names=names, everything=everything
                             )
                         except ArgumentError:  # a kind that this campaign does not have
                             continue
@@ -207,7 +207,7 @@ def test_exports_have_pseudonyms_and_names_only_where_they_are_asked_for(store: 
     )
     assert {json.loads(line)["assessor"] for line in plain.splitlines()} == {"a1", "a2", "a3"}
     assert {json.loads(line)["assessor"] for line in named.splitlines()} == {"other-0", "other-1", NAME}
-    for what in (REVISIONS, ARCHIVE, "units", "judgments"):
+    for what in ("revisions", ARCHIVE, "units", "judgments"):
         content = store.read(lambda c: b"".join(export_rows(c, "pilot", what, "jsonl")))  # noqa: B023
         assert not marks_in(content) & {NAME, PLATFORM_ID, SUBMISSION, ABOUT}, what
     labels = {one.name for one in store.read(lambda connection: quality(connection, "pilot")).assessors}

@@ -14,9 +14,9 @@ from sqlalchemy import func, select
 from judging import NOW, Clock, created, seeded, work
 from judging import small_plan as grades_plan
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.progress import HOUR, progress
-from qrowd_server.campaigns.state import protocols_of
+from qrowd_server.campaigns.results.progress import HOUR, progress
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.state import protocols_of
 from qrowd_server.store import export
 from qrowd_server.store.base import Store
 from qrowd_server.store.materials import find_campaign
@@ -119,7 +119,7 @@ def test_a_campaign_that_is_paused_or_unknown_has_no_end(tmp_path: Path) -> None
 
 
 def test_a_new_campaign_has_done_nothing_and_every_answer_moves_it(tmp_path: Path) -> None:
-    from qrowd_server.campaigns.creation import create_campaign
+    from qrowd_server.campaigns.running.creation import create_campaign
     from qrowd_server.store.engine import open_store
 
     clock = Clock()
@@ -159,7 +159,7 @@ def test_of_a_unit_that_stopped_early_the_judgments_that_it_has_are_counted(stor
 
 
 def test_assessors_who_had_every_topic_are_too_few_until_enough_others_are_invited(tmp_path: Path) -> None:
-    from qrowd_server.campaigns.creation import create_campaign
+    from qrowd_server.campaigns.running.creation import create_campaign
     from qrowd_server.store.engine import open_store
     from qrowd_server.store.schema import invitation
 

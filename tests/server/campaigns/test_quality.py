@@ -12,9 +12,9 @@ from sqlalchemy import select
 
 from qrowd.agreement import assessor_profiles, krippendorff_alpha
 from qrowd.preferences.agreement import pairwise_preferences
-from qrowd_server.campaigns import collected
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.quality import Quality, quality
+from qrowd_server.campaigns.results.quality import Quality, quality
+from qrowd_server.campaigns.running import collected
+from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.store import events
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import assessor, assignment, judgment, preference
@@ -124,8 +124,8 @@ def test_an_exclusion_takes_an_assessor_out_of_the_agreement_and_reinstating_bri
 
 
 def test_a_campaign_without_two_opinions_says_why_there_is_no_agreement(tmp_path: Path) -> None:
-    from qrowd_server.campaigns.creation import create_campaign
     from qrowd_server.campaigns.demo import demo_plans
+    from qrowd_server.campaigns.running.creation import create_campaign
     from qrowd_server.store.engine import open_store
 
     with open_store(tmp_path / "judgments.db") as store:

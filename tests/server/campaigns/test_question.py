@@ -14,15 +14,15 @@ from judging import Clock, created, seeded, tables
 from qrowd.errors import ArgumentError, FileError
 from qrowd.judge import FunctionModel
 from qrowd.sequential.stored import read_design
-from qrowd_server.campaigns import question as questions
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.exports import export_rows, kinds_of
-from qrowd_server.campaigns.folder import plan_from_zip, read_folder
-from qrowd_server.campaigns.lookup import find
-from qrowd_server.campaigns.models import ask_in_campaign
-from qrowd_server.campaigns.progress import progress
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.plan.folder import plan_from_zip, read_folder
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.exports import export_rows, kinds_of
+from qrowd_server.campaigns.results.progress import progress
+from qrowd_server.campaigns.running import question as questions
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.models import ask_in_campaign
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import DocumentView, NoneLeftView
 from qrowd_server.store import events

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from judging import Clock, created, judged_by_three, seeded, small_plan, tables, work
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.adjudication import adjudications, adjudicator_name
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.collected import judgments
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.progress import progress
-from qrowd_server.campaigns.rebuild import rebuild
-from qrowd_server.campaigns.review import CampaignReview, review_rows, summaries
+from qrowd_server.campaigns.results.adjudication import adjudications, adjudicator_name
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.results.progress import progress
+from qrowd_server.campaigns.results.review import CampaignReview, review_rows, summaries
+from qrowd_server.campaigns.running.collected import judgments
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import AskOrganisers, GoOn, Judge, ReadReply, Refusal
 from qrowd_server.protocols.views import DocumentView
 from qrowd_server.store.base import Store

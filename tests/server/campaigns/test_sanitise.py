@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd_server.campaigns.sanitise import EMPTY, MAX_DEPTH, TAGS, clean, rightly_nested, without_harm
+from qrowd_server.campaigns.plan.sanitise import EMPTY, MAX_DEPTH, TAGS, clean, rightly_nested, without_harm
 from server.web.gallery import PAYLOADS
 
 TAG = re.compile(r"<[^>]*>")

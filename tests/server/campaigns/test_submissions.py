@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.lookup import NotFoundError
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd_server.campaigns.submissions import Submission
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.lookup import NotFoundError
+from qrowd_server.campaigns.running.submissions import Submission
 from qrowd_server.protocols.events import Consent, GoOn, Judge, JudgeLine
 from qrowd_server.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings
 from qrowd_server.protocols.views import DocumentView, EndView, RatingView

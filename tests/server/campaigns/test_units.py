@@ -15,13 +15,13 @@ from sqlalchemy import Connection, select
 
 from judging import Clock, created, seeded, small_plan, until, work
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.plan_tables import plan_from_table
-from qrowd_server.campaigns.rebuild import rebuild
-from qrowd_server.campaigns.units import (
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.results.units import (
     UNITS,
     campaign_units,
 )
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import GoOn, Judge, LookUp
 from qrowd_server.protocols.views import DocumentView, PairView
 from qrowd_server.store import schema

@@ -27,7 +27,7 @@ consent = false
 @pytest.fixture(scope="module")
 def judged(exit_status, tmp_path_factory):
     """The folder of a campaign of two topics that ann and bob have judged, in which no test runs."""
-    from qrowd_server.campaigns.judging import JudgingService
+    from qrowd_server.campaigns.running.judging import JudgingService
     from qrowd_server.protocols.events import GoOn, Judge
     from qrowd_server.protocols.views import DocumentView
     from qrowd_server.store.engine import open_store
@@ -176,7 +176,7 @@ def test_the_units_of_a_campaign_with_arms_have_times_by_arm(qrowd, pilot, tmp_p
     assert qrowd("campaign", "create", "pilot").err == ""
 
     from judging import work
-    from qrowd_server.campaigns.judging import JudgingService
+    from qrowd_server.campaigns.running.judging import JudgingService
     from qrowd_server.store.engine import open_store
 
     async def judge(service):
@@ -333,7 +333,7 @@ def test_a_campaign_is_deleted_into_an_archive_of_its_name_and_the_day(qrowd, pi
 
 
 def test_a_campaign_is_replaced_until_its_first_answer_and_keeps_its_links(qrowd, tmp_path):
-    from qrowd_server.campaigns.judging import JudgingService
+    from qrowd_server.campaigns.running.judging import JudgingService
     from qrowd_server.protocols.events import Consent, Judge
     from qrowd_server.store.engine import open_store
 

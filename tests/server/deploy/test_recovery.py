@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from sqlalchemy import func, select, text
 
-from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.protocols.events import Consent, GoOn, Judge
 from qrowd_server.protocols.views import ConsentView, DocumentView
 from qrowd_server.store.base import Store

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, select, text
 
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.store import materials
 from qrowd_server.store.base import Store
 from qrowd_server.store.schema import STATE

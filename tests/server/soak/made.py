@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd_server.campaigns.campaign_reader import CampaignReader
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd_server.campaigns.transaction import Transaction
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.campaign_reader import CampaignReader
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.settings import JourneySettings, settings_of
 from qrowd_server.store.sessions import open_session

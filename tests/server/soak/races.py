@@ -17,8 +17,8 @@ from typing import TypeVar
 from sqlalchemy import text
 
 from judging import Clock
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.protocols.events import (
     Action,
     Consent,

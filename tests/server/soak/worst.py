@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 from qrowd.errors import QrowdError
 from qrowd.texts import read_documents, read_page, read_topics
-from qrowd_server.campaigns.pages import DocumentText, Page, TopicText
-from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.running.pages import DocumentText, Page, TopicText
 from qrowd_server.protocols.views import DocumentView
 from qrowd_server.web.documents import RENDERED
 from qrowd_server.web.rendering import render_page, takes_long

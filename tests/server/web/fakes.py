@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import insert
 
 from judging import NOW, Clock
-from qrowd_server.campaigns.pages import Page, Receipt
-from qrowd_server.campaigns.submissions import Submission
+from qrowd_server.campaigns.running.pages import Page, Receipt
+from qrowd_server.campaigns.running.submissions import Submission
 from qrowd_server.protocols.events import Action, Refusal
 from qrowd_server.protocols.views import ConsentView, DocumentView, View
 from qrowd_server.store.engine import open_store

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from qrowd_server.campaigns.pages import DocumentText, Draft, Page, TopicText
+from qrowd_server.campaigns.running.pages import DocumentText, Draft, Page, TopicText
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.instructions import PRACTICE
 from qrowd_server.protocols.settings import ASK_PAIR

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import Table, select
 
 from browsers import WCAG, axe_faults, by_tags
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd_server.campaigns.plan_tables import table_from_plan
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.plan.plan_tables import table_from_plan
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.settings import (
     GradesSettings,

@@ -19,10 +19,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from judging import NOW, Clock
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.protocols.events import Consent, Judge, Prefer
 from qrowd_server.protocols.settings import GradesSettings, JourneySettings
 from qrowd_server.protocols.views import ConsentView, DocumentView, PairView

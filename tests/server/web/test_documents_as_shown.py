@@ -13,8 +13,8 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Page, expect
 
-from qrowd_server.campaigns.pdf import read_pdf
-from qrowd_server.campaigns.plan import Plan
+from qrowd_server.campaigns.plan.pdf import read_pdf
+from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.protocols.settings import GradesSettings, PreferenceSettings
 from server.pictures import pdf, png
 from server.web.journeys import GRADES, Application, click, enter, no_faults, press, until

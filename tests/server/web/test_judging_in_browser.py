@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from qrowd_server.campaigns.demo import demo_plans
-from qrowd_server.campaigns.plan import Plan
+from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.protocols.settings import MagnitudeSettings
 from qrowd_server.store import schema
 from server.web.journeys import (

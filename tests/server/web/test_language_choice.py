@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from qrowd.errors import QrowdError
-from qrowd_server.campaigns.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from server.web.siege import Fort
 from webserver import Browser
 

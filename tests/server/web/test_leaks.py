@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.protocols.events import Consent
 from qrowd_server.protocols.protocol import Material, Question
 from qrowd_server.protocols.registry import PROTOCOLS

@@ -11,11 +11,11 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from judging import Clock
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.exports import export_rows
-from qrowd_server.campaigns.folder import read_folder
-from qrowd_server.campaigns.plan import Plan
-from qrowd_server.campaigns.plan_notes import plan_notes
+from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.plan.plan import Plan
+from qrowd_server.campaigns.plan.plan_notes import plan_notes
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store import schema
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitations import invite

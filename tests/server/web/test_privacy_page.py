@@ -7,8 +7,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from judging import NOW, Clock, created, small_plan
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.privacy import DELETED
+from qrowd_server.campaigns.people.privacy import DELETED
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.store import events, state
 from qrowd_server.store.base import Store
 from qrowd_server.store.invitations import invite
@@ -80,7 +80,7 @@ def test_addresses_of_failed_logins_go_after_fifteen_minutes_and_names_after_the
 
     from sqlalchemy import func, select
 
-    from qrowd_server.campaigns.admin import CampaignAdmin
+    from qrowd_server.campaigns.running.admin import CampaignAdmin
     from qrowd_server.store.accounts import begin_attempt
     from qrowd_server.store.schema import login_attempt
 

@@ -8,7 +8,7 @@ from importlib import resources
 
 import pytest
 
-from qrowd_server.campaigns.pages import DocumentText
+from qrowd_server.campaigns.running.pages import DocumentText
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import (
     Answer,

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.panel import PanelTable
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.protocols.settings import JourneySettings, settings_of
 from server.web.payloads import PAYLOADS
 from server.web.siege import fort, template

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from sqlalchemy import select
 
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.panel import PanelTable
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.settings import GradesSettings, JourneySettings
 from qrowd_server.store import events
@@ -92,7 +92,7 @@ def test_nobody_takes_the_task_without_end(place: Fort) -> None:
 def test_a_key_of_a_form_cannot_be_mistaken_for_a_visit(place: Fort) -> None:
     walker = place.walker("stars", "link", "ann").come()
     number = place.store.read(lambda c: max(c.scalars(select(event.c.assessor_id).where(event.c.kind == "arrived"))))
-    from qrowd_server.campaigns.submissions import records_of, submission_key
+    from qrowd_server.campaigns.running.submissions import records_of, submission_key
 
     form = {"do": "consent", "agreed": "1", "csrf": walker.value("csrf"), "key": submission_key(number, 0)}
     assert walker.browser.post("/c/stars/act", form).status == 303

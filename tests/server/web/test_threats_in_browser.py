@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.panel import PanelTable
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.settings import JourneySettings, settings_of
 from qrowd_server.store.materials import find_campaign

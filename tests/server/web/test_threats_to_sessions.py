@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.admin import CampaignAdmin
+from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.store.accounts import add_account, hash_password
 from qrowd_server.store.invitations import revoke_invitation
 from qrowd_server.store.materials import find_campaign

@@ -11,8 +11,8 @@ import pytest
 from starlette.routing import Route
 
 from qrowd_server.campaigns.demo import demo_plans
-from qrowd_server.campaigns.plan import DocumentPlan, TopicPlan
-from qrowd_server.campaigns.plan_tables import HeadTable, PlanTable, table_from_plan
+from qrowd_server.campaigns.plan.plan import DocumentPlan, TopicPlan
+from qrowd_server.campaigns.plan.plan_tables import HeadTable, PlanTable, table_from_plan
 from qrowd_server.protocols import events, settings, views
 from qrowd_server.web.api import ROUTES
 from qrowd_server.web.api.document import OPERATIONS, document, document_text

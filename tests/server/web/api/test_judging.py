@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select
 
 import qrowd
-from qrowd_server.campaigns.pages import Page
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols import events, views
 from qrowd_server.store import schema
 from qrowd_server.web.api.schemas import action_of

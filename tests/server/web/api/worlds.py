@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from judging import NOW, seeded
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.keys import find_api_key, make_api_key, revoke_api_key
 from server.web.api.client import Client, Json

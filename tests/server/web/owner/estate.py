@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from judging import NOW, Clock, seeded
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.creation import create_campaign
 from qrowd_server.campaigns.demo import demo_plans
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.panel import PanelTable
-from qrowd_server.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.protocols.events import (
     Action,
     CannotTell,

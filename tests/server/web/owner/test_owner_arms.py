@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from judging import created, seeded, three_arms, work
-from qrowd_server.campaigns.exports import export_rows
+from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.store.keys import make_api_key
 from server.web.api.client import PREFIX
 from server.web.owner.estate import Browser, Estate, estate

@@ -13,9 +13,9 @@ from sqlalchemy import func, select
 from starlette.routing import Route
 
 from qrowd.judge import FunctionModel, Request
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.models import ask_in_campaign
-from qrowd_server.campaigns.template import PROTOCOLS, Protocol
+from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.models import ask_in_campaign
 from qrowd_server.store.invitations import find_invitation
 from qrowd_server.store.keys import find_api_key
 from qrowd_server.store.materials import campaigns
@@ -454,7 +454,7 @@ def test_the_export_page_names_a_reader_only_of_judgments_and_preferences(made: 
 
 
 def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Path) -> None:
-    from qrowd_server.campaigns.exports import FORMATS, export_rows, kinds_of
+    from qrowd_server.campaigns.results.exports import FORMATS, export_rows, kinds_of
 
     with estate(tmp_path, demo=True) as made:
         owner = made.owner()

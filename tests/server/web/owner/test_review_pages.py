@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from judging import work
-from qrowd_server.campaigns.adjudication import adjudications
-from qrowd_server.campaigns.creation import create_campaign
-from qrowd_server.campaigns.plan_tables import plan_from_table
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.results.adjudication import adjudications
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.accounts import add_account, hash_password, set_member
 from qrowd_server.store.materials import find_campaign
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, text_of

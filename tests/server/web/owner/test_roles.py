@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qrowd_server.campaigns.archive import read_archive, write_archive
-from qrowd_server.campaigns.rebuild import rebuild
+from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.store.accounts import CAMPAIGN_ROLES, SERVER_ROLES, add_account, hash_password, members, set_member
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.events import of_owners
@@ -181,7 +181,7 @@ def test_tabs_and_buttons_are_those_that_the_role_may_use(made: Estate) -> None:
 def test_who_creates_a_campaign_owns_it_and_the_log_says_who(tmp_path: Path) -> None:
     from io import BytesIO
 
-    from qrowd_server.campaigns.template import template_zip
+    from qrowd_server.campaigns.plan.template import template_zip
 
     with estate(tmp_path) as made:
         hashed = hash_password(PASSWORD, fast=True)

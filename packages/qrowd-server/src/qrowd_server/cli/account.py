@@ -84,7 +84,7 @@ def role(
 ) -> None:
     """Give an account another role, on the server or in a campaign."""
     from qrowd.errors import ArgumentError
-    from qrowd_server.campaigns.membership import give_role
+    from qrowd_server.campaigns.people.membership import give_role
     from qrowd_server.store.accounts import SERVER_ROLES, find_account, set_server_role
 
     on_server = next((one for one in SERVER_ROLES if one == role), None)

@@ -31,7 +31,7 @@ def init(
     ] = "grades",
 ) -> None:
     """Write a folder with an example campaign, to be changed into your own."""
-    from qrowd_server.campaigns.template import write_template
+    from qrowd_server.campaigns.plan.template import write_template
 
     names = write_template(folder, protocol)
     typer.echo(f"wrote {', '.join(f'{folder}/{name}' for name in names)}")
@@ -50,10 +50,10 @@ def create(
     ] = False,
 ) -> None:
     """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
-    from qrowd_server.campaigns.creation import create_campaign
-    from qrowd_server.campaigns.deletion import replace_campaign
-    from qrowd_server.campaigns.folder import read_folder
-    from qrowd_server.campaigns.plan_notes import plan_notes
+    from qrowd_server.campaigns.people.deletion import replace_campaign
+    from qrowd_server.campaigns.plan.folder import read_folder
+    from qrowd_server.campaigns.plan.plan_notes import plan_notes
+    from qrowd_server.campaigns.running.creation import create_campaign
 
     plan = read_folder(folder)
     summary = f"{plan.name} ({plan.in_short}: {plan.counted})"
@@ -103,8 +103,8 @@ def export(
     output: Annotated[str, output_file("File for the export; - for standard output.")] = "-",
 ) -> None:
     """Export what a campaign has collected."""
-    from qrowd_server.campaigns.exports import export_rows, kinds_of, note_names
-    from qrowd_server.campaigns.lookup import find_arms
+    from qrowd_server.campaigns.results.exports import export_rows, kinds_of, note_names
+    from qrowd_server.campaigns.running.lookup import find_arms
 
     with open_campaigns(database) as store:
         kind: str = what or ""
@@ -137,8 +137,8 @@ def status(
     output: Output = None,
 ) -> None:
     """Show the progress of a campaign."""
-    from qrowd_server.campaigns.progress import progress
-    from qrowd_server.campaigns.quality import quality
+    from qrowd_server.campaigns.results.progress import progress
+    from qrowd_server.campaigns.results.quality import quality
     from qrowd_server.cli.campaign_tables import one_campaign
 
     with open_campaigns(database) as store, store.reading() as connection:
@@ -150,7 +150,7 @@ def status(
 
 def list_(database: options.Database = options.DATABASE, output: Output = None) -> None:
     """List all campaigns with their progress."""
-    from qrowd_server.campaigns.progress import progress
+    from qrowd_server.campaigns.results.progress import progress
     from qrowd_server.cli.campaign_tables import all_campaigns
     from qrowd_server.store.materials import campaigns
 
@@ -198,7 +198,7 @@ def invite(
     ] = None,
 ) -> None:
     """Create login links for assessors, also while the server runs. A link is shown once."""
-    from qrowd_server.campaigns.lookup import find
+    from qrowd_server.campaigns.running.lookup import find
     from qrowd_server.store.invitations import invite_all
     from qrowd_server.store.settings import BASE_URL, get_setting
 
@@ -222,7 +222,7 @@ def set_status(
     """Set the status of a campaign: running, paused or stopped."""
     import asyncio
 
-    from qrowd_server.campaigns.admin import CampaignAdmin
+    from qrowd_server.campaigns.running.admin import CampaignAdmin
 
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")

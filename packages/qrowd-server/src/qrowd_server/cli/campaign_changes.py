@@ -23,8 +23,8 @@ def change(
     check: Annotated[bool, option("--check", help="Only report what would change.")] = False,
 ) -> None:
     """Change a campaign after its start: further topics, documents and assessors, corrected texts; server or not."""
-    from qrowd_server.campaigns.changes import change_campaign, planned_changes
-    from qrowd_server.campaigns.folder import read_folder
+    from qrowd_server.campaigns.plan.folder import read_folder
+    from qrowd_server.campaigns.running.changes import change_campaign, planned_changes
 
     plan = read_folder(folder)
     with open_campaigns(database) as store:
@@ -45,7 +45,7 @@ def import_(
     from pathlib import Path
 
     from qrowd.errors import FileError, RowError
-    from qrowd_server.campaigns.archive import read_archive
+    from qrowd_server.campaigns.results.archive import read_archive
 
     try:
         lines = Path(archive).read_bytes().splitlines()
@@ -71,9 +71,9 @@ def delete(
     """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
     from qrowd import files
     from qrowd.errors import FileError
-    from qrowd_server.campaigns.deletion import check_stopped, delete_campaign, newest_event
-    from qrowd_server.campaigns.exports import export_rows, note_names
-    from qrowd_server.campaigns.lookup import find
+    from qrowd_server.campaigns.people.deletion import check_stopped, delete_campaign, newest_event
+    from qrowd_server.campaigns.results.exports import export_rows, note_names
+    from qrowd_server.campaigns.running.lookup import find
 
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         store.read(lambda connection: check_stopped(connection, name))
@@ -92,7 +92,7 @@ def delete(
 
 def rebuild(name: Name, database: options.Database = options.DATABASE) -> None:
     """Rebuild the tables of a campaign from its event log."""
-    from qrowd_server.campaigns.rebuild import rebuild as rebuild_tables
+    from qrowd_server.campaigns.running.rebuild import rebuild as rebuild_tables
 
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         n = store.write(lambda connection: rebuild_tables(connection, name))

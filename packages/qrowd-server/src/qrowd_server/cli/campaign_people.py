@@ -24,9 +24,9 @@ def person(
     output: Annotated[str, output_file("File for the data; - for standard output.")] = "-",
 ) -> None:
     """Export everything that a campaign holds about a person, as JSON."""
-    from qrowd_server.campaigns.lookup import find
-    from qrowd_server.campaigns.person_data import person_json
-    from qrowd_server.campaigns.privacy import find_person
+    from qrowd_server.campaigns.people.person_data import person_json
+    from qrowd_server.campaigns.people.privacy import find_person
+    from qrowd_server.campaigns.running.lookup import find
 
     with open_campaigns(database) as store, store.reading() as connection:
         row = find_person(connection, find(connection, campaign).id, name)
@@ -43,9 +43,9 @@ def delete_person(
     ] = "keep",
 ) -> None:
     """Delete a person: names, platform ids and texts leave tables and log; with SQLite stop the server first."""
-    from qrowd_server.campaigns.lookup import find
-    from qrowd_server.campaigns.privacy import delete_person as delete
-    from qrowd_server.campaigns.privacy import find_person
+    from qrowd_server.campaigns.people.privacy import delete_person as delete
+    from qrowd_server.campaigns.people.privacy import find_person
+    from qrowd_server.campaigns.running.lookup import find
 
     with open_campaigns(database, write=True, create=False) as store:
         row = store.read(lambda connection: find_person(connection, find(connection, campaign).id, name))
@@ -58,7 +58,7 @@ def delete_person(
 
 def retention(database: options.Database = options.DATABASE, retention_days: options.RetentionDays = None) -> None:
     """Take names and platform ids out of campaigns whose retention time is over, as the server does every day."""
-    from qrowd_server.campaigns.retention import apply_retention
+    from qrowd_server.campaigns.people.retention import apply_retention
 
     with open_campaigns(database, write=True, create=False) as store:
         done = apply_retention(store, time.time(), default=retention_days)

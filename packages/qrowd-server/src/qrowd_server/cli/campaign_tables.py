@@ -13,9 +13,9 @@ from qrowd.reports.phrases import count
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from qrowd_server.campaigns.progress import Progress
-    from qrowd_server.campaigns.quality import AssessorQuality, Quality
-    from qrowd_server.campaigns.question import QuestionProgress
+    from qrowd_server.campaigns.results.progress import Progress
+    from qrowd_server.campaigns.results.quality import AssessorQuality, Quality
+    from qrowd_server.campaigns.running.question import QuestionProgress
     from qrowd_server.protocols.presets import Preset
     from qrowd_server.store.accounts import Account
 

@@ -20,7 +20,7 @@ def read_campaign(
     database: str, name: str, wanted: Literal["judgments", "preferences"], *, names: bool = False
 ) -> Judgments | Preferences:
     """What a campaign, or CAMPAIGN/ARM, has collected. names : people by name, not by pseudonym."""
-    from qrowd_server.campaigns.collected import collected
+    from qrowd_server.campaigns.running.collected import collected
 
     with open_campaigns(database) as store:
         return store.read(lambda connection: collected(connection, name, wanted=wanted, names=names))
@@ -34,8 +34,8 @@ def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferenc
     ArgumentError
         It has one arm.
     """
-    from qrowd_server.campaigns.collected import collected_by_arm
-    from qrowd_server.campaigns.units import campaign_units
+    from qrowd_server.campaigns.results.units import campaign_units
+    from qrowd_server.campaigns.running.collected import collected_by_arm
 
     with open_campaigns(database) as store:
         answers = store.read(lambda connection: collected_by_arm(connection, name))
@@ -46,8 +46,8 @@ def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferenc
 
 def read_design(database: str, name: str) -> Design | None:
     """What a campaign has drawn for its question; None for one without a question."""
-    from qrowd_server.campaigns.lookup import find_arms
-    from qrowd_server.campaigns.question import design_of
+    from qrowd_server.campaigns.running.lookup import find_arms
+    from qrowd_server.campaigns.running.question import design_of
 
     def read(connection: Connection) -> Design | None:
         row = find_arms(connection, name)[0]

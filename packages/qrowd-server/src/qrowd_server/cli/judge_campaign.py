@@ -19,7 +19,7 @@ from qrowd_server.cli.database import open_campaigns
 
 if TYPE_CHECKING:
     from qrowd.reports.document import Document
-    from qrowd_server.campaigns.models import CampaignWork
+    from qrowd_server.campaigns.running.models import CampaignWork
 
 
 def ask(
@@ -46,7 +46,7 @@ def ask(
     output: Output = None,
 ) -> None:
     """Let language models judge in a campaign, also while the server runs. The same command goes on where it ended."""
-    from qrowd_server.campaigns.models import ask_in_campaign
+    from qrowd_server.campaigns.running.models import ask_in_campaign
 
     asked = judge.ask_options(concurrency, budget, prices)
     currency = asked.prices.currency if asked.prices else ""

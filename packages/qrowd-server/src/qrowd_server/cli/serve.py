@@ -16,7 +16,7 @@ from qrowd.errors import ArgumentError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qrowd_server.campaigns.plan import Plan
+    from qrowd_server.campaigns.plan.plan import Plan
     from qrowd_server.store.base import Store
 
 DEMO = "qrowd-demo"
@@ -118,8 +118,8 @@ def serve(
 
 def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
     """The demo campaigns, made where they are not there yet, and a link for an assessor to each."""
-    from qrowd_server.campaigns.creation import create_campaign
     from qrowd_server.campaigns.demo import demo_plans
+    from qrowd_server.campaigns.running.creation import create_campaign
     from qrowd_server.store.invitations import invite
     from qrowd_server.store.materials import find_campaign
 

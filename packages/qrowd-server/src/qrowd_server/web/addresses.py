@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from qrowd_server.campaigns.pages import DocumentText, Page
+from qrowd_server.campaigns.running.pages import DocumentText, Page
 
 Sign = Callable[[str, str], str]  # a token from its purpose and a digest
 

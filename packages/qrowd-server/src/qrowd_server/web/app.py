@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
 from qrowd.errors import QrowdError
-from qrowd_server.campaigns.judging import JudgingService
+from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.store.base import Store
 from qrowd_server.web import assessor, health, language_choice, panel, privacy_page, rendering, shown, sign_up
 from qrowd_server.web.language_choice import language_of

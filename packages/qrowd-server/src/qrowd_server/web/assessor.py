@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.errors import QrowdError
-from qrowd_server.campaigns.pages import Page
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd_server.store.invitations import Invitation, find_invitation
 from qrowd_server.store.sessions import hashed

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from qrowd_server.campaigns.pages import DocumentText
-from qrowd_server.campaigns.sanitise import clean
-from qrowd_server.campaigns.web_pages import site_of
+from qrowd_server.campaigns.plan.sanitise import clean
+from qrowd_server.campaigns.plan.web_pages import site_of
+from qrowd_server.campaigns.running.pages import DocumentText
 from qrowd_server.web.highlight import Marked, mark, stemmer_of
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")

@@ -11,8 +11,8 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from qrowd_server.campaigns.adjudication import Adjudicated
-from qrowd_server.campaigns.exports import file_of
+from qrowd_server.campaigns.results.adjudication import Adjudicated
+from qrowd_server.campaigns.results.exports import file_of
 from qrowd_server.store.base import Store
 from qrowd_server.web.problems import Problem
 
@@ -75,7 +75,7 @@ async def download(
     adjudicated: Adjudicated = "without",
     names: bool = False,
 ) -> Response:
-    """A file of a campaign, as `qrowd_server.campaigns.exports.export_rows` writes it.
+    """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it.
 
     Raises
     ------

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from qrowd_server.campaigns.campaign_reader import Bounded
-from qrowd_server.campaigns.pages import Page, PageMessage, TopicText
+from qrowd_server.campaigns.running.campaign_reader import Bounded
+from qrowd_server.campaigns.running.pages import Page, PageMessage, TopicText
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import DocumentView, Grade, PairView, View
 from qrowd_server.translatable import Instructions, Message

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from qrowd_server.campaigns.retention import DAY, apply_retention
+from qrowd_server.campaigns.people.retention import DAY, apply_retention
 from qrowd_server.store.accounts import WITHIN, forget_attempts
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.sessions import purge

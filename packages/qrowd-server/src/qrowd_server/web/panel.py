@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd_server.campaigns.pages import Page
-from qrowd_server.campaigns.panel import PROVIDER, PanelTable
+from qrowd_server.campaigns.plan.panel import PROVIDER, PanelTable
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.schema import read
 from qrowd_server.protocols.views import EndView, NoneLeftView, View
 from qrowd_server.store.materials import CampaignRow

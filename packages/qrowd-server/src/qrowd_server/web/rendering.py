@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from qrowd_server.campaigns.guidelines import rendered
-from qrowd_server.campaigns.pages import Page, PageMessage
+from qrowd_server.campaigns.plan.guidelines import rendered
+from qrowd_server.campaigns.running.pages import Page, PageMessage
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import DocumentView, PairView
 from qrowd_server.web import texts

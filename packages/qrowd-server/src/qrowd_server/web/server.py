@@ -21,9 +21,9 @@ from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from qrowd_server.campaigns.campaign_reader import Bounded
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.pages import Page
+from qrowd_server.campaigns.running.campaign_reader import Bounded
+from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.materials import CampaignRow, find_campaign, find_image
 from qrowd_server.store.sessions import Kind, Session, close_session, find_session, note_use, renew

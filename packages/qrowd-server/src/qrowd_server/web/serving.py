@@ -16,8 +16,8 @@ from typing import Any
 from starlette.applications import Starlette
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.judging import JudgingService
-from qrowd_server.campaigns.question import look_for_ever
+from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.question import look_for_ever
 from qrowd_server.store.base import Store
 from qrowd_server.store.sessions import purge
 from qrowd_server.store.settings import secret

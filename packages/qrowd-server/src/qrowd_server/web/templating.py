@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from qrowd_server.campaigns import sanitise
+from qrowd_server.campaigns.plan import sanitise
 from qrowd_server.web import texts
 from qrowd_server.web.documents import SPACES
 from qrowd_server.web.languages import ENGLISH, language

@@ -8,7 +8,7 @@ from __future__ import annotations
 from time import time
 from typing import Final
 
-from qrowd_server.campaigns.pages import Page
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.views import (
     ConsentView,
     DocumentView,

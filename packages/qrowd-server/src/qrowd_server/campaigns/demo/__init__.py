@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from qrowd_server.campaigns.folder import read_folder
-from qrowd_server.campaigns.plan import Plan
+from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.protocols.settings import MagnitudeSettings
 
 FOLDER = Path(__file__).parent

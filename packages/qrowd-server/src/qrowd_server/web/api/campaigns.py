@@ -14,11 +14,11 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.responses import JSONResponse, Response
 
 from qrowd.errors import QrowdError
-from qrowd_server.campaigns import creation
-from qrowd_server.campaigns.admin import STEPS, CampaignAdmin
-from qrowd_server.campaigns.archive import read_archive
-from qrowd_server.campaigns.plan_tables import plan_from_table
-from qrowd_server.campaigns.progress import Progress, progress
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.results.archive import read_archive
+from qrowd_server.campaigns.results.progress import Progress, progress
+from qrowd_server.campaigns.running import creation
+from qrowd_server.campaigns.running.admin import STEPS, CampaignAdmin
 from qrowd_server.protocols.schema import plain
 from qrowd_server.store import materials
 from qrowd_server.store.counts import count_rows

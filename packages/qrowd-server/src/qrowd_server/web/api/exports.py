@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from qrowd_server.campaigns.adjudication import CHOICES, Adjudicated
-from qrowd_server.campaigns.exports import ARCHIVE, DESIGN, EXPORTS, FORMATS, JUDGMENTS, kinds_of, note_names
-from qrowd_server.campaigns.state import protocols_of
+from qrowd_server.campaigns.results.adjudication import CHOICES, Adjudicated
+from qrowd_server.campaigns.results.exports import ARCHIVE, DESIGN, EXPORTS, FORMATS, JUDGMENTS, kinds_of, note_names
+from qrowd_server.campaigns.running.state import protocols_of
 from qrowd_server.protocols.schema import Schema
 from qrowd_server.web.api.bodies import invalid
 from qrowd_server.web.api.keys import Caller

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from qrowd.errors import InputError
-from qrowd_server.campaigns.lookup import NotFoundError
+from qrowd_server.campaigns.running.lookup import NotFoundError
 from qrowd_server.protocols.schema import Schema, SchemaError, path, plain
 from qrowd_server.web.api.bodies import JSON
 from qrowd_server.web.api.keys import caller_of

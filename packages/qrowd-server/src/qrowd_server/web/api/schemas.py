@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 from annotated_types import MaxLen
 from pydantic import StringConstraints
 
-from qrowd_server.campaigns import pages
-from qrowd_server.campaigns.plan_tables import PlanTable
-from qrowd_server.campaigns.progress import Progress
-from qrowd_server.campaigns.state import protocols_of, read_settings, the_protocol
+from qrowd_server.campaigns.plan.plan_tables import PlanTable
+from qrowd_server.campaigns.results.progress import Progress
+from qrowd_server.campaigns.running import pages
+from qrowd_server.campaigns.running.state import protocols_of, read_settings, the_protocol
 from qrowd_server.protocols.events import ACTIONS, Action
 from qrowd_server.protocols.schema import Schema, SchemaError, components, path, plain, read
 from qrowd_server.protocols.settings import JourneySettings, Settings

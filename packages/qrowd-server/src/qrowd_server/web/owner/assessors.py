@@ -18,9 +18,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.person_data import person_json
-from qrowd_server.campaigns.privacy import Answers, delete_person
-from qrowd_server.campaigns.quality import AssessorQuality, Quality, quality
+from qrowd_server.campaigns.people.person_data import person_json
+from qrowd_server.campaigns.people.privacy import Answers, delete_person
+from qrowd_server.campaigns.results.quality import AssessorQuality, Quality, quality
 from qrowd_server.store import events, materials, state
 from qrowd_server.store.answers import answers_of
 from qrowd_server.store.events import LogEntry

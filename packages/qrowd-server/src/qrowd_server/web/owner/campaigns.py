@@ -17,19 +17,19 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd_server.campaigns.admin import STEPS
-from qrowd_server.campaigns.archive import read_archive
-from qrowd_server.campaigns.creation import create_campaign
 from qrowd_server.campaigns.demo import demo_plans
-from qrowd_server.campaigns.folder import plan_from_zip
-from qrowd_server.campaigns.folder_files import MAX_ZIP
-from qrowd_server.campaigns.form import SentFile, plan_from_form
-from qrowd_server.campaigns.lookup import find
-from qrowd_server.campaigns.plan import Plan
-from qrowd_server.campaigns.plan_notes import preset_notes
-from qrowd_server.campaigns.progress import Progress, progress
-from qrowd_server.campaigns.state import read_settings
-from qrowd_server.campaigns.template import PROTOCOLS, Protocol, template_zip
+from qrowd_server.campaigns.plan.folder import plan_from_zip
+from qrowd_server.campaigns.plan.folder_files import MAX_ZIP
+from qrowd_server.campaigns.plan.form import SentFile, plan_from_form
+from qrowd_server.campaigns.plan.plan import Plan
+from qrowd_server.campaigns.plan.plan_notes import preset_notes
+from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol, template_zip
+from qrowd_server.campaigns.results.archive import read_archive
+from qrowd_server.campaigns.results.progress import Progress, progress
+from qrowd_server.campaigns.running.admin import STEPS
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.settings import to_table
 from qrowd_server.store.accounts import campaign_roles, set_member
 from qrowd_server.store.materials import CampaignRow, campaigns, find_campaign

@@ -21,8 +21,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd_server.campaigns.admin import CampaignAdmin
-from qrowd_server.campaigns.state import protocols_of
+from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.state import protocols_of
 from qrowd_server.store.accounts import (
     CAMPAIGN_ROLES,
     SERVER_ROLES,

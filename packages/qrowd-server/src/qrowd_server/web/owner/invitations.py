@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.membership import record
-from qrowd_server.campaigns.state import read_settings
+from qrowd_server.campaigns.people.membership import record
+from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.events import Event
 from qrowd_server.store import invitations as stored
 from qrowd_server.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation

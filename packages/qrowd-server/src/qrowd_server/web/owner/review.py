@@ -19,11 +19,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.adjudication import Adjudication, adjudications
-from qrowd_server.campaigns.document_rows import document_texts
-from qrowd_server.campaigns.pages import DocumentText, Page
-from qrowd_server.campaigns.review import MOST_SHOWN, CampaignReview, review_rows, summaries
-from qrowd_server.campaigns.state import protocols_of, read_settings
+from qrowd_server.campaigns.results.adjudication import Adjudication, adjudications
+from qrowd_server.campaigns.results.review import MOST_SHOWN, CampaignReview, review_rows, summaries
+from qrowd_server.campaigns.running.document_rows import document_texts
+from qrowd_server.campaigns.running.pages import DocumentText, Page
+from qrowd_server.campaigns.running.state import protocols_of, read_settings
 from qrowd_server.protocols.journey import from_json
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings

@@ -1,0 +1,1 @@
+"""The people of a campaign: roles, what is kept of assessors, and how it goes."""

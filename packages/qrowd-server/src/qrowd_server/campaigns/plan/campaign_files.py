@@ -1,0 +1,227 @@
+"""What each file of a campaign's folder says: a reader for each, which returns values and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from qrowd import tables, trec
+from qrowd.errors import FileError
+from qrowd.files import without_endings
+from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.pools import Lists, lists_of
+from qrowd.model.runs import concatenate_runs
+from qrowd.readers import irds
+from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
+from qrowd_server.campaigns.plan.folder_files import Folder
+from qrowd_server.campaigns.plan.gold_questions import gold_of_file
+from qrowd_server.campaigns.plan.places import Place
+from qrowd_server.campaigns.plan.plan import MAX_DOCUMENTS
+from qrowd_server.campaigns.plan.shown_files import PDF, ShownFiles
+from qrowd_server.campaigns.plan.web_pages import ENDINGS
+from qrowd_server.protocols.schema import SchemaError, no_such
+
+USUAL = {
+    "topics": ("topics.tsv", "topics.csv", "topics.jsonl", "topics.trec", "topics.txt", "topics.xml"),
+    "documents": ("documents.jsonl", "documents.csv", "documents.tsv", "documents.trec", "documents.sgml", "documents"),
+    "runs": ("runs",),
+    "pool": ("pool.txt", "pool.qrels"),
+    "gold": ("gold.qrels", "gold.txt"),
+    "checks": ("checks.txt",),
+    "questions": ("questions.jsonl",),
+    "context": ("context.jsonl",),
+}
+SEVERAL = ("documents", "runs")
+PAGES = (".txt", ".html", ".htm")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a line of a file says of a topic, and where."""
+
+    topic: str
+    value: Any
+    place: Place
+
+
+@dataclass(frozen=True)
+class CampaignFiles:
+    """The files of a folder. table : [files], which names them.
+
+    Raises
+    ------
+    SchemaError
+        A key that does not exist.
+    """
+
+    folder: Folder
+    table: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        for key in self.table:
+            if key not in (*USUAL, "depth"):
+                raise SchemaError(("files", key), no_such("key", key, (*USUAL, "depth")))
+
+    def names(self, key: str) -> list[str]:
+        """The files for a key of [files]: those named, else the first usual one that exists."""
+        entry = self.table.get(key)
+        if entry is None:
+            usual = next((name for name in USUAL[key] if self.folder.path(name).exists()), None)
+            return [] if usual is None else self.folder.find(usual)
+        entries = entry if isinstance(entry, list) and key in SEVERAL else [entry]
+        if not all(isinstance(name, str) for name in entries):
+            kind = "a name or a list of names" if key in SEVERAL else "a name"
+            raise SchemaError(("files", key), f"{entry!r} cannot be used; give {kind}")
+        names = [file for name in entries for file in self.folder.find(name)]
+        if len(names) > 1 and key not in SEVERAL:
+            raise SchemaError(("files", key), f"{entry!r} stands for {len(names)} files; name one")
+        return list(dict.fromkeys(names))
+
+    def needed(self, key: str) -> list[str]:
+        """As `names`; an error where there is none."""
+        if not (names := self.names(key)):
+            raise SchemaError(("files", key), f"is missing; name a file, or call it {USUAL[key][0]}")
+        return names
+
+    def content(self, name: str) -> bytes:
+        """What a file holds, which must not be Parquet."""
+        content = self.folder.bytes(name)
+        if content.startswith(tables.PARQUET_STARTS):
+            raise FileError(name, "is Parquet; write it as CSV, JSON Lines or in TREC's format")
+        return content
+
+
+def read_topic_file(files: CampaignFiles) -> list[Entry]:
+    """The topics: tables with a label of their own."""
+    (name,) = files.needed("topics")
+    if name.startswith(irds.PREFIX):
+        rows: Iterable[Row] = enumerate(irds.topics(name), start=1)
+    else:
+        rows = read_topics(files.folder.bytes(name), name)
+    topics: dict[str, Entry] = {}
+    for line, topic in rows:
+        label = topic["label"]
+        if label in topics:
+            raise FileError(name, f"label {label!r} is there already; every topic needs its own", line)
+        topics[label] = Entry(label, topic, (name, line))
+    return list(topics.values())
+
+
+def read_run_files(files: CampaignFiles, topics: Collection[str]) -> Lists | None:
+    """{topic: {system: documents}}; None without runs."""
+    if not (names := files.names("runs")):
+        return None
+    parts = []
+    systems: dict[str, str] = {}
+    for name in names:
+        system = without_endings(PurePosixPath(name))
+        if system in systems:
+            raise FileError(name, f"is system {system!r}, as is {systems[system]}; rename one")
+        systems[system] = name
+        content = files.content(name)
+        if tables.is_table(content, name):
+            parts.append(tables.runs_from_table(content, name, system=system))
+        else:
+            parts.append(trec.runs_from([(system, trec.parse(content, name, trec.RUN))]))
+    return lists_of(concatenate_runs(parts), topics)
+
+
+def read_pool_file(files: CampaignFiles) -> list[Entry]:
+    """The documents that are judged for a topic."""
+    forms = ("topic document", "topic iteration document grade")
+    lines = _read(files, "pool", lambda content, name: read_fields(content, name, *forms))
+    return [Entry(fields[0], fields[1 if len(fields) == 2 else 2], place) for place, fields in lines]
+
+
+def read_check_file(files: CampaignFiles) -> list[Entry]:
+    """The two check documents of a topic, the better one first."""
+    lines = _read(files, "checks", lambda content, name: read_fields(content, name, "topic high low"))
+    return [Entry(topic, [high, low], place) for place, (topic, high, low) in lines]
+
+
+def read_gold_judgments(files: CampaignFiles) -> tuple[str, Judgments] | None:
+    """The name of the gold file, and its grades, by which check documents are chosen; None without one."""
+    if not (names := files.names("gold")):
+        return None
+    (name,) = names
+    content = files.content(name)
+    if tables.is_table(content, name):
+        return name, tables.judgments_from_table(content, name, assessor="gold")
+    return name, concatenate_judgments([trec.judgments_from([("gold", trec.parse(content, name, trec.QRELS))])])
+
+
+def read_gold_questions(files: CampaignFiles, tolerance: int, highest: int | None) -> list[Entry]:
+    """Gold questions as tables; see `gold_of_file`."""
+    return [
+        Entry(topic, question, (name, line))
+        for name in files.names("gold")
+        for line, topic, question in gold_of_file(files.content(name), name, tolerance, highest)
+    ]
+
+
+def read_question_file(files: CampaignFiles) -> list[Entry]:
+    """The question of a topic that its assessors answer first."""
+    return [Entry(topic, row, (name, line)) for name, line, topic, row in _objects(files, "questions")]
+
+
+def read_context_file(files: CampaignFiles) -> list[Entry]:
+    """Snippets that are shown with a topic."""
+    snippets = []
+    for name, line, topic, row in _objects(files, "context"):
+        if len(row) != 1 or not isinstance(row.get("snippets"), list):
+            raise FileError(name, 'expected {"topic": ..., "snippets": [...]}, a list of texts', line)
+        snippets += [Entry(topic, snippet, (name, line)) for snippet in row["snippets"]]
+    return snippets
+
+
+def read_document_files(
+    files: CampaignFiles, labels: Collection[str] | None, pdf_as: str
+) -> list[tuple[dict[str, Any], Place]]:
+    """The tables of the documents that are wanted; all of them for None. pdf_as : "pages" or "text"."""
+    documents: list[tuple[dict[str, Any], Place]] = []
+    shown = ShownFiles(files.folder.bytes, pdf_as)
+    for name in files.needed("documents"):
+        for line, row in _document_rows(files, name, labels):
+            if labels is not None and row["label"] not in labels:
+                continue
+            shown.add(row, name, line)
+            documents.append((row, (name, line)))
+            if len(documents) > MAX_DOCUMENTS:
+                raise FileError(name, f"more than {MAX_DOCUMENTS} documents; name a pool", line)
+    shown.finish()
+    return documents
+
+
+def _document_rows(files: CampaignFiles, name: str, labels: Collection[str] | None) -> Iterator[Row]:
+    if name.startswith(irds.PREFIX):
+        yield from enumerate(irds.documents(name, labels), start=1)
+        return
+    in_folder = len(PurePosixPath(name).parts) > 1 or files.table.get("documents") not in (None, name)
+    label = PurePosixPath(name).stem
+    wanted = labels is None or label in labels
+    if name.lower().endswith(ENDINGS):
+        problem = "is an image; name it in a table of documents, in the column `image` beside a title"
+        raise FileError(name, problem)
+    if name.lower().endswith(PDF):
+        if wanted:
+            yield 1, {"label": label, "pdf": name}
+    elif not (name.lower().endswith(PAGES) and in_folder):
+        yield from read_documents(files.folder.bytes(name), name)
+    elif wanted:
+        yield 1, read_page(files.folder.bytes(name), name, label)
+
+
+def _read(
+    files: CampaignFiles, key: str, read: Callable[[bytes, str], Iterable[tuple[int, list[str]]]]
+) -> Iterator[tuple[Place, list[str]]]:
+    for name in files.names(key):
+        for line, fields in read(files.folder.bytes(name), name):
+            yield (name, line), fields
+
+
+def _objects(files: CampaignFiles, key: str) -> Iterator[tuple[str, int, str, dict[str, Any]]]:
+    for name in files.names(key):
+        for line, topic, row in read_objects(files.folder.bytes(name), name):
+            yield name, line, topic, row

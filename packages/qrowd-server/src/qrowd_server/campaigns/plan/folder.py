@@ -1,0 +1,278 @@
+"""A campaign from a folder: `campaign.toml`, and the files it names or that have the usual names.
+
+Nothing outside the folder is ever read: no absolute path, no "..", no symbolic link that leads out. A zip of such a
+folder is read the same way, after its members have been looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from qrowd.errors import ArgumentError, FileError
+from qrowd.model.labels import first_of
+from qrowd.model.pools import Lists, checks_from_gold, pool_of, within
+from qrowd_server.campaigns.plan.campaign_files import (
+    CampaignFiles,
+    Entry,
+    read_check_file,
+    read_context_file,
+    read_document_files,
+    read_gold_judgments,
+    read_gold_questions,
+    read_pool_file,
+    read_question_file,
+    read_run_files,
+    read_topic_file,
+)
+from qrowd_server.campaigns.plan.folder_files import MAX_UNPACKED, Folder, unpack_zip
+from qrowd_server.campaigns.plan.gold_questions import gold_labels
+from qrowd_server.campaigns.plan.places import Place, placed
+from qrowd_server.campaigns.plan.plan import Plan
+from qrowd_server.campaigns.plan.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
+from qrowd_server.campaigns.plan.question_files import question_and_pairs
+from qrowd_server.campaigns.plan.shown_files import pdf_as, read_guidelines
+from qrowd_server.protocols.presets import with_preset
+from qrowd_server.protocols.schema import SchemaError, Where, no_such
+from qrowd_server.protocols.settings import (
+    SETTINGS,
+    GradesSettings,
+    MagnitudeSettings,
+    PreferenceSettings,
+    Settings,
+)
+
+TOML = "campaign.toml"
+DEPTH = 10
+
+
+def read_folder(path: str | os.PathLike[str]) -> Plan:
+    """The plan that a folder, or one TOML file in a folder, describes.
+
+    [campaign] name, title, protocol, seed, lease_minutes, consent, instructions, practice_instructions, checks,
+    questions, preset, language, retention_days.
+    [magnitude], [grades] or [preference], or [arms.NAME.PROTOCOL] for each of several arms: settings. [journey]:
+    settings. [panel]: where assessors come from.
+    [question]: a question about systems, with runs and models (files); it decides what is judged.
+    [gold]: settings of gold questions, which the file `gold` holds.
+    [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
+    under its usual name (`campaign_files.USUAL`). topics and documents may be of a data set of ir_datasets, "irds:ID".
+
+    Without a seed each reading draws a fresh one.
+
+    Raises
+    ------
+    FileError
+        Whatever cannot be read or could not work, by file and where possible by line.
+    """
+    place = Path(path)
+    toml = place if place.is_file() else place / TOML
+    if not toml.is_file():
+        raise FileError(toml, "there is no such file; a campaign's folder holds one")
+    return _read(Folder(toml.parent.resolve(), data_sets=True), toml.name)
+
+
+def plan_from_zip(content: bytes, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
+    """The plan that a zip of a folder describes; `campaign.toml` stands at its top, or in its only folder.
+
+    Raises
+    ------
+    FileError
+        As `unpack_zip`, and `read_folder`.
+    """
+    with TemporaryDirectory(prefix="qrowd-") as name:
+        root = Path(name).resolve()
+        unpack_zip(content, root, max_unpacked=max_unpacked)
+        if not (root / TOML).is_file():
+            inside = [entry for entry in root.iterdir() if (entry / TOML).is_file()]
+            if len(inside) != 1:
+                raise FileError("zip", f"holds no {TOML}; pack the folder that holds it")
+            root = inside[0]
+        return plan_from_parts(root, max_unpacked=max_unpacked)
+
+
+def plan_from_parts(root: Path, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
+    """The plan of a folder that somebody sent: as `read_folder`, without data sets of ir_datasets."""
+    return _read(Folder(root.resolve(), max_unpacked), TOML)
+
+
+def _read(folder: Folder, toml: str) -> Plan:
+    text = folder.bytes(toml)
+    try:
+        table = tomllib.loads(text.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
+    allowed = ("campaign", *SETTINGS, "arms", "journey", "panel", "question", "gold", "files")
+    places: dict[Where, Place] = {}
+    try:
+        for key in table:
+            if key not in allowed:
+                raise SchemaError((key,), no_such("table", key, allowed))
+        for key in allowed:
+            if not isinstance(table.get(key, {}), dict):
+                raise SchemaError((key,), f"is a table; write [{key}]")
+        table = with_preset(table)
+        files = CampaignFiles(folder, table.pop("files", {}))
+        return plan_from_table(table | _joined(files, table, places))
+    except SchemaError as error:
+        raise placed(error, places, toml, text.decode()) from None
+
+
+# ---- topics and documents from all files
+
+
+class _Topics:
+    """The topics as tables, to which other files add. places : where each part stands, by its path in the plan."""
+
+    def __init__(self, entries: Sequence[Entry], places: dict[Where, Place]) -> None:
+        self.tables: dict[str, dict[str, Any]] = {entry.topic: entry.value for entry in entries}
+        self.where = {label: ("topics", i) for i, label in enumerate(self.tables)}
+        self.places = places
+        places.update((self.where[entry.topic], entry.place) for entry in entries)
+
+    def put(self, entry: Entry, key: str) -> None:
+        """Set a key, which must be new."""
+        table = self._table(entry)
+        if key in table:
+            name, line = entry.place
+            has = "its checks" if key == "checks" else f"a {key}"
+            raise FileError(name, f"topic {entry.topic!r} has {has} already; keep one line", line)
+        table[key] = entry.value
+        self.places[(*self.where[entry.topic], key)] = entry.place
+
+    def append(self, entry: Entry, key: str) -> None:
+        """Append to the list of a key."""
+        values = self._table(entry).setdefault(key, [])
+        self.places[(*self.where[entry.topic], key, len(values))] = entry.place
+        values.append(entry.value)
+
+    def _table(self, entry: Entry) -> dict[str, Any]:
+        if entry.topic not in self.tables:
+            name, line = entry.place
+            raise FileError(name, f"there is no topic {entry.topic!r}; add it to the topics, or remove the line", line)
+        return self.tables[entry.topic]
+
+
+def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Place]) -> dict[str, Any]:
+    """Topics and documents as `plan_from_table` takes them; `places` is filled with where they stand."""
+    head = table.setdefault("campaign", {})
+    head.setdefault("seed", secrets.randbits(62))
+    shown_as = pdf_as(head)
+    whole = read_settings(table)
+    arms = tuple(arms_of(whole).values())
+    magnitude = any(isinstance(settings, MagnitudeSettings) for settings in arms)
+    _refuse_unused(files.table, whole, magnitude=magnitude, question="question" in table)
+    entries = read_topic_file(files)
+    labels = [entry.topic for entry in entries]
+    runs: Lists | None = None
+    pool: list[Entry] | None
+    if "question" in table:
+        table["question"], pairs = question_and_pairs(table, files, labels)
+        pool = [Entry(topic, document, _of_documents(files)) for topic, document in pairs]
+        entries = [entry for entry in entries if entry.topic in {topic for topic, _ in pairs}]
+    else:
+        runs = read_run_files(files, labels)
+        pool = _pool(files, labels, runs)
+    if pool is None and len(labels) > 1:
+        problem = f"what is judged for each of {len(labels)} topics is missing; name runs or pool"
+        raise SchemaError(("files",), problem)
+    topics = _Topics(entries, places)
+    gold: set[tuple[str, str]] = set()
+    if not magnitude and "question" not in table and ("gold" in table or "gold" in files.table):
+        table.setdefault("gold", {})
+        highest = next((settings.maximum for settings in arms if isinstance(settings, GradesSettings)), None)
+        for entry in read_gold_questions(files, 0 if whole.gold is None else whole.gold.tolerance, highest):
+            topics.append(entry, "gold")
+            gold |= {(entry.topic, label) for label in gold_labels([entry.value])}
+    for entry in pool or ():
+        if (entry.topic, entry.value) not in gold:
+            topics.append(entry, "pool")
+    wanted = None
+    if pool is not None:
+        wanted = {entry.value for entry in pool} | {label for _, label in gold}
+        for label, topic in topics.tables.items():
+            topic.setdefault("pool", [])
+            if runs is not None and any(map(_compares, arms)):
+                in_pool = within(runs[label], set(topic["pool"]))
+                topic["systems"] = {system: list(ranking) for system, ranking in in_pool.items()}
+    read_guidelines(head, files.folder.bytes)
+    documents = read_document_files(files, wanted, shown_as)
+    places.update((("documents", i), place) for i, (_, place) in enumerate(documents))
+    rows = [row for row, _ in documents]
+    if magnitude and whole.campaign.checks:
+        for entry in _checks(files, topics.tables, [row["label"] for row in rows], head["seed"]):
+            topics.put(entry, "checks")
+    if whole.campaign.questions is not False:
+        for entry in read_question_file(files):
+            topics.put(entry, "question")
+    for entry in read_context_file(files):
+        topics.append(entry, "context")
+    return {"topics": list(topics.tables.values()), "documents": rows}
+
+
+def _compares(settings: Settings) -> bool:
+    """Whether a protocol looks at systems: preferences, and grades by utility or with a stop."""
+    return isinstance(settings, PreferenceSettings) or (isinstance(settings, GradesSettings) and settings.compares)
+
+
+def _of_documents(files: CampaignFiles) -> Place:
+    """The place that is to blame for a document of a run that has no text."""
+    return first_of(files.names("documents"), 2), None
+
+
+def _pool(files: CampaignFiles, topics: Collection[str], runs: Lists | None) -> list[Entry] | None:
+    """What is judged: what runs retrieved, and what the pool file lists; None without either."""
+    if runs is None and not files.names("pool"):
+        return None
+    entries: dict[tuple[str, str], Entry] = {}
+    if runs is not None:
+        place = _of_documents(files)
+        for topic in topics:
+            try:
+                documents = pool_of(runs[topic], files.table.get("depth", DEPTH))
+            except ArgumentError as error:
+                raise SchemaError(("files", "depth"), str(error)) from None
+            entries.update(((topic, document), Entry(topic, document, place)) for document in documents)
+    entries.update(((entry.topic, entry.value), entry) for entry in read_pool_file(files))
+    return list(entries.values())
+
+
+def _checks(
+    files: CampaignFiles, topics: Mapping[str, Mapping[str, Any]], documents: Sequence[str], seed: int
+) -> list[Entry]:
+    """The check documents of every topic: those a file names, else by gold grades."""
+    checks = read_check_file(files)
+    in_file = {entry.topic for entry in checks}
+    pools = {label: topic.get("pool", documents) for label, topic in topics.items() if label not in in_file}
+    if "gold" in files.table and not pools:
+        problem = f"{files.table['gold']!r} would do nothing: the file of checks names those of every topic"
+        raise SchemaError(("files", "gold"), f"{problem}; remove the line")
+    if pools and (gold := read_gold_judgments(files)) is not None:
+        name, judgments = gold
+        try:
+            by_gold = checks_from_gold(judgments, pools, seed)
+        except ArgumentError as error:
+            raise FileError(name, str(error)) from None
+        checks += [Entry(label, list(pair), (name, 1)) for label, pair in by_gold.items()]
+    return checks
+
+
+def _refuse_unused(files: Mapping[str, Any], whole: PlanTable, *, magnitude: bool, question: bool) -> None:
+    """Refuse named files of check documents and of gold that would do nothing. files : [files]."""
+    reasons = {}
+    if not magnitude:
+        reasons["checks"] = "only units of magnitudes hold check documents; name gold questions by gold = in [files]"
+        if question:
+            reasons["gold"] = "the documents of a question come one by one, without gold questions"
+    elif not whole.campaign.checks:
+        reasons = dict.fromkeys(("checks", "gold"), "units hold no check documents (checks = false)")
+    for key, reason in reasons.items():
+        if key in files:
+            raise SchemaError(("files", key), f"{files[key]!r} would do nothing: {reason}; remove the line")

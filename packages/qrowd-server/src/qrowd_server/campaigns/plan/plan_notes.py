@@ -1,0 +1,180 @@
+"""What an owner should know of a campaign that can be created: its preset, and quality checks that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from qrowd_server.campaigns.plan.plan import Plan
+from qrowd_server.campaigns.plan.question_settings import QuestionSettings
+from qrowd_server.campaigns.plan.sanitise import MAX_DEPTH
+from qrowd_server.protocols.gold import entry_test
+from qrowd_server.protocols.presets import PRESETS, overrides
+from qrowd_server.protocols.settings import (
+    GoldSettings,
+    GradesSettings,
+    JourneySettings,
+    MagnitudeSettings,
+    PreferenceSettings,
+    Settings,
+    protocol_of,
+    to_table,
+)
+
+
+def plan_notes(plan: Plan) -> tuple[str, ...]:
+    """Sentences about a plan; none is an error."""
+    notes: list[str] = []
+    if plan.preset:
+        head = {"checks": plan.checks, "questions": plan.questions}
+        notes += preset_notes(plan.preset, head, plan.journey, plan.arms)
+    if len(plan.arms) > 1 and not plan.instructions:
+        notes.append("There are no instructions; write some, because a campaign with arms has none of ours.")
+    if plan.n_flattened:
+        n = "1 document is" if plan.n_flattened == 1 else f"{plan.n_flattened} documents are"
+        notes.append(f"{n} shown as plain text, because more than {MAX_DEPTH} elements of the HTML are nested.")
+    if plan.question is not None:
+        return (*notes, *_about_question(plan.question, plan))
+    if missing := list(_missing_checks(plan)):
+        notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
+    notes += _preference_notes(plan)
+    notes += _gold_notes(plan)
+    notes += _assessors_needed(plan)
+    return tuple(notes)
+
+
+def _about_question(question: QuestionSettings, plan: Plan) -> Iterator[str]:
+    """What a question makes of a campaign."""
+    yield (
+        f"Question: {question.text}, by {question.measure}. {len(question.pairs)} documents can change the answer; "
+        f"they are drawn in batches of {question.batch} until it is decided."
+    )
+    out = len(question.content["runs"]["topics"]) - len(plan.topics)
+    if out:
+        yield f"{out} topics of the runs have no document that can change the answer, or no model judged them."
+
+
+def _assessors_needed(plan: Plan) -> Iterator[str]:
+    """How many people a topic of several batches takes, which is more than its documents have judgments."""
+    if len(plan.arms) > 1 or not isinstance(settings := plan.arms.get(""), GradesSettings):
+        return
+    label, size = max(((topic.label, len(topic.pool)) for topic in plan.topics), key=lambda topic: topic[1])
+    if size > settings.k:
+        n_units = -(-size // settings.k)
+        yield (
+            f"At least {n_units * settings.redundancy} assessors are needed: nobody gets two units of a topic, and "
+            f"topic {label!r} has {n_units} units of at most {settings.k} documents for {settings.redundancy} "
+            f"assessors each. With k = {size} in [grades], {settings.redundancy} are enough."
+        )
+
+
+def _preference_notes(plan: Plan) -> Iterator[str]:
+    """What settings of preferences lead to that an owner may not expect."""
+    for arm, settings in plan.arms.items():
+        if not isinstance(settings, PreferenceSettings):
+            continue
+        where = f"Arm {arm}: " if arm else ""
+        n, of_pair = len([topic for topic in plan.topics if len(topic.systems) < 2]), settings.pair_redundancy
+        if n and settings.order in ("utility", "settled", "printed"):
+            yield (
+                f"{where}{n} of {len(plan.topics)} topics have fewer than two systems to compare: there the preferred "
+                "document stays, and judging goes on until all pairs are known."
+            )
+        if settings.sharing == "shared" and of_pair == settings.redundancy > 1:
+            yield (
+                f"{where}A topic has no more assessors than a pair ({of_pair}): what they disagree about may stay "
+                "open; raise redundancy."
+            )
+
+
+def _gold_notes(plan: Plan) -> Iterator[str]:
+    """What an owner should know of the gold questions."""
+    gold = plan.gold
+    if gold is None:
+        return
+    n = sum(len(topic.gold) for topic in plan.topics)
+    how = f"1 in {gold.every}"
+    if gold.first_every:
+        how = f"1 in {gold.first_every} in the first unit of an assessor, then 1 in {gold.every}"
+    if gold.first:
+        how = f"the first {gold.first} answers of an assessor, then {how}"
+    yield f"Gold questions: {n} in {len([t for t in plan.topics if t.gold])} of {len(plan.topics)} topics; {how}."
+    if gold.exclude:
+        yield (
+            f"Assessors are excluded whose answers to at least {gold.min_answers} gold questions show an accuracy "
+            f"below {gold.accuracy:g} (risk {gold.risk:g})."
+        )
+    else:
+        yield "Nobody is excluded by gold questions (exclude = false in [gold])."
+    if without := [topic.label for topic in plan.topics if not topic.gold]:
+        yield f"{len(without)} topics have no gold question, {without[0]!r} first; nobody is checked there."
+    if gold.first:
+        yield from _entry_notes(plan, gold)
+
+
+def _entry_notes(plan: Plan, gold: GoldSettings) -> Iterator[str]:
+    """What the entry test finds, and where it is too short."""
+    test = entry_test(gold.first, gold.accuracy, gold.risk)
+    if gold.exclude and not test.least_right:
+        yield f"{gold.first} answers are too few for an entry test with this accuracy and risk; raise first in [gold]."
+    elif gold.exclude:
+        n_grades = next((s.maximum + 1 for s in plan.arms.values() if isinstance(s, GradesSettings)), 2)
+        chances = [len(g.accepted) / n_grades if g.accepted else 0.5 for t in plan.topics for g in t.gold]
+        guess = test.passes(sum(chances) / len(chances))
+        yield (
+            f"Entry test: {test.least_right} of {gold.first} right answers. Guessing passes with probability "
+            f"{guess:.1g}, an accuracy of {gold.accuracy:g} fails with probability {test.risk:.1g}."
+        )
+    if short := [topic for topic in plan.topics if 0 < len(topic.gold) < gold.first]:
+        yield (
+            f"{len(short)} topics have fewer gold questions than the entry test, {short[0].label!r} first "
+            f"({len(short[0].gold)}); who begins there has the rest of it in the next unit."
+        )
+
+
+def preset_notes(
+    preset: str, head: Mapping[str, Any], journey: JourneySettings, arms: Mapping[str, Settings]
+) -> Iterator[str]:
+    """Whether a campaign, or each of its arms of the preset's protocol, follows its preset.
+
+    head : `checks` and `questions`. arms : settings by arm; a campaign without arms has one, called "".
+    """
+    for arm, settings in arms.items():
+        if (protocol := protocol_of(settings)) == PRESETS[preset].protocol:
+            note = _preset_note(preset, {"campaign": head, "journey": to_table(journey), protocol: to_table(settings)})
+            yield f"Arm {arm}: {note}" if arm else note
+
+
+def _preset_note(preset: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
+    changes = [
+        f"{change.rule.table}.{change.rule.key} = {_toml(change.value)} (preset: {_toml(change.rule.value)})"
+        for change in overrides(preset, tables)
+    ]
+    n = len(PRESETS[preset].rules)
+    if not changes:
+        return f"Preset {preset}: all {n} settings are in force."
+    return f"Preset {preset}: {n - len(changes)} of {n} settings are in force; changed: {', '.join(changes)}."
+
+
+def _missing_checks(plan: Plan) -> Iterator[str]:
+    """The quality checks that nobody has to pass."""
+    settings = next((one for one in plan.arms.values() if isinstance(one, MagnitudeSettings)), None)
+    if settings is not None and not plan.journey.practice:
+        yield "there is no practice (practice = false)"
+    without = [topic.label for topic in plan.topics if topic.question is None]
+    if len(without) == len(plan.topics):
+        yield "no topic has a question"
+    elif without:
+        yield f"{len(without)} of {len(plan.topics)} topics have no question, {without[0]!r} first"
+    if settings is not None:
+        if not plan.checks:
+            yield "there are no check documents (checks = false)"
+        if settings.min_seconds == 0:
+            yield "no time is required on a document (min_seconds = 0)"
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "not given"}[value]
+    return f'"{value}"' if isinstance(value, str) else f"{value:g}"

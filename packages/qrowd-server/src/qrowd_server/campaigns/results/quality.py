@@ -1,0 +1,277 @@
+"""How well a campaign is judged: one row per assessor, and how far they agree.
+
+The figures are those of `qrowd.agreement` and `qrowd.preferences`, over what counts; what an assessor did besides
+(steps back, failed checks, lost units, gold questions) comes from the tables.
+
+Whether somebody can have read what they judged is asked of each answer by itself, whatever the others took: 600 words a
+minute is the rate of scanning a text for a word, twice that of reading it.
+
+Carver (1992), Reading Rate: Theory, Research, and Practical Implications. Journal of Reading 36(2), 84-95: scanning
+600, skimming 450, reading 300 words a minute.
+Brysbaert (2019), How Many Words Do We Read per Minute? Journal of Memory and Language 109, 104047: 238 words of
+non-fiction on average, 175 to 300 for most adults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from sqlalchemy import Connection
+
+from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
+from qrowd.agreement.assessors import assessor_profiles
+from qrowd.errors import NoOverlapError, ScaleError
+from qrowd.model.judgments import Judgments
+from qrowd.model.preferences import Preferences
+from qrowd_server.campaigns.results.accuracy import Accuracy, accuracies
+from qrowd_server.campaigns.running import collected
+from qrowd_server.campaigns.running.lookup import find_arms, only_arm
+from qrowd_server.campaigns.running.state import read_settings
+from qrowd_server.protocols import journey
+from qrowd_server.protocols.registry import PREFERENCE
+from qrowd_server.store import counts, state
+from qrowd_server.store.schema import MODEL, PERSON
+from qrowd_server.store.state import AssessorRow
+
+FAST = 1 / 3  # of the median answer's seconds: what takes less is called fast
+READING = 600.0  # words a minute; what is faster is not reading
+WORDS = 100  # of a document, at most, that a judgment is expected to need
+LEAST, OFTEN = 5, 0.5  # answers, and the share of them that were faster, from which on somebody stands out
+REPLICATES = 1000  # for the interval of alpha
+CELLS = 200_000_000  # replicates times judgments, at most
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AssessorQuality:
+    """One assessor.
+
+    id, provider, identified, status, excluded : as in the table; arrived, seen : times. name : of a model; of a person
+    the pseudonym, or the name where names are asked for.
+    completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
+    answers : judgments or preferences given, also those that do not count.
+    seconds, active : median of an answer by the server's clock, and by the browser's; None where unknown.
+    fast : share of answers that took less than a third of the median of all people; None for models.
+    unread : share of answers given faster than READING for the first WORDS words of the document; None for models.
+    backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
+    practice : how often the practice was done, None where there is none.
+    agreement : with the others. Judgments: beyond chance, 1 for complete agreement, see `AssessorProfiles`.
+        Preferences: share of pairs ordered as another did. None where nobody else judged the same.
+    severity : see `AssessorProfiles`; None for preferences. reasons : what makes them stand out, "" for nothing.
+    accuracy : on gold questions of the arm; None where none was answered.
+    """
+
+    id: int
+    name: str
+    provider: str
+    identified: str
+    status: str
+    excluded: str | None
+    arrived: float
+    seen: float
+    completed: int
+    failed: int
+    screened_out: int
+    lost: int
+    open: int
+    answers: int
+    seconds: float | None
+    active: float | None
+    fast: float | None
+    backs: int
+    fails: int
+    practice: int | None
+    agreement: float | None = None
+    severity: float | None = None
+    reasons: str = ""
+    unread: float | None = None
+    accuracy: Accuracy | None = None
+
+    @property
+    def kind(self) -> str:
+        """Person or model."""
+        return MODEL if self.provider == MODEL else PERSON
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The assessors of a campaign, or of one of its arms, in the order they came, and their agreement.
+
+    alpha, by_topic : Krippendorff's, of judgments that count; None for preferences, and where no two assessors judged
+        the same document. pairs_alike : share of pairs that two assessors ordered alike, each two judgments counting
+        once; None for judgments. fast_below : seconds. why_not : why there is no agreement to tell, "" where there is.
+        has_gold, has_bonus : whether there are gold questions, and a bonus for accuracy.
+    """
+
+    campaign: str
+    protocol: str
+    assessors: tuple[AssessorQuality, ...]
+    alpha: Alpha | None
+    by_topic: Alphas | None
+    pairs_alike: float | None
+    fast_below: float | None
+    why_not: str = ""
+    arm: str = ""
+    has_gold: bool = False
+    has_bonus: bool = False
+
+    def of(self, name: str) -> AssessorQuality | None:
+        """The row of one assessor."""
+        return next((one for one in self.assessors if one.name == name), None)
+
+
+def quality(
+    connection: Connection, name: str, *, bootstrap: int = REPLICATES, rng: int = 1, names: bool = False
+) -> Quality:
+    """How well a campaign is judged so far. It reads every answer: seconds, where there are a million.
+
+    name : of the campaign, or CAMPAIGN/ARM.
+    bootstrap : replicates for the interval of alpha; fewer where there are very many judgments, 0 for no interval.
+    names : people by name, not by pseudonym.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign, or it has several arms and none is named.
+    """
+    row, arms = find_arms(connection, name)
+    arm = only_arm(row.name, arms)
+    protocol = arms[arm]
+    rows, fast_below = _rows(connection, row.id, protocol, arm, names=names)
+    gold = read_settings(row).gold
+    of_gold = accuracies(connection, row.id, gold, arm)
+    rows = [replace(one, accuracy=of_gold.get(one.id)) for one in rows]
+    flags = {"has_gold": gold is not None, "has_bonus": gold is not None and bool(gold.bonus)}
+    if protocol == PREFERENCE:
+        preferences = collected.preferences(connection, name, names=names)
+        alike, pairs_alike, why_not = _alike(preferences)
+        rows = [_with_unread(replace(one, agreement=alike.get(one.name))) for one in rows]
+        return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm, **flags)
+    judgments = collected.judgments(connection, name, names=names)
+    profiles = _profiles(judgments)
+    rows = [_with_unread(replace(one, **profiles.get(one.name, {}))) for one in rows]
+    replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
+    alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
+    by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
+    return Quality(row.name, protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not, arm, **flags)
+
+
+def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
+    """A number, or why there is none."""
+    try:
+        return compute(), ""
+    except (NoOverlapError, ScaleError) as error:
+        return None, str(error)
+
+
+def _with_unread(one: AssessorQuality) -> AssessorQuality:
+    """With the reason that most documents cannot have been read, where that is so."""
+    if one.unread is None or one.answers < LEAST or one.unread < OFTEN or one.excluded is not None:
+        return one
+    reason = f"{one.unread:.0%} of answers came faster than {READING:.0f} words a minute, which is not reading"
+    return replace(one, reasons="; ".join(filter(None, (one.reasons, reason))))
+
+
+# ---- agreement
+
+
+def _profiles(judgments: Judgments) -> dict[str, dict[str, Any]]:
+    profiles, _ = _or_reason(lambda: assessor_profiles(judgments))
+    if profiles is None:
+        return {}
+    rows = zip(profiles.assessors, profiles.agreement, profiles.severity, profiles.reasons, strict=True)
+    return {
+        name: {"agreement": _number(agreement), "severity": _number(severity), "reasons": "; ".join(reasons)}
+        for name, agreement, severity, reasons in rows
+    }
+
+
+def _alike(preferences: Preferences) -> tuple[dict[str, float], float | None, str]:
+    """By assessor the share of pairs ordered as another did, weighted by pairs; of all; and why there is none."""
+    from qrowd.preferences.agreement import pairwise_preferences  # slow to import
+
+    pairs, why_not = _or_reason(lambda: pairwise_preferences(preferences))
+    if pairs is None:
+        return {}, None, why_not
+    n = pairs.n.astype(np.float64)
+    np.fill_diagonal(n, 0)
+    alike, of = np.nansum(np.where(n > 0, pairs.agreement, 0.0) * n, axis=1), n.sum(axis=1)
+    by_name = {name: float(a / b) for name, a, b in zip(pairs.assessors, alike, of, strict=True) if b}
+    return by_name, _number(pairs.mean_agreement), ""
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+# ---- what they did
+
+
+def _rows(
+    connection: Connection, campaign_id: int, protocol: str, arm: str, *, names: bool
+) -> tuple[list[AssessorQuality], float | None]:
+    units = counts.units_by_assessor(connection, campaign_id, arm)
+    answers = counts.answer_seconds(connection, campaign_id, protocol, arm)
+    assessor = np.fromiter((row.assessor_id for row in answers), np.int64, len(answers))
+    seconds = np.fromiter((row.seconds for row in answers), np.float64, len(answers))
+    active = np.fromiter((np.nan if row.active is None else row.active for row in answers), np.float64, len(answers))
+    everybody = state.assessors_of(connection, campaign_id)
+    of_people = seconds[~np.isin(assessor, [row.id for row in everybody if row.is_model])]
+    median = float(np.median(of_people)) if of_people.size else None
+    below = None if median is None else FAST * median
+    unread = _unread(connection, campaign_id, protocol, arm)
+    order = np.argsort(assessor, kind="stable")
+    assessor, seconds, active = assessor[order], seconds[order], active[order]
+    sums = counts.backs_and_fails(connection, campaign_id, protocol, arm)
+    rows = []
+    for row in everybody:
+        own = units[row.id]
+        low, high = np.searchsorted(assessor, (row.id, row.id + 1))
+        server, browser = seconds[low:high], active[low:high]
+        rows.append(
+            AssessorQuality(
+                row.id,
+                row.name if names else row.label,
+                row.provider,
+                row.identified,
+                row.status,
+                row.excluded,
+                row.created,
+                row.updated,
+                own["completed"],
+                own["failed"],
+                own["screened_out"],
+                own["expired"] + own["withdrawn"],
+                own["open"],
+                int(high - low),
+                float(np.median(server)) if server.size else None,
+                _number(np.nanmedian(browser)) if not np.isnan(browser).all() else None,
+                float((server < below).mean()) if server.size and below is not None and not row.is_model else None,
+                *sums.get(row.id, (0, 0)),
+                _practice(row),
+                unread=None if row.is_model else unread.get(row.id),
+            )
+        )
+    return rows, below
+
+
+def _unread(connection: Connection, campaign_id: int, protocol: str, arm: str) -> dict[int, float]:
+    """{assessor: share of answers that came faster than the document can be read}."""
+    answers = counts.answer_reading(connection, campaign_id, protocol, arm, WORDS)
+    if not answers:
+        return {}
+    assessor = np.array([number for number, *_ in answers], np.int64)
+    seconds, words = (np.array([one[i] for one in answers], np.float64) for i in (1, 2))
+    numbers, which = np.unique(assessor, return_inverse=True)
+    faster = words * 60 > READING * seconds
+    shares = np.bincount(which, faster, numbers.size) / np.bincount(which, minlength=numbers.size)
+    return dict(zip(numbers.tolist(), shares.tolist(), strict=True))
+
+
+def _practice(row: AssessorRow) -> int | None:
+    state = journey.from_json(row.state)
+    return state.practices if state.lines else None

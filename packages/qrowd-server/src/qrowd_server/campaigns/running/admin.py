@@ -1,0 +1,111 @@
+"""What the owner of a campaign does while it runs. Every decision is an event in the log."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.running.decisions import Change, Decisions
+from qrowd_server.campaigns.running.exclusion import withdraw
+from qrowd_server.campaigns.running.lookup import NotFoundError, find
+from qrowd_server.campaigns.running.rebuild import STATUS
+from qrowd_server.campaigns.running.transaction import Transaction
+from qrowd_server.protocols.events import Event
+from qrowd_server.store import events, materials, state
+from qrowd_server.store.events import LogEntry
+from qrowd_server.store.materials import CampaignRow
+from qrowd_server.store.state import AssessorRow
+
+STEPS = {"pause": "paused", "resume": "running", "stop": "stopped"}  # the buttons, and the status each leads to
+KINDS = {status: kind for kind, status in STATUS.items()}  # of the event that sets it
+
+
+class CampaignAdmin(Decisions):
+    """Everything an owner can change, over one store; names of campaigns and assessors are labels."""
+
+    async def set_status(self, campaign: str, status: str) -> str:
+        """Let a campaign run, pause or stop; the new status. A stopped campaign may run again.
+
+        status : running, paused or stopped.
+        """
+        if status not in KINDS:
+            raise ArgumentError(f"status={status!r}: choose one of {', '.join(KINDS)}")
+        at = self.clock()
+
+        def work(connection: Connection) -> str:
+            row = find(connection, campaign)
+            if row.status != status:
+                event = LogEntry(at, row.id, None, None, None, "owner", KINDS[status], {}, account=self.account)
+                events.append(connection, [event])
+                materials.set_campaign_status(connection, row.id, status)
+            return status
+
+        return await self.store.write_async(work)
+
+    async def exclude(self, campaign: str, name: str, reason: str) -> None:
+        """Exclude an assessor: no judgment of theirs counts any more, and their units go to others.
+
+        Raises
+        ------
+        ArgumentError
+            Nobody is called that, or no reason is given.
+        """
+        if not reason.strip():
+            raise ArgumentError("reason: say why; it is kept with the exclusion")
+
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
+            if assessor.excluded is None:
+                transaction.record_assessor(assessor, Event("excluded", {"reason": reason.strip()}))
+                withdraw(transaction, assessor, ("open", "completed"))
+
+        await self._for(campaign, name, change)
+
+    async def reinstate(self, campaign: str, name: str) -> int:
+        """Take an exclusion back; how many completed units stay lost, since others have done them meanwhile."""
+        lost = 0
+
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
+            nonlocal lost
+            lost = 0
+            if assessor.excluded is None:
+                return
+            transaction.record_assessor(assessor, Event("reinstated"))
+            for row in state.assignments_of(transaction.connection, assessor.id):
+                assignment = transaction.reader.read(row)
+                if row.status != "withdrawn" or assignment.protocol.status(assignment.state) != "completed":
+                    continue
+                if state.hold_slot(transaction.connection, row):
+                    transaction.record_assignment(assignment, Event("assignment_restored", {"status": "completed"}))
+                else:
+                    lost += 1
+
+        await self._for(campaign, name, change)
+        return lost
+
+    async def reset(self, campaign: str, name: str) -> None:
+        """Let an assessor begin again with the practice; an open unit goes to somebody else."""
+
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
+            assessor = transaction.record_assessor(assessor, Event("reset"))
+            withdraw(transaction, assessor, ("open",))
+
+        await self._for(campaign, name, change)
+
+    async def note(self, campaign: str, name: str, kind: str) -> None:
+        """What a platform says of an assessor's work: `submitted` or `paid`."""
+        if kind not in ("submitted", "paid"):
+            raise ArgumentError(f"kind={kind!r}: choose one of submitted, paid")
+
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
+            transaction.record_assessor(assessor, Event(kind))
+
+        await self._for(campaign, name, change)
+
+    async def _for(self, campaign: str, name: str, change: Change) -> None:
+        def found(connection: Connection, row: CampaignRow) -> AssessorRow:
+            assessor = state.find_named(connection, row.id, name)
+            if assessor is None:
+                raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
+            return assessor
+
+        await self._change(campaign, found, change)

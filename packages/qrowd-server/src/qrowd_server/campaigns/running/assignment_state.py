@@ -1,0 +1,149 @@
+"""The state that the events of an assignment add up to.
+
+One fold, used twice: on every answer as it comes, and over the whole log when the tables are built again. What the
+tables hold is a function of the log because nothing else ever changes these records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, Table
+
+from qrowd_server.campaigns.running.state import Arm, CampaignSettings
+from qrowd_server.protocols import journey
+from qrowd_server.protocols.events import Event
+from qrowd_server.protocols.journey import Journey
+from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, PreferenceRow, Protocol, Rows, Task
+from qrowd_server.protocols.registry import PROTOCOLS
+from qrowd_server.store import answers
+from qrowd_server.store.schema import bad_mark, gold_answer, judgment, preference
+from qrowd_server.store.state import AssessorRow, AssignmentRow
+
+Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow | GoldRow]]  # by table and key
+
+GOLD_EVERY, GOLD_FIRST = "gold_every", "gold_first"  # keys of an assignment's state: which are gold questions
+KEYS = {
+    judgment: "position",
+    preference: "number",
+    bad_mark: "document_id",
+    gold_answer: "number",
+}  # beside the assignment
+
+
+# ---- assessors
+
+
+def journey_of_assessor(row: AssessorRow) -> Journey:
+    """How far an assessor has come."""
+    return journey.from_json(row.state)
+
+
+# ---- assignments
+
+
+@dataclass(frozen=True)
+class AssignmentState:
+    """An assignment with its task and what the protocol makes of it. state : the protocol's own, not yet in `row`."""
+
+    row: AssignmentRow
+    task: Task
+    arm: Arm
+    state: Any
+
+    @property
+    def protocol(self) -> Protocol[Any]:
+        """That of its arm."""
+        return PROTOCOLS[self.arm.protocol]
+
+    def after(self, settings: CampaignSettings, event: Event, at: float) -> AssignmentState:
+        """After one of its events."""
+        changes: dict[str, Any] = {"version": self.row.version + 1, "updated": at}
+        new, protocol = self.state, self.protocol
+        match event.kind:
+            case "lease_expired" | "given_back" | "assignment_withdrawn":
+                status = "withdrawn" if event.kind == "assignment_withdrawn" else "expired"
+                stays = self.arm.together and status == "expired"
+                changes |= {"status": status, "counts": stays and self.row.counts}
+            case "assignment_restored":
+                status = str(event.data["status"])
+                changes |= {"status": status, "counts": counts(protocol, status)}
+            case "unit_left":
+                pass
+            case _:
+                new = protocol.evolve(self.task, self.state, event, at)
+                status = protocol.status(new)
+                changes |= {"status": status, "counts": counts(protocol, status)}
+                if status == "open":
+                    changes["lease_until"] = at + settings.lease_seconds
+        return AssignmentState(replace(self.row, **changes), self.task, self.arm, new)
+
+    def to_row(self) -> AssignmentRow:
+        """As the table has it."""
+        gold = gold_places(self.task.gold.every, self.task.gold.first)
+        return replace(self.row, state=self.protocol.to_json(self.state) | gold)
+
+    def pair(self) -> tuple[int, int] | None:
+        """The pair on its page, if there is one."""
+        return self.protocol.offered(self.state) if self.row.status == "open" else None
+
+
+def gold_places(every: int, first: int) -> dict[str, int]:
+    """What the state of an assignment says of its gold questions; nothing where it has none."""
+    return ({GOLD_EVERY: every} if every else {}) | ({GOLD_FIRST: first} if first else {})
+
+
+def counts(protocol: Protocol[Any], status: str) -> bool:
+    """Whether an assignment's judgments are part of the result.
+
+    Where a unit has to pass checks, only once it has; elsewhere every answer as soon as it is given. A unit that
+    failed, or went to somebody else, never is; what was judged together with others stays.
+    """
+    return status == "completed" or (status == "open" and not protocol.checked)
+
+
+def answers_in(rows: Rows) -> Answers:
+    """Rows by table and key."""
+    return {
+        judgment: {row.position: row for row in rows.judgments},
+        preference: {row.number: row for row in rows.preferences},
+        bad_mark: {row.document_id: row for row in rows.bad},
+        gold_answer: {row.number: row for row in rows.gold},
+    }
+
+
+def _changed(before: AssignmentState, now: AssignmentState) -> tuple[Answers, Answers]:
+    old, new = now.protocol.rows_that_changed(now.task, before.state, now.state)
+    return answers_in(old), answers_in(new)
+
+
+def differences(
+    before: AssignmentState | None, now: AssignmentState
+) -> Iterator[tuple[Table, list[dict[str, Any]], list[dict[str, Any]]]]:
+    """For each table, the rows to write and the keys to remove. before : None where the tables hold nothing of it."""
+    old, new = ({}, answers_in(now.protocol.rows(now.task, now.state))) if before is None else _changed(before, now)
+    for table, rows in new.items():
+        own = {name: getattr(now.row, name) for name in ("campaign_id", "unit_id") if name in table.c}
+        own["assignment_id"] = now.row.id
+        earlier = old.get(table, {})
+        changes = [{**own, **vars(row)} for key, row in rows.items() if earlier.get(key) != row]
+        yield table, changes, [{"assignment_id": now.row.id, KEYS[table]: key} for key in earlier if key not in rows]
+
+
+def hold_pair(connection: Connection, assignment: AssignmentState) -> None:
+    """Write which pair is on the page of an assignment, if there is one. A gold question is nobody else's."""
+    if (pair := assignment.pair()) is not None:
+        together = assignment.arm.together and pair[0] in assignment.task.material.documents
+        board = assignment.row.unit_id if together else assignment.row.id
+        answers.hold_pair(connection, board, pair, assignment.row.id, assignment.arm.seats)
+
+
+def page_id(assignment_id: int | None) -> str:
+    """What a form says of the page that it was on: whose unit it speaks of; "" for none.
+
+    >>> page_id(255), page_id(None)
+    ('ff', '')
+    """
+    return "" if assignment_id is None else f"{assignment_id:x}"

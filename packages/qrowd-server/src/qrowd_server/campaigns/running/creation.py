@@ -1,0 +1,322 @@
+"""A plan becomes a campaign: rows for its topics, documents, units and slots, and the first event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qrowd.errors import ArgumentError
+from qrowd.model.chance import Chance, Rng
+from qrowd_server.campaigns.plan.effort import effort_of
+from qrowd_server.campaigns.plan.gold_questions import GoldQuestion
+from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
+from qrowd_server.campaigns.plan.plan_tables import question_table
+from qrowd_server.campaigns.plan.question_settings import QuestionSettings
+from qrowd_server.campaigns.plan.web_pages import OWN, image_from_text, sites_of
+from qrowd_server.campaigns.running.document_rows import add_documents, add_pictures, document_of, pictures_of
+from qrowd_server.campaigns.running.material import question_of
+from qrowd_server.campaigns.running.question import add_first_batch
+from qrowd_server.campaigns.running.question import question_of as question_of_campaign
+from qrowd_server.campaigns.running.state import read_settings
+from qrowd_server.protocols.assembly import slots_of, units_of_topic
+from qrowd_server.protocols.schema import plain
+from qrowd_server.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
+from qrowd_server.store import events, materials
+from qrowd_server.store.accounts import COMMAND_LINE
+from qrowd_server.store.events import LogEntry
+
+Assembled = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+
+
+def create_campaign(
+    connection: Connection,
+    plan: Plan,
+    at: float,
+    *,
+    units: Assembled | None = None,
+    arms: Mapping[str, Sequence[str]] | None = None,
+    account: str = COMMAND_LINE,
+) -> int:
+    """Write the campaign, running, in the connection's transaction.
+
+    units : {topic: {arm: [documents of a unit, ...]}} by label, where they have been assembled before (an archive).
+    arms : {topic: the arm of each unit, by number}, where units were added later; else arm after arm.
+    account : who creates it, for the log.
+
+    All that chance decides comes from the plan's seed: the same plan makes the same units and slots everywhere.
+
+    Returns
+    -------
+    The number of the campaign.
+
+    Raises
+    ------
+    ArgumentError
+        A name that is taken; a topic of which no units can be made; units that do not fit their topic.
+    """
+    row = {
+        "name": plan.name,
+        "title": plan.title,
+        "settings": settings_table(plan),
+        "status": "running",
+        "seed": plan.seed,
+        "created": at,
+    }
+    campaign_id = materials.add_campaign(connection, row)
+    if campaign_id is None:
+        raise ArgumentError(
+            f"campaign.name: {plan.name!r} is taken by another campaign; choose another, or replace that campaign, as "
+            "long as it has no answer, by qrowd campaign create FOLDER --replace"
+        )
+    written: set[str] = set()
+    add_documents(connection, campaign_id, plan.documents, written)
+    add_pictures(connection, campaign_id, plan.pictures, written)
+    documents = materials.ids_by_label(connection, "document", campaign_id)
+    materials.add_material(connection, "topic", campaign_id, (topic_row(t, documents) for t in plan.topics))
+    topics = materials.ids_by_label(connection, "topic", campaign_id)
+    rows_of_gold = (row for t in plan.topics for row in gold_rows(t, topics[t.label], documents))
+    materials.add_material(connection, "gold", campaign_id, rows_of_gold)
+    n_units = n_slots = 0
+    if plan.question is not None:
+        materials.add_question(connection, campaign_id, plan.question.content)
+    if plan.question is None or units is not None:
+        n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units, arms or {})
+    counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
+    events.append(
+        connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts, account=account)]
+    )
+    if plan.question is not None and units is None:
+        created = materials.find_campaign(connection, campaign_id)
+        assert created is not None
+        add_first_batch(connection, created, plan.question, at)
+    return campaign_id
+
+
+def plan_of(connection: Connection, campaign_id: int) -> Plan:
+    """The plan a campaign was created from, to write it into another database.
+
+    Raises
+    ------
+    ArgumentError
+        A campaign that does not exist.
+    """
+    row = materials.find_campaign(connection, campaign_id)
+    if row is None:
+        raise ArgumentError(f"there is no campaign {campaign_id}; list those there are")
+    settings = read_settings(row)
+    settings_by_arm = {name: arm.settings for name, arm in settings.arms.items()}
+    labels: dict[int, str] = {}
+    documents = []
+    for d in materials.documents_of(connection, campaign_id):
+        labels[d.id] = d.label
+        documents.append(document_of(connection, campaign_id, d))
+    pools: dict[int, set[int]] = {}
+    for unit in materials.units_of(connection, campaign_id):
+        pools.setdefault(unit.topic_id, set()).update(unit.documents)
+    gold: dict[int, list[GoldQuestion]] = {}
+    for g in materials.gold_of(connection, campaign_id):
+        worse = "" if g.other_id is None else labels[g.other_id]
+        known = GoldQuestion(labels[g.document_id], tuple(g.accepted), worse, g.reason)
+        gold.setdefault(g.topic_id, []).append(known)
+    question = question_of_campaign(connection, row)
+    drawn: dict[str, list[str]] = {}
+    for topic, document in () if question is None else question.pairs:
+        drawn.setdefault(topic, []).append(document)
+    topics = tuple(
+        TopicPlan(
+            t.label,
+            t.title,
+            tuple(labels[d] for d in sorted(pools[t.id])) if question is None else tuple(drawn[t.label]),
+            t.description,
+            t.narrative,
+            question_of(t.question),
+            None if t.checks is None else (labels[t.checks[0]], labels[t.checks[1]]),
+            tuple(t.context or ()),
+            {name: tuple(labels[d] for d in ranking) for name, ranking in (t.systems or {}).items()},
+            tuple(gold.get(t.id, ())),
+        )
+        for t in materials.topics_of(connection, campaign_id)
+    )
+    return Plan(
+        name=row.name,
+        title=row.title,
+        settings=settings_by_arm.pop("") if "" in settings_by_arm else settings_by_arm,
+        topics=topics,
+        documents=tuple(documents),
+        seed=row.seed,
+        journey=settings.journey,
+        lease_minutes=row.settings["lease_minutes"],
+        consent=settings.consent,
+        instructions=settings.instructions,
+        practice_instructions=settings.practice_instructions,
+        checks=row.settings["checks"],
+        questions=row.settings["questions"],
+        preset=row.settings["preset"],
+        panel=settings.panel,
+        question=question,
+        gold=settings.gold,
+        language=settings.language,
+        retention_days=settings.retention_days,
+        guidelines=settings.guidelines,
+        pictures=pictures_of(connection, campaign_id, settings.pictures),
+    )
+
+
+# ---- rows
+
+
+def settings_table(plan: Plan) -> dict[str, Any]:
+    """The settings of a campaign, as its row has them."""
+    return {
+        "arms": [
+            {
+                "name": arm,
+                "protocol": protocol_of(settings),
+                "settings": to_table(settings),
+                "instructions": plan.built_in_instructions(settings),
+            }
+            for arm, settings in plan.arms.items()
+        ],
+        "journey": to_table(plan.journey),
+        "lease_minutes": plan.lease_minutes,
+        "consent": plan.consent,
+        "instructions": plan.instructions,
+        "practice_instructions": plan.practice_instructions,
+        "checks": plan.checks,
+        "questions": plan.questions,
+        "preset": plan.preset,
+        "guidelines": plan.guidelines,
+        "pictures": {name: image_from_text(content).digest for name, content in plan.pictures.items()},
+        "effort": list(effort_of(plan)),
+        "panel": None if plan.panel is None else vars(plan.panel),
+        **({"language": plan.language} if plan.language else {}),
+        **({} if plan.retention_days is None else {"retention_days": plan.retention_days}),
+        **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
+        "frames": _frames(plan),
+        **({} if plan.question is None else {"question": _short(plan.question)}),
+    }
+
+
+def _frames(plan: Plan) -> list[str]:
+    """Whose pages are shown in frames; one list for all pages, because scripts put one page in place of another."""
+    own = [OWN] if any(document.layout == "sandbox" for document in plan.documents) else []
+    return [*own, *sites_of(document.url for document in plan.documents if document.frame)]
+
+
+def _short(question: QuestionSettings) -> dict[str, Any]:
+    return {**question.short(), "n_documents": len(question.pairs)}
+
+
+def topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
+    """The row of a topic. documents : their numbers by label."""
+    return {
+        "label": t.label,
+        "title": t.title,
+        "description": t.description,
+        "narrative": t.narrative,
+        "question": question_table(t.question),
+        "checks": None if t.checks is None else [documents[label] for label in t.checks],
+        "context": list(t.context) or None,
+        "systems": {name: [documents[label] for label in ranking] for name, ranking in t.systems.items()} or None,
+    }
+
+
+def gold_rows(t: TopicPlan, topic_id: int, documents: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """The rows of the gold questions of a topic. documents : their numbers by label."""
+    for one in t.gold:
+        other = documents[one.worse] if one.worse else None
+        row = {"topic_id": topic_id, "document_id": documents[one.document], "other_id": other}
+        yield {**row, "accepted": list(one.accepted), "reason": one.reason}
+
+
+def _checks(t: TopicPlan, settings: Settings) -> tuple[str, ...]:
+    """The check documents of a topic, in an arm that has them."""
+    return t.checks or () if isinstance(settings, MagnitudeSettings) else ()
+
+
+def _assembled(t: TopicPlan, settings: Settings, rng: Rng) -> list[list[str]]:
+    """A topic's units in one arm; made of places in its pool, so that no database's numbers have a say."""
+    places = tuple(map(t.pool.index, _checks(t, settings)))
+    try:
+        units = units_of_topic(range(len(t.pool)), (places[0], places[1]) if places else None, settings, rng)
+    except ArgumentError as error:
+        raise ArgumentError(f"topic {t.label!r}: {error}") from None
+    return [[t.pool[place] for place in places] for places in units]
+
+
+def _known_units(t: TopicPlan, settings: Settings, units: Any, *, partly: bool) -> list[list[str]]:
+    """A topic's units in one arm as they were assembled before, if they can be its.
+
+    partly : whether documents may be in no unit, as those that a question has not drawn.
+    """
+    of_texts = isinstance(units, list | tuple) and all(
+        isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels) for labels in units
+    )
+    if of_texts and all(len(set(labels)) == len(labels) > 0 for labels in units):
+        members = {label for labels in units for label in labels}
+        fits = members <= set(t.pool) if partly else members == set(t.pool)
+        if fits and all(set(_checks(t, settings)) <= set(labels) for labels in units):
+            return [list(labels) for labels in units]
+    raise ArgumentError(
+        f"units of topic {t.label!r}: they do not fit its pool; give lists of its documents that hold each, none twice "
+        "in one, and both check documents in all"
+    )
+
+
+def _add_units(
+    connection: Connection,
+    plan: Plan,
+    campaign_id: int,
+    topics: Mapping[str, int],
+    documents: Mapping[str, int],
+    units: Assembled | None,
+    arms_of_units: Mapping[str, Sequence[str]],
+) -> tuple[int, int]:
+    """Write units and their slots; how many of each.
+
+    In a campaign with several arms the slots are laid out as a Latin square: in each of its rows a topic has one arm,
+    and the arms take turns over the topics. `balance` gives each assessor a row.
+    """
+    chance, arms = Chance.of(plan.seed), list(plan.arms.items())
+    rows: list[dict[str, Any]] = []
+    latin_rows: list[int] = []
+    for i, t in enumerate(plan.topics):
+        numbered = arms_of_units.get(t.label, ())
+        number = 0
+        for j, (arm, settings) in enumerate(arms):
+            places = [place for place, of in enumerate(numbered) if of == arm]
+            if units is None:
+                assembled = _assembled(t, settings, chance.stream(f"units {arm}".strip(), i))
+            else:
+                of_topic = units.get(t.label)
+                of_arm = of_topic.get(arm) if isinstance(of_topic, Mapping) else None
+                partly = plan.question is not None
+                assembled = _known_units(t, settings, [] if partly and of_arm is None else of_arm, partly=partly)
+            if numbered and len(places) != len(assembled):
+                raise ArgumentError(f"arms of topic {t.label!r}: {len(places)} units of {arm!r}, not {len(assembled)}")
+            for which, labels in enumerate(assembled):
+                held, place = [documents[label] for label in labels], places[which] if numbered else number
+                rows.append({"topic_id": topics[t.label], "arm": arm, "number": place, "documents": held})
+                latin_rows.append((j - i) % len(arms))
+                number += 1
+    materials.add_material(connection, "unit", campaign_id, rows)
+    numbers = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
+    n_slots = {arm: slots_of(settings) for arm, settings in arms}
+    total = sum(n_slots[row["arm"]] for row in rows)
+    lottery = iter(chance.stream("slots").random(total).tolist())
+    slots = (
+        {
+            "unit_id": numbers[row["topic_id"], row["number"]],
+            "number": number,
+            "topic_id": row["topic_id"],
+            "arm": row["arm"],
+            "latin_row": latin_row,
+            "lottery": next(lottery),
+        }
+        for row, latin_row in zip(rows, latin_rows, strict=True)
+        for number in range(n_slots[row["arm"]])
+    )
+    materials.add_material(connection, "slot", campaign_id, slots)
+    return len(rows), total

@@ -1,0 +1,427 @@
+"""The judging service: assessors get units, hand in answers, and see what comes next.
+
+One answer is one transaction: find who it is and what they hold, let the protocol decide, write the events, fold them
+into the tables, extend the lease or hand out the next unit, commit. Only then is anything acknowledged. A form that is
+sent again is recognised by its key and acknowledged again; nothing happens twice.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from qrowd_server.campaigns.plan.panel import PROVIDER
+from qrowd_server.campaigns.running.assignment_state import AssignmentState, journey_of_assessor, page_id
+from qrowd_server.campaigns.running.campaign_reader import CampaignMemory, CampaignReader
+from qrowd_server.campaigns.running.document_rows import document_texts
+from qrowd_server.campaigns.running.lookup import NotFoundError
+from qrowd_server.campaigns.running.messages import messages_of_page
+from qrowd_server.campaigns.running.pages import Draft, Page, Receipt, UnitSoFar
+from qrowd_server.campaigns.running.reopening import first_reopened, reopened_page, reopened_view
+from qrowd_server.campaigns.running.submissions import (
+    MOST,
+    NOTHING,
+    Submission,
+    outcome_counts,
+    records_of,
+    submission_key,
+    submissions_of,
+)
+from qrowd_server.campaigns.running.transaction import Transaction
+from qrowd_server.protocols import journey
+from qrowd_server.protocols.events import Action, Event, Refusal
+from qrowd_server.protocols.journey import Reopened
+from qrowd_server.protocols.views import (
+    DocumentView,
+    EndView,
+    ExcludedView,
+    LostView,
+    NoneLeftView,
+    PairView,
+    PausedView,
+    QuestionView,
+    View,
+)
+from qrowd_server.store import answers, events, materials, sessions, state
+from qrowd_server.store.base import Store
+from qrowd_server.store.events import LogEntry
+from qrowd_server.store.materials import CampaignRow
+from qrowd_server.store.state import AssessorRow
+
+Clock = Callable[[], float]
+NEXT_BATCH = 60.0  # seconds after which somebody who waits for the next batch of a question looks again
+
+
+class Current(NamedTuple):
+    """Where an assessor is. status : of the campaign. assignment : what they have, if anything."""
+
+    reader: CampaignReader
+    assessor: AssessorRow
+    status: str
+    assignment: AssignmentState | None
+
+
+Change = Callable[[Transaction, Current], tuple[AssessorRow, AssignmentState | None]]
+
+
+class JudgingService:
+    """Everything an assessor can do, over one store.
+
+    clock : seconds since 1970; the server's word on time. number : makes the random numbers of new assessors and
+        assignments, 62 bits each.
+    """
+
+    def __init__(
+        self, store: Store, *, clock: Clock = time.time, number: Callable[[], int] = lambda: secrets.randbits(62)
+    ) -> None:
+        self.store, self.clock, self._number = store, clock, number
+        self._memory = CampaignMemory()
+        self.retention_days: float | None = None  # for campaigns that do not say how long names are kept
+
+    # ------------------------------------------------------------------ coming in
+
+    async def arrive(
+        self,
+        campaign: str,
+        provider: str,
+        external_id: str,
+        *,
+        name: str | None = None,
+        identified: str = "link",
+        about: dict[str, Any] | None = None,
+        submission: str = "",
+    ) -> int:
+        """The number of the assessor who comes to a campaign by a provider under an id; a new one the first time.
+
+        name : as exported, `external_id` unless taken. identified : how far the id can be trusted: link, url, signed
+        or key. about : anything else the provider said, for the log. submission : the provider's name for this
+        submission, "" where it has none; another one than before is an event `returned`.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such campaign.
+        Refusal
+            The link is not signed although an earlier one was; or the task was taken too often.
+        """
+        at, number = self.clock(), self._number()
+        of_submission = {"submission": submission} if submission else {}
+
+        def work(connection: Connection) -> int:
+            row = _campaign(connection, campaign)
+            earlier = state.find_identity(connection, row.id, provider, external_id)
+            transaction = Transaction(self._reader(connection, row.id, row.stamp), at, self._number)
+            if earlier is not None:
+                self._record_return(transaction, earlier, identified, {"about": about or {}, **of_submission})
+                transaction.finish()
+                return earlier.id
+            label, tries = name or external_id, 1
+            while state.find_named(connection, row.id, label) is not None:
+                tries += 1
+                label = f"{name or external_id}-{tries}"
+            data = {"name": label, "provider": provider, "external_id": external_id, "identified": identified}
+            first = {}
+            if submission:
+                transaction.set_key(submission_key(number, 0), "")
+                first = {**of_submission, "ended": NOTHING}
+            transaction.add_assessor(
+                number, Event("arrived", {**data, "seed": self._number(), "about": about or {}, **first})
+            )
+            transaction.finish()
+            return number
+
+        return await self.store.write_async(work)
+
+    def _record_return(
+        self, transaction: Transaction, assessor: AssessorRow, identified: str, details: dict[str, Any]
+    ) -> None:
+        """An assessor comes again, perhaps with a new submission."""
+        trusted, id = assessor.identified, assessor.id
+        if trusted == "signed" and identified == "url":
+            raise Refusal("unsigned", "Open the task on the platform again: this link does not show that it is yours.")
+        if (submission := details.get("submission")) is not None:
+            records = records_of(transaction.connection, id)
+            if len(records) >= MOST:
+                raise Refusal("often", "You have taken this task too often; there is nothing left to do here.")
+            if not records or records[-1]["submission"] != submission:
+                transaction.set_key(submission_key(id, len(records)), "")
+                ended = outcome_counts(transaction.connection, assessor)
+                assessor = transaction.record_assessor(
+                    assessor, Event("returned", {**details, "identified": identified, "ended": ended})
+                )
+        if trusted == "url" and identified == "signed":
+            transaction.record_assessor(assessor, Event("identified", {"identified": identified}))
+            # Before, anybody may have come in by that id.
+            sessions.close_sessions(transaction.connection, "assessor", id)
+
+    # ------------------------------------------------------------------ looking
+
+    async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
+        """The submissions of an assessor on their platform; the last is the current one."""
+
+        return await self.store.read_async(lambda c: submissions_of(c, self._find(c, assessor_id).assessor))
+
+    async def page(self, assessor_id: int) -> Page:
+        """What this assessor sees now. Looking changes nothing.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such assessor.
+        """
+        at = self.clock()
+
+        def work(connection: Connection) -> Page:
+            return self._page(self._find(connection, assessor_id), at, with_draft=True)
+
+        return await self.store.read_async(work)
+
+    async def unit(self, assessor_id: int) -> UnitSoFar | None:
+        """The open unit of an assessor, with all of its documents; None where there is none."""
+
+        def work(connection: Connection) -> UnitSoFar | None:
+            current = self._find(connection, assessor_id)
+            assignment = current.assignment
+            if assignment is None or assignment.row.status != "open":
+                return None
+            row, task = assignment.row, assignment.task
+            topic, _, number = materials.unit_places(connection, [row.unit_id])[row.unit_id]
+            judgments = assignment.protocol.rows(task, assignment.state).judgments
+            return UnitSoFar(
+                page_id(row.id),
+                topic,
+                f"{topic}/{number}",
+                row.arm,
+                task.settings,
+                task.documents,
+                {one.id: one.label for one in materials.find_documents(connection, task.documents)},
+                document_texts(connection, task.documents),
+                {one.document_id: (one.value, one.reason) for one in judgments},
+                getattr(assignment.state, "fails", 0),
+            )
+
+        return await self.store.read_async(work)
+
+    async def preview(self, campaign: str) -> Page:
+        """The first page of a campaign, for somebody who has not taken the task yet; it accepts no answers."""
+
+        def work(connection: Connection) -> Page:
+            row = _campaign(connection, campaign)
+            reader = self._reader(connection, row.id, row.stamp)
+            settings = reader.settings
+            view = journey.view(settings.journey, journey.new(settings.journey, lines=settings.lines, seed=0))
+            return self._page_of_view(reader, "", view, None, named=False, preview=True)
+
+        return await self.store.read_async(work)
+
+    # ------------------------------------------------------------------ acting
+
+    async def act(self, assessor_id: int, action: Action, *, shown: str = "", key: str = "") -> Receipt:
+        """Take an action; when this returns, it is safe on disk.
+
+        shown : of the page the form was on; "" says whatever is current. key : of the form, so that sending it again
+        does nothing twice; "" for none.
+
+        Raises
+        ------
+        Refusal
+            The action is not possible now; nothing happened.
+        NotFoundError
+            There is no such assessor.
+        StoreError
+            It could not be saved; nothing happened, and the same form may be sent again.
+        """
+
+        def change(transaction: Transaction, now: Current) -> tuple[AssessorRow, AssignmentState | None]:
+            return transaction.act(now.assessor, now.status, now.assignment, action, shown)
+
+        return await self._change(assessor_id, change, key, sha256(repr(action).encode()).hexdigest()[:32])
+
+    async def leave_unanswered(self, assessor_id: int, status: str, detail: str, *, shown: str, key: str) -> Receipt:
+        """A model gave no answer to the page that counts: that is in the log, and nothing becomes a judgment.
+
+        Where "cannot tell" is offered, it is the answer; elsewhere the unit is given back, and others may have it.
+        status, detail : what was wrong. shown, key : as for `act`, as are the errors.
+        """
+
+        def change(transaction: Transaction, now: Current) -> tuple[AssessorRow, AssignmentState | None]:
+            return transaction.leave_unanswered(now.assessor, now.assignment, shown, status, detail)
+
+        return await self._change(assessor_id, change, key, sha256(f"{status} {detail}".encode()).hexdigest()[:32])
+
+    async def _change(self, assessor_id: int, change: Change, key: str, digest: str) -> Receipt:
+        """Read the state of an assessor, change it, and write events and state, in one transaction."""
+        at, form = self.clock(), f"{assessor_id:x}:{key}"
+
+        def work(connection: Connection) -> Transaction | LogEntry:
+            now = self._find(connection, assessor_id)
+            if key and (earlier := events.by_key(connection, form)) is not None:
+                return earlier
+            transaction = Transaction(now.reader, at, self._number)
+            if key:
+                transaction.set_key(form, digest)
+            change(transaction, now)
+            transaction.finish()
+            return transaction
+
+        done = await self.store.write_async(work)
+        if isinstance(done, LogEntry):
+            if done.digest != digest:
+                raise Refusal("changed", "This page has already been used to save another answer. Here it is again.")
+            return Receipt(done.id, done.time, replayed=True, late=done.late)
+        done.reader.remember()
+        page = await self.store.read_async(lambda c: self._page(self._find(c, assessor_id), at))
+        return done.receipt(page)
+
+    async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
+        """Keep what was typed and not yet sent; it is nobody's answer. Nothing, if that page has gone."""
+        at = self.clock()
+
+        def work(connection: Connection) -> None:
+            assignment = self._find(connection, assessor_id).assignment
+            if assignment is None or assignment.row.status != "open":
+                return
+            if shown == page_id(assignment.row.id):
+                answers.save_draft(connection, assignment.row.id, position, text, reason, at)
+
+        await self.store.write_async(work)
+
+    # ------------------------------------------------------------------ inside
+
+    def _reader(self, connection: Connection, campaign_id: int, stamp: int) -> CampaignReader:
+        return CampaignReader(connection, campaign_id, stamp, self._memory)
+
+    def _find(self, connection: Connection, assessor_id: int) -> Current:
+        row = state.find_assessor(connection, assessor_id)
+        if row is None:
+            raise NotFoundError(f"there is no assessor {assessor_id}")
+        assessor, status, stamp = row
+        reader = self._reader(connection, assessor.campaign_id, stamp)
+        return Current(reader, assessor, status, reader.assignment(assessor.current_id))
+
+    def _page(self, now: Current, at: float, with_draft: bool = False) -> Page:
+        reader, assessor, status, assignment = now
+        if (again := first_reopened(reader, assessor, status)) is not None:
+            return self._page_of_reopened(reader, assessor, *again)
+        view = self._view(now, at)
+        draft = None
+        if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
+            row = answers.find_draft(reader.connection, assignment.row.id, view.position)
+            draft = None if row is None else Draft(*row)
+        named = assessor.provider != PROVIDER
+        page = self._page_of_view(
+            reader, assessor.name, view, assignment, named=named, draft=draft, pseudonym=assessor.pseudonym or ""
+        )
+        return messages_of_page(reader.connection, reader.settings, assessor, assignment, page)
+
+    def _page_of_reopened(
+        self, reader: CampaignReader, assessor: AssessorRow, reopened: Reopened, assignment: AssignmentState
+    ) -> Page:
+        """The document of an answer that an owner asks its author to consider again."""
+        view = reopened_view(assignment, reopened)
+        named = assessor.provider != PROVIDER
+        page = self._page_of_view(reader, assessor.name, view, assignment, named=named)
+        return replace(page, shown=reopened_page(reopened))
+
+    def _view(self, now: Current, at: float) -> View:
+        (reader, assessor, status, assignment), settings = now, now.reader.settings
+        if assessor.excluded is not None:
+            return ExcludedView()
+        if assignment is not None and assignment.row.status in ("expired", "withdrawn"):
+            away = max(0, round((at - assignment.row.lease_until + settings.lease_seconds) / 60))
+            return LostView(away if assignment.row.status == "expired" else None)
+        if assignment is not None and (assignment.row.status != "open" or status in ("running", "decided")):
+            view = assignment.protocol.view(assignment.task, assignment.state)
+            if not isinstance(view, EndView) or assignment.row.status == "open":
+                return view
+            may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
+            return replace(view, another=status == "running" and may_work and self._is_next(reader, assessor, at))
+        way = journey_of_assessor(assessor)
+        if status == "decided":
+            return NoneLeftView(None, journey.has_worked(way))
+        if status != "running":
+            return PausedView(stopped=status == "stopped")
+        if not journey.may_work(settings.journey, way):
+            return journey.view(settings.journey, way)
+        is_free = self._is_free(reader, assessor)
+        until = at if is_free else self._next_lapse(reader, assessor, at)
+        return NoneLeftView(until, journey.has_worked(way))
+
+    def _is_next(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> bool:
+        """Whether there is another unit: a free one, one whose lease expired, or one that a question may draw soon."""
+        if reader.settings.question is not None or self._is_free(reader, assessor):
+            return True
+        until = self._next_lapse(reader, assessor, at)
+        return until is not None and until < at
+
+    def _next_lapse(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> float | None:
+        lapse = state.next_lapse(reader.connection, assessor.campaign_id, assessor.id)
+        if reader.settings.question is None:
+            return lapse
+        soon = at + NEXT_BATCH
+        return soon if lapse is None else min(lapse, soon)
+
+    def _is_free(self, reader: CampaignReader, assessor: AssessorRow) -> bool:
+        return state.free_slot(reader.connection, assessor.campaign_id, assessor.id) is not None
+
+    def _page_of_view(
+        self,
+        reader: CampaignReader,
+        name: str,
+        view: View,
+        assignment: AssignmentState | None,
+        *,
+        named: bool,
+        draft: Draft | None = None,
+        preview: bool = False,
+        pseudonym: str = "",
+    ) -> Page:
+        """The page of a view, with the words of whatever it speaks of."""
+        settings, topic, documents, shown = reader.settings, None, {}, {}
+        if assignment is not None and isinstance(view, DocumentView | PairView | QuestionView):
+            asked = assignment.task.settings
+            shown = {"ask": asked.ask, "full_topic": asked.topic == "full"}
+            topic = reader.topic(assignment.row.topic_id, assignment.task.snippets)
+            if isinstance(view, DocumentView):
+                documents = document_texts(reader.connection, (view.document,))
+            elif isinstance(view, PairView):
+                documents = document_texts(reader.connection, (view.left, view.right))
+        return Page(
+            campaign=settings.name,
+            title=settings.title,
+            protocol=settings.protocol if assignment is None else assignment.arm.protocol,
+            name=name,
+            view=view,
+            topic=topic,
+            documents=documents,
+            shown=page_id(None if assignment is None else assignment.row.id),
+            key=secrets.token_urlsafe(12),
+            consent=settings.consent,
+            instructions=settings.instructions or ("" if assignment is None else assignment.arm.instructions),
+            practice_instructions=settings.practice_instructions,
+            frames=settings.frames,
+            draft=draft,
+            named=named,
+            preview=preview,
+            pseudonym=pseudonym,
+            language=settings.language,
+            guidelines=settings.guidelines,
+            pictures=tuple(settings.pictures.items()),
+            effort=settings.effort,
+            retention_days=self.retention_days if settings.retention_days is None else settings.retention_days,
+            **shown,
+        )
+
+
+def _campaign(connection: Connection, name: str) -> CampaignRow:
+    """A campaign; whoever asks for one that is not there is not told which there are."""
+    row = materials.find_campaign(connection, name)
+    if row is None:
+        raise NotFoundError(f"there is no campaign {name!r}")
+    return row

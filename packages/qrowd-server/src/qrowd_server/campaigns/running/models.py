@@ -1,0 +1,384 @@
+"""Language models as assessors of a campaign, through the same service, protocol, checks and log as people.
+
+Each model judges one unit at a time, several models at once. Exchanges are in a record as those of `qrowd judge ask`,
+so what was answered is not asked again. Only an answer becomes a judgment: a failure is in the log as `unanswered`,
+and either "cannot tell" is taken for it, where that is offered, or the unit is given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from qrowd.errors import ArgumentError, FileError
+from qrowd.judge.answers import read_reply
+from qrowd.judge.asked import Asking, read_askings, write_askings
+from qrowd.judge.exchange import Reply as ModelReply
+from qrowd.judge.exchange import Status
+from qrowd.judge.inputs import AnyModel, AnyPrompt, models_of, prompts_of
+from qrowd.judge.record import Record
+from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn, is_transient
+from qrowd.model.result import Result
+from qrowd.paths import PathLike
+from qrowd_server.campaigns.running.judging import Clock, JudgingService
+from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.model_questions import (
+    PromptedModel,
+    action_of,
+    asking_of,
+    campaign_prompt,
+    check_prompt,
+    topic_of,
+    topic_question,
+)
+from qrowd_server.campaigns.running.pages import Page, Receipt, UnitSoFar
+from qrowd_server.campaigns.running.state import read_settings
+from qrowd_server.protocols.events import Action, Consent, GoOn, Refusal, Reply
+from qrowd_server.protocols.settings import GradesSettings
+from qrowd_server.protocols.views import (
+    ConsentView,
+    DocumentView,
+    EndView,
+    ExcludedView,
+    LostView,
+    NoneLeftView,
+    PairView,
+    PausedView,
+    QuestionView,
+    RevisionView,
+)
+from qrowd_server.store.base import Store, to_json
+from qrowd_server.store.schema import MODEL
+
+MAX_FAILURES = 3  # units in a row without success, after which a model stops
+REVISIONS = 1  # a model looks at a unit that failed a check so often, also where people may do it for ever
+GONE = ("stale", "ended", "excluded", "over")  # refusals of a page that is not the current one
+
+
+@dataclass(frozen=True)
+class ModelWork:
+    """What one model did in a campaign, in this job.
+
+    assessor : the name in exports. answers : judgments or preferences that it gave. completed : units. failed : units
+    that ended otherwise. given_back : units that others may have. unanswered : questions without an answer that counts,
+    by status. ended : why it stopped.
+    """
+
+    assessor: str
+    endpoint: str
+    model: str
+    prompt: str
+    answers: int
+    completed: int
+    failed: int
+    given_back: int
+    unanswered: Mapping[str, int]
+    ended: str
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignWork(Result):
+    """What the models did in a campaign. cost : of this job, None where a model has no price. stopped : by a budget."""
+
+    campaign: str
+    models: tuple[ModelWork, ...]
+    cost: float | None
+    stopped: str | None = None
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("assessor", "answers", "completed", "failed", "given_back")
+        columns: dict[str, Any] = {name: [getattr(one, name) for one in self.models] for name in names}
+        columns["unanswered"] = [sum(one.unanswered.values()) for one in self.models]
+        columns["ended"] = [one.ended for one in self.models]
+        return columns
+
+
+def ask_in_campaign(
+    store: Store,
+    campaign: str,
+    models: AnyModel | Sequence[AnyModel],
+    prompts: AnyPrompt | Sequence[AnyPrompt] = (),
+    *,
+    record: PathLike,
+    parameters: Mapping[str, object] | None = None,
+    options: AskOptions = ASK_OPTIONS,
+    max_failures: int = MAX_FAILURES,
+    progress: JobProgress | None = None,
+    clock: Clock = time.time,
+) -> CampaignWork:
+    """Let language models judge in a campaign until nothing is left for them; the same call goes on where it ended.
+
+    Parameters
+    ----------
+    store, campaign
+        The database, also while a server uses it, and the name of the campaign.
+    models
+        "URL#NAME", a function of a `Request`, or a `Model`; one or several.
+    prompts
+        Names or TOML files; each with each model is an assessor. Default: the campaign's own instructions.
+    record
+        SQLite file of all exchanges, which `qrowd judge ask` may share.
+    parameters
+        Sent with each request instead of the prompt's, such as {"temperature": 0}.
+    options
+        Requests in flight, budget and prices. The documents of a unit of grades are asked at once.
+    max_failures
+        Units in a row that a model fails or gives back before it stops.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign; a prompt does not fit it; a model is there twice.
+    QrowdError
+        A server that refuses everything; what has been answered is in the record and in the campaign.
+    """
+    settings = store.read(lambda connection: read_settings(find(connection, campaign)))
+    if settings.question is not None:
+        raise ArgumentError(
+            f"{campaign}: people judge the batches of its question; name judgments of models in [question] by models ="
+        )
+    chosen = prompts_of(prompts)
+    for one in chosen:
+        for arm in settings.arms.values():
+            check_prompt(one, arm)
+    own = {name: campaign_prompt(arm, settings.instructions) for name, arm in settings.arms.items()}
+    asked = [dict.fromkeys(settings.arms, one) for one in chosen] or [own]
+    prompted = [PromptedModel(model, by_arm, parameters) for model in models_of(models) for by_arm in asked]
+    if not prompted:
+        raise ArgumentError("models: name at least one")
+    ids = [_identity(one) for one in prompted]
+    if repeated := next((id for i, id in enumerate(ids) if id in ids[:i]), None):
+        raise ArgumentError(f"models: {repeated} is there twice; remove one")
+    service = JudgingService(store, clock=clock)
+    with Record(record) as exchanges:
+        listed = _listed(exchanges)
+        assessors = [_ModelAssessor(service, campaign, one, exchanges, listed, max_failures) for one in prompted]
+
+        async def work(ask: Ask) -> None:
+            ends = await asyncio.gather(*(assessor.judge(ask) for assessor in assessors), return_exceptions=True)
+            for end in ends:  # only now, so that no answer of another model is lost
+                if end is not None:
+                    raise end
+
+        answers = ask_in_turn(
+            work,
+            list({id(one.model): one.model for one in prompted}.values()),
+            exchanges,
+            options,
+            progress=progress,
+        )
+    return CampaignWork(campaign, tuple(assessor.work() for assessor in assessors), answers.cost, answers.stopped)
+
+
+@dataclass
+class _ModelAssessor:
+    """One model at work. listed : keys of the questions that the record lists already."""
+
+    service: JudgingService
+    campaign: str
+    prompted: PromptedModel
+    record: Record
+    listed: set[str]
+    max_failures: int
+    assessor: int = field(default=0, init=False)
+    name: str = field(default="", init=False)
+    counts: Counter[str] = field(default_factory=Counter, init=False)  # of answers, and of units by how they ended
+    unanswered: Counter[str] = field(default_factory=Counter, init=False)
+    failures: int = field(default=0, init=False)  # units in a row
+    last_failure: str = field(default="", init=False)
+    ended: str = field(default="", init=False)
+
+    def work(self) -> ModelWork:
+        """What was done."""
+        model, n = self.prompted.model, self.counts
+        numbers = n["answers"], n["completed"], n["failed"], n["given_back"]
+        return ModelWork(
+            self.name, model.endpoint, model.name, self.prompted.prompt, *numbers, dict(self.unanswered), self.ended
+        )
+
+    async def judge(self, ask: Ask) -> None:
+        """Judge until there is a reason to stop."""
+        model, prompted = self.prompted.model, self.prompted
+        about = {
+            "model": model.name,
+            "endpoint": model.endpoint,
+            "prompts": {arm: one.sha256 for arm, one in prompted.prompts.items()},
+            "parameters": dict(prompted.parameters or {}),
+        }
+        self.assessor = await self.service.arrive(
+            self.campaign,
+            MODEL,
+            _identity(prompted),
+            name=f"{model.name}+{prompted.prompt}",
+            identified="key",
+            about=about,
+        )
+        page = await self.service.page(self.assessor)
+        self.name, refusals = page.name, 0
+        while not self.ended:
+            try:
+                receipt = await self.step(page, ask)
+                refusals = 0
+            except Refusal as refusal:  # an owner or another assessor changed what is on the page
+                if refusal.code not in GONE:
+                    raise
+                receipt, refusals = None, refusals + 1
+                if refusals > MAX_FAILURES:
+                    self.ended = str(refusal)
+            if receipt is not None:
+                self.count(receipt)
+            waited = isinstance(page.view, NoneLeftView)
+            page = receipt.page if receipt is not None and receipt.page else await self.service.page(self.assessor)
+            if waited and isinstance(page.view, NoneLeftView) and not self.ended:
+                self.ended = "no unit is free for it"
+
+    async def step(self, page: Page, ask: Ask) -> Receipt | None:
+        """What the model does on a page; None where it does nothing more, or the page has to be read again."""
+        view = page.view
+        match view:
+            case ConsentView():
+                return await self.act(page, Consent(True))
+            case LostView() | EndView(another=True):
+                return await self.act(page, GoOn())
+            case NoneLeftView(until=until) if until is not None and until <= self.service.clock():
+                return await self.act(page, GoOn())
+            case RevisionView():
+                unit = await self.service.unit(self.assessor)
+                if unit is not None and unit.fails > REVISIONS:
+                    return await self.leave(page, "failed", "a check failed again")
+                return await self.act(page, GoOn())
+            case QuestionView():
+                return await self.answer_question(page, view, ask)
+            case DocumentView() | PairView():
+                return await self.answer_page(page, view, ask)
+        self.ended = _reason_to_end(page)
+        return None
+
+    async def answer_question(self, page: Page, view: QuestionView, ask: Ask) -> Receipt | None:
+        """Answer the question about the topic."""
+        read_by, request = topic_question(self.prompted, view, topic_of(page))
+        reply = await ask(request)
+        if reply is None or self.stops(reply):
+            self.halt(reply)
+            return None
+        reading = read_reply(reply, read_by)
+        if reading.status != "ok":
+            return await self.leave(page, reading.status, reading.detail)
+        return await self.act(page, Reply(int(reading.values[0]) - 1))
+
+    async def answer_page(self, page: Page, view: DocumentView | PairView, ask: Ask) -> Receipt | None:
+        """Judge the document or the pair of a page."""
+        unit = await self.service.unit(self.assessor)
+        if unit is None or unit.shown != page.shown:
+            return None
+        asking, *ahead = self.askings(page, view, unit)
+        self.list_questions([asking, *ahead])
+        if asking.request is None:
+            return await self.leave(page, "text_missing", f"the text of {asking.missing} is missing")
+        requests = [one.request for one in (asking, *ahead) if one.request is not None]
+        reply, *_ = await asyncio.gather(*map(ask, requests))
+        if reply is None or self.stops(reply):
+            self.halt(reply)
+            return None
+        outcome = asking.outcome(reply)
+        assert outcome is not None
+        if outcome.status != "ok":
+            return await self.leave(page, outcome.status, outcome.detail)
+        try:
+            return await self.act(page, action_of(view, unit, outcome, reply, asking.prompt))
+        except Refusal as refusal:
+            if refusal.code in GONE:
+                raise
+            return await self.leave(page, "unparsable", str(refusal))
+
+    def askings(self, page: Page, view: DocumentView | PairView, unit: UnitSoFar) -> list[Asking]:
+        """What the page asks; then what the pages after it will certainly ask, so that it can be asked at once."""
+        topic = topic_of(page)
+        if isinstance(view, PairView):
+            return [asking_of(self.prompted, unit, topic, (view.left, view.right), False)]
+        ahead: list[int] = []
+        if isinstance(unit.settings, GradesSettings) and not unit.settings.stop:
+            ahead = [one for one in unit.documents if one != view.document and one not in unit.answers]
+        revising = view.revising
+        return [asking_of(self.prompted, unit, topic, (one,), revising) for one in (view.document, *ahead)]
+
+    def list_questions(self, askings: Sequence[Asking]) -> None:
+        """Write the questions into the record before they are asked, for `qrowd judge status`."""
+        new = [one for one in askings if _key(one) not in self.listed]
+        if new:
+            write_askings(self.record, new)
+            self.listed.update(map(_key, new))
+
+    async def act(self, page: Page, action: Action) -> Receipt:
+        return await self.service.act(self.assessor, action, shown=page.shown, key=page.key)
+
+    async def leave(self, page: Page, status: Status | str, detail: str) -> Receipt:
+        """No answer counts: "cannot tell" is taken for it, or the unit is given back."""
+        self.unanswered[status] += 1
+        self.last_failure = f"{status}: {detail}" if detail else status
+        return await self.service.leave_unanswered(
+            self.assessor, status, detail, shown=page.shown, key=f"{page.key}-unanswered"
+        )
+
+    def stops(self, reply: ModelReply) -> bool:
+        """Whether no answer came at all, so that the same request may be answered later."""
+        return (reply.error is not None or reply.timed_out) and is_transient(reply)
+
+    def halt(self, reply: ModelReply | None) -> None:
+        """Stop and keep the unit; the same command goes on with it."""
+        self.ended = "stopped" if reply is None else f"no answer ({reply.error}); run the same command again"
+
+    def count(self, receipt: Receipt) -> None:
+        """Add up what an action led to; stop after too many units in a row without success."""
+        for event in receipt.events:
+            match event.kind:
+                case "judged" | "preferred":
+                    self.counts["answers"] += 1
+                case "given_back":
+                    self.counts["given_back"] += 1
+                    self.failures += 1
+                case "unit_ended" if event.data["outcome"] == "completed":
+                    self.counts["completed"] += 1
+                    self.failures = 0
+                case "unit_ended":
+                    self.counts["failed"] += 1
+                    self.failures += 1
+                    self.last_failure = str(event.data["outcome"]).replace("_", " ")
+        if self.failures >= self.max_failures:
+            self.ended = f"{self.failures} units in a row failed, the last one: {self.last_failure}"
+
+
+def _reason_to_end(page: Page) -> str:
+    match page.view:
+        case ExcludedView():
+            return "it is excluded"
+        case PausedView(stopped=stopped):
+            return f"the campaign is {'stopped' if stopped else 'paused'}"
+        case NoneLeftView(until=until) if until is not None:
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
+            return f"others hold the units that are left, until {when}"
+    return "no unit is left for it"
+
+
+def _identity(prompted: PromptedModel) -> str:
+    """A model under one prompt and with the same parameters; anything else is another assessor."""
+    content = [sorted((arm, one.sha256) for arm, one in prompted.prompts.items()), dict(prompted.parameters or {})]
+    digest = sha256(to_json(content).encode()).hexdigest()[:8]
+    return f"{prompted.model.endpoint}#{prompted.model.name}+{prompted.prompt} {digest}"
+
+
+def _listed(record: Record) -> set[str]:
+    """What the record lists."""
+    try:
+        return {_key(one) for one in read_askings(record.path)}
+    except FileError:  # it lists nothing yet
+        return set()
+
+
+def _key(asking: Asking) -> str:
+    return asking.key or f"{asking.question} {asking.model}"

@@ -1,0 +1,137 @@
+"""Judgments that an owner opens again for their author, who changes them or keeps them.
+
+The unit stays as it is. The author sees the document before anything else, with the owner's reason; the former answer
+stays in the log.
+"""
+
+from __future__ import annotations
+
+from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.running.assignment_state import AssignmentState, journey_of_assessor
+from qrowd_server.campaigns.running.campaign_reader import CampaignReader
+from qrowd_server.campaigns.running.exclusion import Changes
+from qrowd_server.protocols.asking import STALE, storable
+from qrowd_server.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Refusal
+from qrowd_server.protocols.journey import Reopened
+from qrowd_server.protocols.sequence import Sequence as SequenceProtocol
+from qrowd_server.protocols.views import View
+from qrowd_server.store.schema import COMPLETED, OPEN
+from qrowd_server.store.state import AssessorRow
+
+STATUSES = ("running", "decided")  # of a campaign, in which answers that were opened again are shown
+
+
+# ---- what the author does
+
+
+def first_reopened(
+    reader: CampaignReader, assessor: AssessorRow, status: str
+) -> tuple[Reopened, AssignmentState] | None:
+    """The answer that an assessor is to consider again first, with its assignment; None where there is none.
+
+    status : of the campaign.
+    """
+    if not assessor.state.get("reopened") or assessor.excluded is not None or status not in STATUSES:
+        return None
+    for one in journey_of_assessor(assessor).reopened:
+        assignment = reader.assignment(one.assignment)
+        if assignment is None or assignment.row.status not in (OPEN, COMPLETED):
+            continue
+        return one, assignment
+    return None
+
+
+def reopened_view(assignment: AssignmentState, reopened: Reopened) -> View:
+    """What its author sees."""
+    protocol = _of_documents(assignment)
+    assert protocol is not None  # or it could not have been opened again
+    return protocol.reopened_view(assignment.task, assignment.state, reopened.position, reopened.reason)
+
+
+def _of_documents(assignment: AssignmentState) -> SequenceProtocol | None:
+    """The protocol of a unit in which documents are judged one by one; None where pairs are."""
+    return assignment.protocol if isinstance(assignment.protocol, SequenceProtocol) else None
+
+
+def reopened_page(reopened: Reopened) -> str:
+    """What a form says of the page, as `page_id` says it of others; it holds "-"."""
+    return f"{reopened.assignment:x}-{reopened.position}"
+
+
+def reconsider(
+    transaction: Changes,
+    assessor: AssessorRow,
+    current: AssignmentState | None,
+    status: str,
+    action: Action,
+    place: str,
+) -> tuple[AssessorRow, AssignmentState | None]:
+    """Keep the answer that was opened again (GoOn), or give another; the states afterwards.
+
+    current : the assignment that the assessor is at. status : of the campaign. place : of the form's page.
+
+    Raises
+    ------
+    Refusal
+        The answer is not open any more, or what was typed cannot be used.
+    """
+    again = first_reopened(transaction.reader, assessor, status)
+    if again is None or place not in ("", reopened_page(again[0])):
+        raise Refusal("stale", STALE)
+    reopened, assignment = again
+    protocol = _of_documents(assignment)
+    event: Event | None = None
+    match action:
+        case GoOn():
+            pass
+        case Judge(position) | CannotTell(position) if protocol is not None and position == reopened.position:
+            event = protocol.revise(assignment.task, assignment.state, action)
+        case _:
+            raise Refusal("stale", STALE)
+    data = {"position": reopened.position, "changed": event is not None}
+    assessor = transaction.record_assessor(assessor, Event("reconsidered", data), assignment.row)
+    if event is not None:
+        assignment = transaction.record_assignment(assignment, event)
+    return assessor, assignment if current is not None and current.row.id == assignment.row.id else current
+
+
+# ---- what an owner does
+
+
+def reopen(
+    transaction: Changes, assessor: AssessorRow, assignment: AssignmentState, position: int, reason: str
+) -> None:
+    """Open an answer again for its author; once more with another reason replaces the first.
+
+    position : of the document.
+
+    Raises
+    ------
+    ArgumentError
+        It is no judgment of a person, it counts nowhere any more, or no reason is given.
+    """
+    reason = reason.strip()
+    if not reason or len(reason) > MAX_REASON or not storable(reason):
+        raise ArgumentError(f"reason: say why, in at most {MAX_REASON:,} characters; the assessor reads it")
+    if assessor.is_model:
+        raise ArgumentError(
+            f"{assessor.name} is a language model; only people can be asked to consider an answer again"
+        )
+    if assessor.excluded is not None:
+        raise ArgumentError(f"{assessor.name} is excluded; reinstate them first")
+    if assignment.row.status not in (OPEN, COMPLETED):
+        raise ArgumentError(
+            f"this unit is {assignment.row.status}; only answers of open and completed units can be opened again"
+        )
+    protocol = _of_documents(assignment)
+    if protocol is None or position not in protocol.reopenable(assignment.task, assignment.state):
+        raise ArgumentError("there is no such judgment; preferences and gold questions cannot be opened again")
+    data = {"position": position, "reason": reason}
+    transaction.record_assessor(assessor, Event("reopened", data), assignment.row)
+
+
+def close(transaction: Changes, assessor: AssessorRow, assignment: AssignmentState, position: int) -> None:
+    """Take it back that an answer was opened again, as long as its author has not come."""
+    reopened = journey_of_assessor(assessor).reopened
+    if (assignment.row.id, position) in {(one.assignment, one.position) for one in reopened}:
+        transaction.record_assessor(assessor, Event("closed", {"position": position}), assignment.row)

@@ -1,0 +1,142 @@
+"""How a campaign is run, as its row says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.protocols.instructions import as_written
+from qrowd_server.protocols.schema import read
+from qrowd_server.protocols.settings import (
+    GoldSettings,
+    JourneySettings,
+    MagnitudeSettings,
+    PreferenceSettings,
+    Settings,
+    journey_of,
+    settings_of,
+)
+from qrowd_server.store.materials import CampaignRow
+
+# ---- campaigns
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One arm of a campaign: how it collects judgments.
+
+    name : "" in a campaign without arms. protocol : its name.
+    together : whether all assessors of a topic work on one order of its documents.
+    seats : before how many assessors the same pair of one order may be at once.
+    instructions : shown with its units where the campaign has none of its own.
+    """
+
+    name: str
+    protocol: str
+    settings: Settings
+    together: bool
+    seats: int
+    instructions: str
+
+
+@dataclass(frozen=True)
+class CampaignSettings:
+    """What a campaign's row says of how it is run.
+
+    name, title : of the campaign. arms : by name, in order; a campaign without arms has one, called "".
+    lease_seconds : how long a unit is kept for somebody who does nothing.
+    frames : sites whose pages may be shown in frames. question : the settings of the campaign's question, if it has
+    one. seed : of the campaign. gold : how gold questions are used; None without. language : of the interface; "" for
+    the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
+    effort : documents of a unit, and about how many minutes it takes; None where that is not known.
+    """
+
+    name: str
+    title: str
+    arms: Mapping[str, Arm]
+    journey: JourneySettings
+    lease_seconds: float
+    consent: str
+    instructions: str
+    practice_instructions: str
+    panel: PanelTable | None
+    frames: tuple[str, ...]
+    question: Mapping[str, Any] | None = None
+    seed: int = 0
+    gold: GoldSettings | None = None
+    language: str = ""
+    guidelines: str = ""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    effort: tuple[int, int] | None = None
+    retention_days: float | None = None
+
+    @cached_property
+    def together(self) -> bool:
+        """Whether there is an arm whose assessors work together."""
+        return any(arm.together for arm in self.arms.values())
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the only arm; "" where several arms have different ones."""
+        return the_protocol({name: arm.protocol for name, arm in self.arms.items()})
+
+    @property
+    def lines(self) -> bool:
+        """Whether the practice with lines is needed."""
+        return any(isinstance(arm.settings, MagnitudeSettings) for arm in self.arms.values())
+
+
+def read_settings(row: CampaignRow) -> CampaignSettings:
+    """How a campaign is run, from its row."""
+    table = row.settings
+    way, arms = journey_of(table["journey"]), {one["name"]: _arm(one) for one in table["arms"]}
+    texts = {key: table[key] for key in ("instructions", "practice_instructions")}
+    for name, arm in arms.items():
+        if isinstance(arm.settings, MagnitudeSettings):
+            texts = {key: as_written(text, arm.settings, way) for key, text in texts.items()}
+            arms[name] = replace(arm, instructions=as_written(arm.instructions, arm.settings, way))
+    return CampaignSettings(
+        row.name,
+        row.title,
+        arms,
+        way,
+        60.0 * table["lease_minutes"],
+        table["consent"],
+        texts["instructions"],
+        texts["practice_instructions"],
+        None if table["panel"] is None else read(PanelTable, table["panel"]),
+        tuple(table["frames"]),
+        table.get("question"),
+        row.seed,
+        None if table.get("gold") is None else read(GoldSettings, table["gold"]),
+        table.get("language", ""),
+        table.get("guidelines", ""),
+        table.get("pictures", {}),
+        None if table.get("effort") is None else tuple(table["effort"]),
+        table.get("retention_days"),
+    )
+
+
+def _arm(table: Mapping[str, Any]) -> Arm:
+    settings = settings_of(table["protocol"], table["settings"])
+    together = isinstance(settings, PreferenceSettings) and settings.sharing == "shared"
+    seats = settings.pair_redundancy if isinstance(settings, PreferenceSettings) and together else 1
+    return Arm(table["name"], table["protocol"], settings, together, seats, table["instructions"])
+
+
+def protocols_of(row: CampaignRow) -> dict[str, str]:
+    """{arm: protocol} of a campaign, in order."""
+    return {one["name"]: one["protocol"] for one in row.settings["arms"]}
+
+
+def the_protocol(arms: Mapping[str, str]) -> str:
+    """The protocol of the only arm, or of all; "" where they have different ones.
+
+    >>> the_protocol({"": "grades"}), the_protocol({"absolute": "grades", "degrees": "preference"})
+    ('grades', '')
+    """
+    protocols = set(arms.values())
+    return protocols.pop() if len(protocols) == 1 else ""

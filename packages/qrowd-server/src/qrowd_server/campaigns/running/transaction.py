@@ -1,0 +1,393 @@
+"""One request in one transaction of the store: an action, and all that follows from it.
+
+A transaction collects events, folds each into the state at once, and writes both at the end. Nothing outside this file
+writes the row of an assessor or an assignment.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from qrowd_server.campaigns.running.assessor_state import assessor_after, new_assessor
+from qrowd_server.campaigns.running.assignment_state import (
+    AssignmentState,
+    differences,
+    hold_pair,
+    journey_of_assessor,
+    page_id,
+)
+from qrowd_server.campaigns.running.balance import turns_of
+from qrowd_server.campaigns.running.campaign_reader import CampaignReader
+from qrowd_server.campaigns.running.exclusion import exclude_by_gold, gold_of_unit
+from qrowd_server.campaigns.running.messages import take_message
+from qrowd_server.campaigns.running.pages import Page, Receipt
+from qrowd_server.campaigns.running.reopening import first_reopened, reconsider
+from qrowd_server.protocols import journey
+from qrowd_server.protocols.asking import STALE
+from qrowd_server.protocols.board import Board
+from qrowd_server.protocols.events import (
+    MAX_TEXT,
+    Action,
+    AskOrganisers,
+    CannotTell,
+    Event,
+    GoOn,
+    ReadReply,
+    Refusal,
+)
+from qrowd_server.protocols.views import DocumentView, EndView, PairView
+from qrowd_server.store import answers, events, state
+from qrowd_server.store.events import LogEntry
+from qrowd_server.store.schema import MODEL
+from qrowd_server.store.state import AssessorRow, AssignmentRow, Slot
+
+LATE = "late_action"
+
+
+class Transaction:
+    """All events of one request, and the state they lead to.
+
+    reader : of the campaign. at : the time of everything in it. number : makes random numbers of 62 bits. actor : who
+    acts: assessor, owner or server. account : of an owner.
+    """
+
+    def __init__(
+        self,
+        reader: CampaignReader,
+        at: float,
+        number: Callable[[], int],
+        actor: str = "assessor",
+        account: str | None = None,
+    ) -> None:
+        self.reader, self.connection, self.campaign_id = reader, reader.connection, reader.campaign_id
+        self.at, self.actor, self.account, self._number = at, actor, account, number
+        self.settings = reader.settings
+        self._events: list[Event] = []
+        self._pending: list[LogEntry] = []
+        self._last = 0  # number of the newest event
+        # As they were at the beginning, None where new, and as they are now.
+        self._assessors: dict[int, tuple[AssessorRow | None, AssessorRow]] = {}
+        self._assignments: dict[int, tuple[AssignmentState | None, AssignmentState]] = {}
+        self._key: tuple[str, str] | None = None
+        self._late = False
+
+    def set_key(self, key: str, digest: str) -> None:
+        """The first event of this transaction carries the form's key, and what the form held."""
+        self._key = key, digest
+
+    # ------------------------------------------------------------------ an assessor acts
+
+    def act(
+        self,
+        assessor: AssessorRow,
+        campaign_status: str,
+        assignment: AssignmentState | None,
+        action: Action,
+        shown: str,
+    ) -> tuple[AssessorRow, AssignmentState | None]:
+        """Take an action of an assessor; the states of the assessor and of the unit afterwards.
+
+        Raises
+        ------
+        Refusal
+            It cannot be taken now.
+        """
+        if assessor.excluded is not None:
+            raise Refusal("excluded", "You take no further part in this task.")
+        running = campaign_status == "running"
+        if isinstance(action, AskOrganisers | ReadReply):
+            return take_message(self, assessor, assignment, campaign_status, action, shown), assignment
+        if "-" in shown or (not shown and first_reopened(self.reader, assessor, campaign_status) is not None):
+            return reconsider(self, assessor, assignment, campaign_status, action, shown)
+        if assignment is None:
+            if shown:
+                raise Refusal("stale", "That set is closed. Here is where you are now.")
+            return self._between_units(assessor, action, running)
+        if shown and shown != page_id(assignment.row.id):
+            raise Refusal("stale", "That page belongs to another set. Here is where you are now.")
+        if assignment.row.status != "open":
+            if isinstance(action, GoOn):
+                return self._leave_unit(assessor, assignment, running)
+            if assignment.row.status in ("expired", "withdrawn"):
+                return assessor, self._late_action(assessor, assignment, action)
+            raise Refusal("ended", "This set is complete; nothing in it can be changed any more.")
+        if campaign_status == "stopped":
+            return assessor, self._late_action(assessor, assignment, action)
+        return self._in_unit(assessor, assignment, action)
+
+    def _between_units(
+        self, assessor: AssessorRow, action: Action, running: bool
+    ) -> tuple[AssessorRow, AssignmentState | None]:
+        """An action before the first unit, or while there is no unit."""
+        if not self._may_work(assessor):
+            for event in journey.decide(self.settings.journey, journey_of_assessor(assessor), action):
+                assessor = self.record_assessor(assessor, event)
+        elif not isinstance(action, GoOn):
+            raise Refusal("stale", "That page has gone. Here is where you are now.")
+        return self._assign(assessor) if running and self._may_work(assessor) else (assessor, None)
+
+    def _may_work(self, assessor: AssessorRow) -> bool:
+        return journey.may_work(self.settings.journey, journey_of_assessor(assessor))
+
+    def _leave_unit(
+        self, assessor: AssessorRow, assignment: AssignmentState, running: bool
+    ) -> tuple[AssessorRow, AssignmentState | None]:
+        """Go from the end of a unit to the next one, if there is one."""
+        if not running or not self._may_work(assessor):
+            raise Refusal("ended", "There is nothing more to judge here.")
+        assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
+        for event in journey.before_next_unit(self.settings.journey, journey_of_assessor(assessor)):
+            assessor = self.record_assessor(assessor, event)
+        return self._assign(assessor) if self._may_work(assessor) else (assessor, None)
+
+    def _late_action(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> AssignmentState:
+        """Keep the action in the log; it counts nowhere."""
+        data = {"action": type(action).__name__, **vars(action)}
+        self._log(Event(LATE, data), assessor.id, assignment.row, late=True)
+        self._late = True
+        return assignment
+
+    def leave_unanswered(
+        self, assessor: AssessorRow, assignment: AssignmentState | None, shown: str, status: str, detail: str
+    ) -> tuple[AssessorRow, AssignmentState | None]:
+        """Keep in the log that a model gave no answer that counts, and take "cannot tell" for it where that is offered.
+
+        Elsewhere the unit is given back, as if its lease had expired, and others may have it.
+
+        Raises
+        ------
+        Refusal
+            The page has gone.
+        """
+        if assessor.excluded is not None or assignment is None or assignment.row.status != "open":
+            raise Refusal("stale", STALE)
+        if shown != page_id(assignment.row.id):
+            raise Refusal("stale", STALE)
+        view, place = assignment.protocol.view(assignment.task, assignment.state), None
+        if isinstance(view, DocumentView | PairView):
+            place = view.position if isinstance(view, DocumentView) else view.pair
+        data = {"place": place, "status": status, "detail": detail[:MAX_TEXT]}
+        assignment = self.record_assignment(assignment, Event("unanswered", data))
+        if isinstance(view, DocumentView) and view.may_not_tell:
+            reason = "" if view.reason == "none" else f"the model gave no answer: {status}"
+            return self._in_unit(assessor, assignment, CannotTell(view.position, reason))
+        assignment = self.record_assignment(assignment, Event("given_back"))
+        state.release_slot(self.connection, assignment.row)
+        return assessor, assignment
+
+    def _in_unit(
+        self, assessor: AssessorRow, assignment: AssignmentState, action: Action
+    ) -> tuple[AssessorRow, AssignmentState]:
+        """An action in an open unit."""
+        board = self.reader.board(assignment) if assignment.arm.together else None
+        new_events = assignment.protocol.decide(assignment.task, assignment.state, action, self.at, board)
+        for event in new_events:
+            assignment = self.record_assignment(assignment, event)
+            board = None if board is None else board.after(assignment.row.id, event, self.at)
+        if board is not None:  # only now, when it is known which pair this assessor has next
+            for event in new_events:
+                if event.kind == "marked_bad" and "gold" not in event.data:
+                    board = self._withdraw(board, assignment, int(event.data["document"]))
+        if assignment.row.status != "open":
+            assessor = self._ended(assessor, assignment)
+            assignment = self._close_slots(assignment, board)
+        return (assessor, assignment) if self.settings.gold is None else exclude_by_gold(self, assessor, assignment)
+
+    def _ended(self, assessor: AssessorRow, assignment: AssignmentState) -> AssessorRow:
+        view = assignment.protocol.view(assignment.task, assignment.state)
+        early = isinstance(view, EndView) and view.early
+        assessor = self.record_assessor(
+            assessor, Event("unit_ended", {"outcome": assignment.row.status, "early": early})
+        )
+        if not assignment.row.holds_slot:
+            state.release_slot(self.connection, assignment.row)
+        return assessor
+
+    def _close_slots(self, assignment: AssignmentState, board: Board | None) -> AssignmentState:
+        """Nobody else gets a unit that is judged together once nothing is left to judge in it."""
+        if assignment.row.status != "completed" or board is None:
+            return assignment
+        is_over = assignment.protocol.leaves_nothing(assignment.task, board)
+        numbers = state.free_slots(self.connection, assignment.row.unit_id) if is_over else []
+        if not numbers:
+            return assignment
+        state.close_slots(self.connection, assignment.row, numbers)
+        return self.record_assignment(assignment, Event("slots_closed", {"slots": numbers}))
+
+    # ------------------------------------------------------------------ units
+
+    def _assign(self, assessor: AssessorRow) -> tuple[AssessorRow, AssignmentState | None]:
+        """Begin the next unit, if there is one. A unit in which others left nothing to do is passed over."""
+        while (slot := self._find_slot(assessor)) is not None:
+            assessor, assignment = self._begin_unit(assessor, slot)
+            if assignment.row.status == "open":
+                return assessor, assignment
+            assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
+        return assessor, None
+
+    def _find_slot(self, assessor: AssessorRow) -> Slot | None:
+        """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired."""
+        # Units of a question come in the order of its batches.
+        pivot = random.Random(self._number()).random() if self.settings.question is None else 0.0
+        arms = list(self.settings.arms)
+        for row, order in turns_of(self.connection, self.campaign_id, assessor.id, arms, self.at):
+            for arm in order:
+                slot = state.free_slot(self.connection, self.campaign_id, assessor.id, pivot, arm=arm, latin_row=row)
+                if slot is not None:
+                    return slot
+                if row is not None and (expired := self._lapsed(assessor, arm, row)) is not None:
+                    return self._take_over(expired)
+        expired = self._lapsed(assessor)
+        return None if expired is None else self._take_over(expired)
+
+    def _take_over(self, expired: AssignmentRow) -> Slot:
+        """The slot of an assignment whose lease expired."""
+        other = self.record_assignment(self.reader.read(expired), Event("lease_expired"))
+        state.save_assignment(self.connection, other.to_row())
+        state.release_slot(self.connection, expired)
+        return Slot(expired.unit_id, expired.slot, expired.topic_id)
+
+    def _lapsed(
+        self, assessor: AssessorRow, arm: str | None = None, latin_row: int | None = None
+    ) -> AssignmentRow | None:
+        """The assignment whose lease expired first, of an arm in a row of the Latin square, or anywhere."""
+        return state.lapsed(self.connection, self.campaign_id, assessor.id, self.at, arm=arm, latin_row=latin_row)
+
+    def _begin_unit(self, assessor: AssessorRow, slot: Slot) -> tuple[AssessorRow, AssignmentState]:
+        """Begin an assignment of this slot, with whatever the protocol needs to show the first page."""
+        id, seed = self._number(), self._number()
+        data = {"slot": slot.number, "topic": slot.topic_id, "seed": seed}
+        places = gold_of_unit(self, assessor)
+        assignment = self.reader.new_assignment(assessor, id, slot, seed, self.at, **places)
+        data |= places
+        assessor = self.record_assessor(assessor, Event("assigned", data), assignment.row)
+        board = None
+        if assignment.arm.together:
+            self.flush()  # the board is read from the log
+            board = self.reader.board(assignment)
+        state.add_assignments(self.connection, [assignment.to_row()])
+        self._assignments[id] = None, assignment
+        for event in assignment.protocol.resume(assignment.task, assignment.state, board, self.at):
+            assignment = self.record_assignment(assignment, event)
+            board = None if board is None else board.after(id, event, self.at)
+        if assignment.row.status != "open":
+            assignment = self._close_slots(assignment, board)
+            state.save_assignment(self.connection, assignment.to_row())  # or nobody could have another
+        return assessor, assignment
+
+    def _withdraw(self, board: Board, assignment: AssignmentState, document: int) -> Board:
+        """A document was removed: assessors who have it on the page get another pair."""
+        for id in board.holders(document):
+            if id == assignment.row.id:
+                continue
+            row = state.find_assignment(self.connection, id)
+            if row is None or row.status != "open":
+                continue
+            other = self.reader.read(row)
+            for follows in other.protocol.resume(
+                other.task, other.state, board.for_assignment(id), self.at, removed=document
+            ):
+                other = self.record_assignment(other, follows)
+                board = board.after(id, follows, self.at)
+        return board.for_assignment(assignment.row.id)
+
+    # ------------------------------------------------------------------ events
+
+    def add_assessor(self, number: int, event: Event) -> AssessorRow:
+        """Write a new assessor; a person gets a pseudonym."""
+        if event.data["provider"] != MODEL:
+            pseudonym = state.next_pseudonym(self.connection, self.campaign_id)
+            event = Event(event.kind, {**event.data, "pseudonym": pseudonym})
+        assessor = new_assessor(self.settings, self.campaign_id, number, event, self.at)
+        self._assessors[number] = None, assessor
+        self._log(event, number, None)
+        return assessor
+
+    def held(self, assignment_id: int) -> AssignmentState | None:
+        """An assignment as this transaction has changed it; None where it has not."""
+        return self._assignments.get(assignment_id, (None, None))[1]
+
+    def record_assessor(
+        self, assessor: AssessorRow, event: Event, row: AssignmentRow | None = None, *, actor: str = ""
+    ) -> AssessorRow:
+        """Write an event of an assessor, about the assignment of `row` if one is given; the state after it.
+
+        actor : whose decision it is, where not of whoever acts.
+        """
+        after = assessor_after(self.settings, assessor, event, self.at, None if row is None else row.id)
+        before, _ = self._assessors.get(assessor.id, (assessor, None))
+        self._assessors[assessor.id] = before, after
+        self._log(event, assessor.id, row, actor=actor)
+        return after
+
+    def record_assignment(self, assignment: AssignmentState, event: Event) -> AssignmentState:
+        """Write an event of an assignment; the state after it."""
+        after = assignment.after(self.settings, event, self.at)
+        before, _ = self._assignments.get(assignment.row.id, (assignment, None))
+        self._assignments[assignment.row.id] = before, after
+        self._log(event, assignment.row.assessor_id, assignment.row)
+        return after
+
+    def _log(
+        self, event: Event, assessor_id: int | None, row: AssignmentRow | None, *, late: bool = False, actor: str = ""
+    ) -> None:
+        key, digest = self._key or (None, None)
+        if assessor_id is None:  # the form's key is for the assessor's own event
+            key = digest = None
+        else:
+            self._key = None
+        self._pending.append(
+            LogEntry(
+                time=self.at,
+                campaign_id=self.campaign_id,
+                assessor_id=assessor_id,
+                assignment_id=None if row is None else row.id,
+                unit_id=None if row is None else row.unit_id,
+                actor=actor or (self.actor if assessor_id is not None else "server"),
+                kind=event.kind,
+                data=dict(event.data),
+                late=late,
+                idem_key=key,
+                digest=digest,
+                account=self.account if assessor_id is not None else None,
+            )
+        )
+        if assessor_id is not None:
+            self._events.append(event)
+
+    def flush(self) -> None:
+        """Write the events so far, so that they can be read in this transaction."""
+        if self._pending:
+            self._last = events.append(self.connection, self._pending)[-1]
+            self._pending = []
+
+    def finish(self) -> None:
+        """Write everything."""
+        self.flush()
+        for before, assessor in self._assessors.values():
+            if before is None:
+                state.add_assessors(self.connection, assessor)
+            elif assessor != before:
+                state.save_assessor(self.connection, assessor)
+        for earlier, now in self._assignments.values():
+            if now.row.version:  # otherwise it is as it was added
+                state.save_assignment(self.connection, now.to_row())
+            for table, rows, keys in differences(earlier, now):
+                answers.remove_answers(self.connection, table, keys)
+                answers.save_answers(self.connection, table, rows)
+        self._save_pairs()
+
+    def receipt(self, page: Page | None) -> Receipt:
+        """What to tell once all is on disk. page : what comes next."""
+        return Receipt(self._last, self.at, tuple(self._events), late=self._late, page=page)
+
+    def _save_pairs(self) -> None:
+        """Write which pair each assessor has on the page; pairs that are given up go first."""
+        pairs = [(None if before is None else before.pair(), now) for before, now in self._assignments.values()]
+        changes = [(pair, now) for pair, now in pairs if pair != now.pair()]
+        for pair, now in changes:
+            if pair is not None:
+                answers.release_pair(self.connection, now.row.id)
+        for _, now in changes:
+            hold_pair(self.connection, now)
