@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd_server.campaigns.plan.guidelines import ATTRIBUTES, TAGS, picture_names, rendered
-from qrowd_server.campaigns.plan.sandbox import WITH_CONTENT, WITHOUT_CONTENT, for_sandbox
+from qrowd_server.campaigns.plan.sanitise import WITH_CONTENT, WITHOUT_CONTENT, for_sandbox
 from server.web.gallery import PAYLOADS
 
 

@@ -15,7 +15,7 @@ from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_
 from qrowd_server.campaigns.plan.web_pages import MAX_IMAGE, image_of, site_of, sites_of
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.running.creation import create_campaign, plan_of
-from qrowd_server.campaigns.running.document_rows import document_texts
+from qrowd_server.campaigns.running.material import document_texts
 from qrowd_server.protocols.schema import SchemaError
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.store import materials

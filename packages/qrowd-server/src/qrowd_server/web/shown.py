@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd_server.campaigns.plan.sandbox import POLICY
+from qrowd_server.campaigns.plan.sanitise import POLICY
 from qrowd_server.campaigns.plan.web_pages import HTML
 from qrowd_server.web.language_choice import choice_of, language_of
 from qrowd_server.web.problems import not_found

@@ -17,7 +17,6 @@ from qrowd.readers import irds
 from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
 from qrowd_server.campaigns.plan.folder_files import Folder
 from qrowd_server.campaigns.plan.gold_questions import gold_of_file
-from qrowd_server.campaigns.plan.places import Place
 from qrowd_server.campaigns.plan.plan import MAX_DOCUMENTS
 from qrowd_server.campaigns.plan.shown_files import PDF, ShownFiles
 from qrowd_server.campaigns.plan.web_pages import ENDINGS
@@ -33,6 +32,7 @@ USUAL = {
     "questions": ("questions.jsonl",),
     "context": ("context.jsonl",),
 }
+Place = tuple[str, int | None]  # a file and its line; None for the whole file
 SEVERAL = ("documents", "runs")
 PAGES = (".txt", ".html", ".htm")
 

@@ -21,6 +21,7 @@ from qrowd.model.pools import Lists, checks_from_gold, pool_of, within
 from qrowd_server.campaigns.plan.campaign_files import (
     CampaignFiles,
     Entry,
+    Place,
     read_check_file,
     read_context_file,
     read_document_files,
@@ -33,13 +34,12 @@ from qrowd_server.campaigns.plan.campaign_files import (
 )
 from qrowd_server.campaigns.plan.folder_files import MAX_UNPACKED, Folder, unpack_zip
 from qrowd_server.campaigns.plan.gold_questions import gold_labels
-from qrowd_server.campaigns.plan.places import Place, placed
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
 from qrowd_server.campaigns.plan.question_files import question_and_pairs
 from qrowd_server.campaigns.plan.shown_files import pdf_as, read_guidelines
 from qrowd_server.protocols.presets import with_preset
-from qrowd_server.protocols.schema import SchemaError, Where, no_such
+from qrowd_server.protocols.schema import LISTED, SchemaError, Where, listed, no_such, path
 from qrowd_server.protocols.settings import (
     SETTINGS,
     GradesSettings,
@@ -276,3 +276,44 @@ def _refuse_unused(files: Mapping[str, Any], whole: PlanTable, *, magnitude: boo
     for key, reason in reasons.items():
         if key in files:
             raise SchemaError(("files", key), f"{files[key]!r} would do nothing: {reason}; remove the line")
+
+
+# ---- where a mistake stands
+
+
+def placed(error: SchemaError, places: Mapping[Where, Place], toml: str, text: str) -> FileError:
+    """The error by file and line. places : of parts of the table; text : of the TOML file, for all others.
+
+    Further values that do not fit follow, each on a line of its own.
+    """
+    first = _placed(error, places, toml, text)
+    others = [str(_placed(SchemaError(*one), places, toml, text)) for one in error.more[: LISTED - 1]]
+    if not others:
+        return first
+    return FileError(first.path, listed([first.problem, *others], 1 + len(error.more)), first.line)
+
+
+def _placed(error: SchemaError, places: Mapping[Where, Place], toml: str, text: str) -> FileError:
+    for n in range(len(error.where), 0, -1):
+        if (place := places.get(error.where[:n])) is not None:
+            of_list = isinstance(error.where[-1], int) and n == len(error.where) - 1
+            rest = path(error.where[n - of_list :])
+            return FileError(place[0], f"{rest}: {error.problem}" if rest else error.problem, place[1])
+    problem = f"{path(error.where)}: {error.problem}" if error.where else error.problem
+    return FileError(toml, problem, _line_of(text, error.where))
+
+
+def _line_of(text: str, where: Where) -> int | None:
+    """The line on which a key or its table stands in the TOML file, as far as plain looking tells."""
+    names = [str(part) for part in where]
+    section: list[str] = []
+    heading_line = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if heading := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
+            section = heading[1].split(".")
+            heading_line = number if section[: len(names)] == names[: len(section)] else heading_line
+        elif section == names[: len(section)]:
+            key = re.match(r"\s*([\w-]+)\s*=", line)
+            if key and key[1] in names[len(section) :]:
+                return number
+    return heading_line

@@ -15,8 +15,7 @@ from qrowd_server.campaigns.plan.gold_questions import gold_labels
 from qrowd_server.campaigns.plan.panel import PanelTable
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
-from qrowd_server.campaigns.plan.sandbox import for_sandbox
-from qrowd_server.campaigns.plan.sanitise import without_harm
+from qrowd_server.campaigns.plan.sanitise import for_sandbox, without_harm
 from qrowd_server.protocols.presets import with_preset
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.schema import SchemaError, Where, plain, read

@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results import adjudication
 from qrowd_server.campaigns.running import messages, reopening
+from qrowd_server.campaigns.running.admin import Change, Decisions
 from qrowd_server.campaigns.running.assignment_state import AssignmentState
-from qrowd_server.campaigns.running.decisions import Change, Decisions
 from qrowd_server.campaigns.running.lookup import NotFoundError, find
 from qrowd_server.campaigns.running.state import protocols_of
 from qrowd_server.campaigns.running.transaction import Transaction

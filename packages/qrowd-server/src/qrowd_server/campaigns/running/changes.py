@@ -17,8 +17,8 @@ from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan, table_of
 from qrowd_server.campaigns.running.creation import gold_rows, plan_of, settings_table, topic_row
-from qrowd_server.campaigns.running.document_rows import add_documents, add_pictures, change_document
 from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.material import add_documents, add_pictures, change_document
 from qrowd_server.protocols.assembly import slots_of, units_of_topic
 from qrowd_server.protocols.schema import LISTED, listed, path
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, Settings

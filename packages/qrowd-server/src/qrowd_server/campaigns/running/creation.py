@@ -15,8 +15,7 @@ from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.plan_tables import question_table
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
 from qrowd_server.campaigns.plan.web_pages import OWN, image_from_text, sites_of
-from qrowd_server.campaigns.running.document_rows import add_documents, add_pictures, document_of, pictures_of
-from qrowd_server.campaigns.running.material import question_of
+from qrowd_server.campaigns.running.material import add_documents, add_pictures, document_of, pictures_of, question_of
 from qrowd_server.campaigns.running.question import add_first_batch
 from qrowd_server.campaigns.running.question import question_of as question_of_campaign
 from qrowd_server.campaigns.running.state import read_settings

@@ -19,8 +19,8 @@ from sqlalchemy import Connection
 from qrowd_server.campaigns.plan.panel import PROVIDER
 from qrowd_server.campaigns.running.assignment_state import AssignmentState, journey_of_assessor, page_id
 from qrowd_server.campaigns.running.campaign_reader import CampaignMemory, CampaignReader
-from qrowd_server.campaigns.running.document_rows import document_texts
 from qrowd_server.campaigns.running.lookup import NotFoundError
+from qrowd_server.campaigns.running.material import document_texts
 from qrowd_server.campaigns.running.messages import messages_of_page
 from qrowd_server.campaigns.running.pages import Draft, Page, Receipt, UnitSoFar
 from qrowd_server.campaigns.running.reopening import first_reopened, reopened_page, reopened_view

@@ -1,17 +1,110 @@
-"""What units are made of, from the rows of the database."""
+"""What units are made of, to and from the rows of the database: documents, pictures, questions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.texts import text_of_html
+from qrowd_server.campaigns.plan.documents import DocumentPlan
+from qrowd_server.campaigns.plan.web_pages import HTML, Image, image_from_text, image_to_text
+from qrowd_server.campaigns.running.pages import DocumentText
 from qrowd_server.protocols.gold import Gold
 from qrowd_server.protocols.protocol import Material, Question
 from qrowd_server.protocols.settings import MagnitudeSettings, PreferenceSettings, Settings
 from qrowd_server.store import materials
-from qrowd_server.store.materials import TopicRow, UnitRow
+from qrowd_server.store.materials import DocumentRow, TopicRow, UnitRow
+
+
+def add_documents(
+    connection: Connection, campaign_id: int, documents: Iterable[DocumentPlan], written: set[str]
+) -> None:
+    """Write documents, and what they show beside their text. written : digests that are there; further ones join."""
+    documents = tuple(documents)
+    materials.add_material(connection, "document", campaign_id, map(_row, documents))
+    for document in documents:
+        for content in _contents(document):
+            _add_content(connection, campaign_id, content, written)
+
+
+def change_document(connection: Connection, campaign_id: int, document: DocumentPlan, written: set[str]) -> None:
+    """Write a document in the place of the one with its label; arguments as for `add_documents`."""
+    values = {key: value for key, value in _row(document).items() if key != "label"}
+    materials.change_document(connection, campaign_id, document.label, values)
+    for content in _contents(document):
+        _add_content(connection, campaign_id, content, written)
+
+
+def add_pictures(connection: Connection, campaign_id: int, pictures: Mapping[str, str], written: set[str]) -> None:
+    """Write the pictures of guidelines; arguments as for `add_documents`."""
+    for content in pictures.values():
+        _add_content(connection, campaign_id, image_from_text(content), written)
+
+
+def document_of(connection: Connection, campaign_id: int, row: DocumentRow) -> DocumentPlan:
+    """The document that a row was written from."""
+    plan = DocumentPlan(row.label, row.text, row.title, row.html, row.language, row.url)
+    plan = replace(plan, frame=row.frame, layout=row.layout or "")
+    rest: dict[str, Any] = {"pages": tuple(_content(connection, campaign_id, digest) for digest in row.pages or ())}
+    if row.layout == "sandbox":
+        found = materials.find_image(connection, campaign_id, row.image)
+        rest |= {"text": "" if found is None else found[1].decode()}
+    else:
+        rest |= {"image": _content(connection, campaign_id, row.image)}
+    return replace(plan, **rest)
+
+
+def document_text(row: DocumentRow) -> DocumentText:
+    """The words of a document as a page has them; HTML with its own styles is what `image` names."""
+    layout: Any = row.layout or ""
+    pages = tuple(row.pages or ())
+    html = row.html and layout != "sandbox"
+    return DocumentText(row.title, row.text, html, row.language, row.url, row.image, row.frame, layout, pages)
+
+
+def document_texts(connection: Connection, ids: Iterable[int]) -> dict[int, DocumentText]:
+    """The words of documents, by number."""
+    return {row.id: document_text(row) for row in materials.find_documents(connection, ids)}
+
+
+def pictures_of(connection: Connection, campaign_id: int, digests: Mapping[str, str]) -> dict[str, str]:
+    """Pictures as a plan holds them, by name."""
+    return {name: _content(connection, campaign_id, digest) for name, digest in digests.items()}
+
+
+def _row(document: DocumentPlan) -> dict[str, Any]:
+    """HTML with its own styles stands apart; its row holds what it says."""
+    first = next(_contents(document), None)
+    sandboxed = document.layout == "sandbox"
+    return {
+        **vars(document),
+        "text": text_of_html(document.text) if sandboxed else document.text,
+        "image": first.digest if first is not None and (sandboxed or document.image) else "",
+        "layout": document.layout or None,
+        "pages": [image_from_text(page).digest for page in document.pages] or None,
+    }
+
+
+def _contents(document: DocumentPlan) -> Iterator[Image]:
+    if document.layout == "sandbox":
+        yield Image(HTML, document.text.encode())
+    yield from map(image_from_text, document.images)
+
+
+def _add_content(connection: Connection, campaign_id: int, content: Image, written: set[str]) -> None:
+    """One at a time: they are large."""
+    if content.digest not in written:
+        written.add(content.digest)
+        row = {"digest": content.digest, "media_type": content.media_type, "content": content.content}
+        materials.add_material(connection, "image", campaign_id, [row])
+
+
+def _content(connection: Connection, campaign_id: int, digest: str) -> str:
+    found = materials.find_image(connection, campaign_id, digest) if digest else None
+    return "" if found is None else image_to_text(found[1])
 
 
 def material_of(unit: UnitRow, topic: TopicRow, settings: Settings, gold: tuple[Gold, ...] = ()) -> Material:
