@@ -19,7 +19,7 @@ COMMANDS = (
     ("assessors", *JUDGES, "--gold", "panel/gold.qrels"),
     ("aggregate", *JUDGES, "--method", "median"),
     ("predict", "--runs", "panel/runs", "--judgments", "panel/judges/*ann*", "panel/judges/*bob*", "--rel", 1),
-    ("magnitude", "units", "--judgments", "panel/magnitudes.csv"),
+    ("magnitude", "levels", "--judgments", "panel/magnitudes.csv", "--gold", "panel/gold.qrels"),
     ("prefer", "evaluate", "--runs", "panel/runs", "--preferences", "panel/preferences.csv"),
     ("prefer", "agree", "--preferences", "panel/preferences.csv"),
 )

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from qrowd.agreement import ease_correlation, krippendorff_alpha
+from qrowd.cli.report import input_files
 from qrowd.comparison import difference, rank_intervals, rank_systems
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.evaluation import evaluate
@@ -23,7 +24,6 @@ from qrowd.model.scores import Scores
 from qrowd.reports import report_charts
 from qrowd.reports import report_page as page_module
 from qrowd.reports.document import RENDERERS
-from qrowd.reports.report import input_files
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_content import Provenance
 from qrowd.reports.report_page import report_page

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from glob import glob
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -17,9 +20,10 @@ from qrowd.cli.judged import PreferenceFiles, judgments_or_preferences, run_file
 from qrowd.cli.library import command
 from qrowd.cli.options import option
 from qrowd.cli.output import check_output, is_standard_output, name_with_ending, output_file, write_output
-from qrowd.reports.report import input_files
+from qrowd.errors import FileError
+from qrowd.paths import find_files
 from qrowd.reports.report import report as report_on
-from qrowd.reports.report_content import Provenance
+from qrowd.reports.report_content import InputFile, Provenance
 
 if TYPE_CHECKING:
     from qrowd.reports.report import Report
@@ -76,6 +80,34 @@ class ReportInputs(RunsAndJudgments):
             "documents": documents,
             "provenance": Provenance(shlex.join(["qrowd", *sys.argv[1:]]), listed, f"{datetime.now(UTC):%Y-%m-%d}"),
         }
+
+
+def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
+    """Files that were read, with what tells whether they are the same ones. Pipes are left out.
+
+    paths : as `read_runs` takes them: paths, patterns, folders, NAME=PATH.
+
+    Raises
+    ------
+    FileError
+        A file that cannot be read.
+    """
+    listed = []
+    for path in _paths(paths):
+        if not path.is_file():
+            continue
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise FileError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+        listed.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
+    return tuple(listed)
+
+
+def _paths(arguments: Iterable[str]) -> Iterator[Path]:
+    for argument in arguments:
+        _, named, rest = argument.partition("=")
+        yield from find_files(rest if named and not (Path(argument).exists() or glob(argument)) else argument)
 
 
 def check_page(output: str) -> str:

@@ -6,12 +6,10 @@ the conventions that are named with the result.
 
 from __future__ import annotations
 
-import hashlib
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from glob import glob
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, overload
@@ -19,9 +17,8 @@ from typing import Any, overload
 import numpy as np
 
 from qrowd.comparison.rankings import correlations
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate, measure
-from qrowd.files import find_files
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -36,7 +33,7 @@ from qrowd.reports.document import Document, Note, columns_of
 from qrowd.reports.kinship import related_assessors
 from qrowd.reports.report_assessors import Topics, assessors_of, topics_of
 from qrowd.reports.report_choices import PageData
-from qrowd.reports.report_content import InputFile, Provenance, ReportContent
+from qrowd.reports.report_content import Provenance, ReportContent
 from qrowd.reports.report_documents import AnyTexts, listed_documents, texts_of
 from qrowd.reports.report_influence import influence_of
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, by_measure, methods_of, similarities_of
@@ -218,34 +215,6 @@ def report(
         **sections,
     )
     return replace(page, texts=texts.of(page.documents_shown))
-
-
-def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
-    """Files that were read, with what tells whether they are the same ones. Pipes are left out.
-
-    paths : as `read_runs` takes them: paths, patterns, folders, NAME=PATH.
-
-    Raises
-    ------
-    FileError
-        A file that cannot be read.
-    """
-    listed_files = []
-    for path in _paths(paths):
-        if not path.is_file():
-            continue
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise FileError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-        listed_files.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
-    return tuple(listed_files)
-
-
-def _paths(arguments: Iterable[str]) -> Iterator[Path]:
-    for argument in arguments:
-        _, named, rest = argument.partition("=")
-        yield from find_files(rest if named and not (Path(argument).exists() or glob(argument)) else argument)
 
 
 # ---------------------------------------------------------------------- parts

@@ -83,12 +83,7 @@ class PairRow:
     difference: Annotated[float, Column("difference", signed)]
     low: Annotated[
         float,
-        Column(
-            "interval",
-            interval,
-            "over topics and assessors, for all pairs of systems together",
-            also=("high",),
-        ),
+        Column("interval", interval, "over topics and assessors, for all pairs of systems together", also=("high",)),
     ]
     high: float
     p: Annotated[float, Column("p", probability, "adjusted for all pairs of systems")]

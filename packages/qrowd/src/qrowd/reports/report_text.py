@@ -6,28 +6,11 @@ from math import isnan
 
 from qrowd.agreement.split_documents import Grade, SplitDocument
 from qrowd.reports.notes import documents_down_to
-from qrowd.reports.phrases import (
-    chance,
-    count,
-    interval,
-    is_or_are,
-    listed,
-    percent,
-    probability,
-    signed,
-)
+from qrowd.reports.phrases import chance, count, interval, is_or_are, listed, percent, probability, signed
 from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_influence import DocumentRow, Influence
 from qrowd.reports.report_methods import PANEL
 
-ABOUT_PARTS = (
-    "What the judgments of a document add to the difference of means, the largest first; all parts add up to the "
-    "difference. The grade of each assessor, on the assessor's own scale."
-)
-ABOUT_DISAGREEMENTS = (
-    "Documents to which assessors gave different grades, ordered by the standard deviation of their gains times the "
-    "change of the difference between all of them giving the lowest of these grades and all giving the highest."
-)
 LIKELY = 0.95  # probability from which on another panel is counted as agreeing
 
 

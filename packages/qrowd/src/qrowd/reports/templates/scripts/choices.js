@@ -1,7 +1,5 @@
 // The choices: form controls that are built once and follow the state.
 
-const MANY = 12; // from more names on a list can be filtered
-
 function buildControls(view) {
   const { data } = view;
   const boxes = () => [
@@ -36,7 +34,7 @@ function numbered(names) {
   return names.map((name, i) => [i, name]);
 }
 
-// Checkboxes with all, none, only this one, and a filter where there are many.
+// Checkboxes with all, none, and only this one.
 function choiceList(view, key, names, texts) {
   const count = element("span", { class: "soft" });
   const set = test => view.change({ [key]: names.map((_, i) => test(i)) });
@@ -49,24 +47,10 @@ function choiceList(view, key, names, texts) {
       id,
       on: { change: () => set(k => (k === i ? box.checked : view.state[key][k])) },
     });
-    const label = element(
-      "label",
-      { for: id },
-      breakable(name),
-      texts[i] ? element("small", {}, ` ${texts[i]}`) : null,
-    );
+    const text = texts[i] ? element("small", {}, ` ${texts[i]}`) : null;
+    const label = element("label", { for: id }, breakable(name), text);
     const row = element("li", {}, box, label, button(`only ${name}`, "only", k => k === i));
-    return { box, row, text: `${name} ${texts[i] || ""}`.toLowerCase() };
-  });
-  const filter = element("input", {
-    type: "search",
-    "aria-label": `Filter ${key}`,
-    placeholder: "Filter",
-    on: {
-      input: () => {
-        for (const one of rows) one.row.hidden = !one.text.includes(filter.value.trim().toLowerCase());
-      },
-    },
+    return { box, row };
   });
   const part = element(
     "details",
@@ -78,7 +62,6 @@ function choiceList(view, key, names, texts) {
       element("legend", { class: "unseen" }, sentence(key).slice(0, -1)),
       button(`all ${key}`, "all", () => true),
       button(`no ${key}`, "none", () => false),
-      names.length > MANY ? filter : null,
       element(
         "ul",
         {},

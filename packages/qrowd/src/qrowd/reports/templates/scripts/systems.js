@@ -71,10 +71,6 @@ function certainty(view) {
     const n = ranking.filter(row => row[first] === 1).length;
     parts.push(`${data.systems[first]} is first for ${n || "none"} of ${ranking.length} assessors.`);
   }
-  const fewer = order.filter(
-    s => result.ranks[s] && result.byTopic.filter(row => isKnown(row[s])).length < result.nTopics,
-  ).length;
-  if (fewer) parts.push(`${counted(fewer, "system has", "systems have")} scores on fewer topics; the mean is over those.`);
   return parts.join(" ");
 }
 
