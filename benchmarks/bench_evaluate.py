@@ -1,7 +1,7 @@
 """Scoring in memory: one qrels file, and thousands of random assessors, beside pytrec_eval (dl21: 63 runs, 53 topics).
 
 pytrec_eval uses one processor and qrowd all there are, so that ratios of processor time are printed, too. With --all,
-30,000 assessors, whose scores take 3.2 GB. QROWD_KERNELS=baseline measures without AVX2.
+30,000 assessors, whose scores take 3.2 GB.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import pytrec_eval
 from side_by_side import data, finish, median_ratio, promise, seconds
 
 import qrowd
-from qrowd.kernels.compiled import level
 from qrowd.model.panel import Coded, Panel
 from qrowd.simulation import RandomAssessors
 
@@ -92,8 +91,7 @@ for what, judgments in (("generated", made), ("in memory, in blocks", blocks), (
         f"{N} assessors {what}, times as fast as pytrec_eval per assessor",
         N * per_assessor / took,
         at_least=1000,
-        beside=f"processor time: {1e3 * processors / N:.3f} ms each, {N * processor / processors:.0f} times as fast; "
-        f"kernels for {level()}",
+        beside=f"processor time: {1e3 * processors / N:.3f} ms each, {N * processor / processors:.0f} times as fast",
         limit="instructions: AP a third, all kernels 60 % of the processor time; a sixth is new memory for the result",
     )
 

@@ -91,7 +91,7 @@ def check_contents(wheel: Path) -> None:
     strange = [
         n for n in names if not re.match(r"qrowd(-[\d.]+\.dist-info)?/", n) or re.search(r"__pycache__|\.key$", n)
     ]
-    kernels = [n for n in names if n.startswith("qrowd/kernels/native/baseline/")]
+    kernels = [n for n in names if n.startswith("qrowd/kernels/native/")]
     if strange or not kernels or "qrowd/py.typed" not in names:
         sys.exit(f"failed: {wheel.name} holds {strange} and {len(kernels)} compiled modules")
 

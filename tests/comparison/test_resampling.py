@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from numbered_scores import numbered
 from oracles import certainty as oracle
-from qrowd.comparison.resampling import bootstrap_counts, panel_of, replicate_means
+from qrowd.comparison.resampling import bootstrap_counts, panel_of, replicate_means, weighted_means
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.kernels.two_way import weighted_means
 
 NAN = float("nan")
 

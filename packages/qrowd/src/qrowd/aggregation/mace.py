@@ -168,14 +168,14 @@ def fit(
             log_prior = _expected_log(frequency)[0]
             divergence += _divergence(frequency, FREQUENCY)
         knows, guesses = weight[:, 0].copy(), weight[:, 1:] * share
-        evidence, change = expect_knowing(rows, log_prior, knows, guesses, posterior, knew)
+        evidence, change = expect_knowing(*rows, log_prior, knows, guesses, posterior, knew)
         objective.append(evidence - divergence)
     skill, preference = (b / b.sum(axis=1, keepdims=True) for b in _beliefs(counts, knew, knowing, guessing))
     frequency = _frequency(posterior) if prior == "fitted" else np.ones((1, n_grades))
     frequencies = frequency[0] / frequency.sum()
     knows, guesses = skill[:, 0].copy(), skill[:, 1:] * preference
     unused = np.empty_like(posterior), np.empty_like(knew)
-    log_likelihood, _ = expect_knowing(rows, np.log(frequencies), knows, guesses, *unused)
+    log_likelihood, _ = expect_knowing(*rows, np.log(frequencies), knows, guesses, *unused)
     return Fit(posterior, skill[:, 0], frequencies, bool(change < tol), log_likelihood, np.array(objective))
 
 

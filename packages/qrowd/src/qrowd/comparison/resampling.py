@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.two_way import TwoWay, two_way, two_way_with_holes, weighted_means
+from qrowd.kernels.two_way import TwoWay, two_way, two_way_with_holes
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.labels import number_of
 from qrowd.model.scores import Names, one_measure
@@ -198,6 +198,22 @@ def replicate_means(panel: Panel, n_resamples: int, over: Over, rng: Rng, thread
         return weighted_means(panel.values, panel.known, topics, assessors)
 
     return np.concatenate(list(in_threads(block, range(-(-n_resamples // BLOCK)), threads)))
+
+
+def weighted_means(values: Floats, known: NDArray[np.bool_], topics: Floats, assessors: Floats) -> Floats:
+    """(replicates, systems) mean over topics of means over assessors, each counting as often as it was drawn.
+
+    values, known : as of `Panel`. topics, assessors : (replicates, topics) and (replicates, assessors) weights. A topic
+    none of whose assessors was drawn is left out; nan where none is left.
+    """
+    drawn = assessors @ known.T  # (replicates, topics) how often the topic's assessors were drawn
+    weight = np.where(drawn > 0, topics, 0.0)
+    share = np.divide(weight, drawn, out=np.zeros_like(weight), where=drawn > 0)
+    totals = np.zeros((len(topics), values.shape[2]))
+    for t, scores in enumerate(values):
+        totals += share[:, t, None] * (assessors @ scores)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(totals / weight.sum(axis=1, keepdims=True))
 
 
 def bootstrap_counts(kinds: int, rows: int, random: np.random.Generator) -> Floats:

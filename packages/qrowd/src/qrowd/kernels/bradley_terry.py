@@ -190,7 +190,7 @@ def _level(normal: Floats, begin: int, x: Floats) -> None:
 
 
 @kernel(
-    "int32[:,:], float64[:,:], float64[:], int, float, float, float64[:], bool[:],"
+    "int32[:,:], float64[:,:], float64[:], int, float, float, float64[:], bool[:], "
     "float64[:,:], float64[:], float64[:], float64[:], float64[:]"
 )
 def _differentiate(
@@ -288,7 +288,7 @@ def _differentiate(
 
 
 @kernel(
-    "int32[:,:], float64[:], float64[:,:], float64[:], float64[:], bool[:], float64[:], float64[:], float64[:], float,"
+    "int32[:,:], float64[:], float64[:,:], float64[:], float64[:], bool[:], float64[:], float64[:], float64[:], float, "
     "float64[:], float64[:], float64[:], float64[:], float64[:]"
 )
 def _solve(

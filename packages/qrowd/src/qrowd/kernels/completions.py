@@ -23,55 +23,25 @@ from qrowd.kernels.compiled import kernel
 Codes = NDArray[np.uint8]
 
 # How a pair of documents i < j may end; their sum is a code from 1 to 7.
-FIRST, SECOND, DROPPED = 1, 2, 4
+FIRST = 1
+SECOND = 2
+DROPPED = 4
 
 
-@kernel("bool[:,:], bool[:], bool[:], uint8[:,:]")
-def pair_outcomes(closed: Bools, bad: Bools, markable: Bools, out: Codes) -> None:
-    """out[i, j], i < j: 0 if the pair is decided, else the sum of FIRST, SECOND and DROPPED it may end as; 0 elsewhere.
+def pair_outcomes(closed: Bools, bad: Bools, markable: Bools) -> Codes:
+    """(n, n), for i < j, 0 if the pair is decided, else the sum of FIRST, SECOND and DROPPED it may end as; else 0.
 
     markable : (n,) whether a document may still be marked as Bad.
 
     A pair with a Bad document can still be decided by a chain, but only if that document was preferred to one that is
     not Bad (or, as the lower end of the chain, one that is not Bad was preferred to it).
     """
-    n = bad.size
-    wins = np.zeros(n, np.bool_)
-    losses = np.zeros(n, np.bool_)
-    for i in range(n):
-        for j in range(n):
-            if closed[i, j] and not bad[j]:
-                wins[i] = True
-            if closed[i, j] and not bad[i]:
-                losses[j] = True
-    out[:] = 0
-    for i in range(n):
-        for j in range(i + 1, n):
-            if closed[i, j] or closed[j, i]:
-                continue
-            if bad[i] and bad[j]:
-                code = DROPPED
-                if wins[i] and losses[j]:
-                    code += FIRST
-                if wins[j] and losses[i]:
-                    code += SECOND
-            elif bad[j]:
-                code = FIRST
-                if wins[j]:
-                    code += SECOND
-                if markable[i]:
-                    code += DROPPED
-            elif bad[i]:
-                code = SECOND
-                if wins[i]:
-                    code += FIRST
-                if markable[j]:
-                    code += DROPPED
-            else:
-                code = FIRST + SECOND
-                if markable[i] and markable[j]:
-                    code += DROPPED
-            out[i, j] = code
+    wins: Bools = np.asarray((closed & ~bad).any(axis=1))
+    losses: Bools = np.asarray((closed & ~bad[:, None]).any(axis=0))
+    first = ~bad[:, None] | (wins[:, None] & (~bad | losses))
+    dropped = (bad | markable)[:, None] & (bad | markable)
+    codes = FIRST * first + SECOND * first.T + DROPPED * dropped
+    return np.where(np.triu(~(closed | closed.T), k=1), codes, 0).astype(np.uint8)
 
 
 # ---------------------------------------------------------------------- bounds
@@ -94,11 +64,6 @@ class Pairs(NamedTuple):
     second: Floats
     ends: Ints
     ranges: Floats
-
-
-# What kernels take: the arrays of `Pairs`.
-PairArrays = tuple[Floats, Floats, Floats, Floats, Ints, Floats]
-PAIRS = "(float64[:], float64[:], float64[:,:], float64[:,:], int64[:], float64[:,:])"
 
 
 @kernel("float64[:], float64[:,:], float64[:,:], int64[:]")
@@ -170,10 +135,11 @@ def _numerator_bounds(
     return bottom, top
 
 
-@kernel(PAIRS)
-def difference_bounds(pairs: PairArrays) -> tuple[Floats, Floats]:
-    """(systems, systems) low and high: low[e, f] <= E_e - E_f <= high[e, f]; 0 on the diagonal."""
-    right, total, first, second, ends, ranges = pairs
+@kernel("float64[:], float64[:], float64[:,:], float64[:,:], int64[:], float64[:,:]")
+def difference_bounds(
+    right: Floats, total: Floats, first: Floats, second: Floats, ends: Ints, ranges: Floats
+) -> tuple[Floats, Floats]:
+    """(systems, systems) low and high: low[e, f] <= E_e - E_f <= high[e, f]; 0 on the diagonal. See `Pairs`."""
     n = total.size
     low = np.zeros((n, n))
     high = np.zeros((n, n))
@@ -187,13 +153,21 @@ def difference_bounds(pairs: PairArrays) -> tuple[Floats, Floats]:
     return low, high
 
 
-@kernel(PAIRS + ", int64[:,:], float")
-def all_settled(pairs: PairArrays, suspects: Ints, tiny: float) -> bool:
-    """Whether every difference has a certain sign.
+@kernel("float64[:], float64[:], float64[:,:], float64[:,:], int64[:], float64[:,:], int64[:,:], float")
+def all_settled(
+    right: Floats,
+    total: Floats,
+    first: Floats,
+    second: Floats,
+    ends: Ints,
+    ranges: Floats,
+    suspects: Ints,
+    tiny: float,
+) -> bool:
+    """Whether every difference has a certain sign; the first arguments as of `Pairs`.
 
     suspects : (m, 2) all pairs of systems, in the order to try them; the first without a certain sign ends it.
     """
-    right, total, first, second, ends, ranges = pairs
     for k in range(suspects.shape[0]):
         low, high = bounds_of(right, total, first, second, ends, ranges, suspects[k, 0], suspects[k, 1])
         if not (low > tiny or high < -tiny or (low >= -tiny and high <= tiny)):

@@ -22,11 +22,6 @@ class Rows(NamedTuple):
     said: Codes
 
 
-# What kernels take: the arrays of `Rows`.
-RowArrays = tuple[Ints, Codes, Codes]
-ROWS = "(int64[:], int32[:], int32[:])"
-
-
 @kernel()
 def count_confusions(starts: Ints, assessor: Codes, said: Codes, posterior: Floats, out: Floats) -> None:
     """out[a, h, g] = sum over the pairs that assessor a gave grade h of their probability of grade g."""
@@ -134,7 +129,7 @@ def _logs(values: Floats, out: Floats) -> float:
 
 
 @kernel(
-    "int64[:], int32[:], int32[:], float, float, float, float64[:,:], float64[:,:,:], float64[:,:,:], float64[:],"
+    "int64[:], int32[:], int32[:], float, float, float, float64[:,:], float64[:,:,:], float64[:,:,:], float64[:], "
     "float64[:,:,:]"
 )
 def _iterate(
@@ -185,9 +180,16 @@ def alternate(
     return confusion, prior, log_likelihood, np.array(objectives), change
 
 
-@kernel(ROWS + ", float64[:], float64[:], float64[:,:], float64[:,:], float64[:,:]")
+@kernel("int64[:], int32[:], int32[:], float64[:], float64[:], float64[:,:], float64[:,:], float64[:,:]")
 def expect_knowing(
-    rows: RowArrays, log_prior: Floats, knows: Floats, guesses: Floats, posterior: Floats, knowing: Floats
+    starts: Ints,
+    assessor: Codes,
+    said: Codes,
+    log_prior: Floats,
+    knows: Floats,
+    guesses: Floats,
+    posterior: Floats,
+    knowing: Floats,
 ) -> tuple[float, float]:
     """One pass of MACE: who probably knew, and what is probably true. posterior and knowing are overwritten.
 
@@ -200,7 +202,6 @@ def expect_knowing(
 
     Returns the log-likelihood of all judgments and the largest change of any probability.
     """
-    starts, assessor, said = rows
     n_grades = posterior.shape[1]
     # Against guessing, only the grade that was said gains by a judgment.
     log_guess, gain = np.log(guesses), np.empty_like(guesses)

@@ -11,9 +11,7 @@ gains : (documents, assessors) float64
 out : (lists, columns) float64
     Where the scores go, from column `begin` on; overwritten.
 
-The innermost loop runs over assessors, contiguous in memory, so that one pass over a list serves the whole panel. It
-takes four documents at a time, so that what is added up passes through memory a quarter as often; additions keep their
-order, and sums are the same to the last bit. Where fewer than four are left, the last is repeated with weight 0.
+The innermost loop runs over assessors, contiguous in memory, so that one pass over a list serves the whole panel.
 `documents` (topics + 1,) int64 says which rows of `gains` a topic has.
 """
 
@@ -25,8 +23,6 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-FEW = 6  # levels that are compared one after the other to look up their gain
-IN_PASSES = 4  # levels that are counted one after the other
 PASSES = 32  # over the documents, to count the distinct gains of an assessor
 
 
@@ -42,12 +38,6 @@ def weighted_ranks(rows: Codes, weights: Floats, gains: Floats) -> Floats:
     return out
 
 
-@kernel()
-def reciprocal(rank: Codes, e: int, end: int) -> float:
-    """1 / rank of entry e; 0 at the end of the list and beyond."""
-    return 1.0 / (rank[e] + 1) if e < end else 0.0
-
-
 @kernel("int64[:], int64[:], int32[:], float64[:], float64[:,:], int, float64[:,:]")
 def weighted_sums(starts: Ints, ends: Ints, row: Codes, weight: Floats, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = sum over entries e of weight[e] * gains[row[e], a]."""
@@ -55,14 +45,10 @@ def weighted_sums(starts: Ints, ends: Ints, row: Codes, weight: Floats, gains: F
     for k in range(ends.size):
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
-        end, last = ends[k], ends[k] - 1
-        for e in range(starts[k], ends[k], 4):
-            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
-            w0, w1 = weight[e], weight[e1] if e + 1 < end else 0.0
-            w2, w3 = weight[e2] if e + 2 < end else 0.0, weight[e3] if e + 3 < end else 0.0
-            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
+        for e in range(starts[k], ends[k]):
+            w, gain = weight[e], gains[row[e]]
             for a in range(n_assessors):
-                score[a] = (((score[a] + w0 * g0[a]) + w1 * g1[a]) + w2 * g2[a]) + w3 * g3[a]
+                score[a] += w * gain[a]
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
@@ -77,20 +63,11 @@ def precision_sums(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
         count[:] = 0.0
-        end, last = ends[k], ends[k] - 1
-        for e in range(starts[k], ends[k], 4):
-            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
-            w0, w1 = reciprocal(rank, e, end), reciprocal(rank, e + 1, end)
-            w2, w3 = reciprocal(rank, e + 2, end), reciprocal(rank, e + 3, end)
-            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
+        for e in range(starts[k], ends[k]):
+            w, gain = 1.0 / (rank[e] + 1), gains[row[e]]
             for a in range(n_assessors):
-                c0 = count[a] + g0[a]
-                c1 = c0 + g1[a]
-                c2 = c1 + g2[a]
-                c3 = c2 + g3[a]
-                total = ((score[a] + g0[a] * (c0 * w0)) + g1[a] * (c1 * w1)) + g2[a] * (c2 * w2)
-                score[a] = total + g3[a] * (c3 * w3)
-                count[a] = c3
+                count[a] += gain[a]
+                score[a] += gain[a] * (count[a] * w)
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
@@ -100,15 +77,10 @@ def first_relevant(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
     for k in range(ends.size):
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
-        end, last = ends[k], ends[k] - 1
-        for e in range(starts[k], ends[k], 4):
-            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
-            w0, w1 = reciprocal(rank, e, end), reciprocal(rank, e + 1, end)
-            w2, w3 = reciprocal(rank, e + 2, end), reciprocal(rank, e + 3, end)
-            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
+        for e in range(starts[k], ends[k]):
+            w, gain = 1.0 / (rank[e] + 1), gains[row[e]]
             for a in range(n_assessors):
-                best = max(max(g0[a] * w0, g1[a] * w1), max(g2[a] * w2, g3[a] * w3))
-                score[a] = max(score[a], best)
+                score[a] = max(score[a], gain[a] * w)
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], float, int, float64[:,:]")
@@ -125,20 +97,11 @@ def cascade(
         score = out[k, begin : begin + n_assessors]
         score[:] = 0.0
         going[:] = 1.0
-        end, last = ends[k], ends[k] - 1
-        for e in range(starts[k], ends[k], 4):
-            e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
-            w0, w1 = unit * reciprocal(rank, e, end), unit * reciprocal(rank, e + 1, end)
-            w2, w3 = unit * reciprocal(rank, e + 2, end), unit * reciprocal(rank, e + 3, end)
-            g0, g1, g2, g3 = gains[row[e]], gains[row[e1]], gains[row[e2]], gains[row[e3]]
+        for e in range(starts[k], ends[k]):
+            w, gain = unit * (1.0 / (rank[e] + 1)), gains[row[e]]
             for a in range(n_assessors):
-                p0 = going[a]
-                p1 = p0 * (1.0 - unit * g0[a])
-                p2 = p1 * (1.0 - unit * g1[a])
-                p3 = p2 * (1.0 - unit * g2[a])
-                total = ((score[a] + p0 * g0[a] * w0) + p1 * g1[a] * w1) + p2 * g2[a] * w2
-                score[a] = total + p3 * g3[a] * w3
-                going[a] = p3 * (1.0 - unit * g3[a])
+                score[a] += going[a] * gain[a] * w
+                going[a] *= 1.0 - unit * gain[a]
 
 
 @kernel("float64[:,:], int, float64[:,:]")
@@ -170,50 +133,20 @@ def topic_sums(documents: Ints, gains: Floats) -> Floats:
 
 @kernel("uint8[:,:], int64[:], int32[:,:,:]")
 def level_counts(codes: NDArray[np.uint8], documents: Ints, counts: Codes) -> None:
-    """Count the documents of each topic by code, into counts (topics, levels, assessors), zeros.
-
-    Where levels are few, each pass counts one, which needs no gathering; the last level is what remains.
-    """
-    n_levels, n_assessors = counts.shape[1], counts.shape[2]
+    """Count the documents of each topic by code, into counts (topics, levels, assessors), zeros."""
     for t in range(documents.size - 1):
-        if n_levels > IN_PASSES:
-            for i in range(documents[t], documents[t + 1]):
-                for a in range(n_assessors):
-                    counts[t, codes[i, a], a] += 1
-        else:
-            counts[t, n_levels - 1] = documents[t + 1] - documents[t]
-            rest = counts[t, n_levels - 1]
-            for k in range(n_levels - 1):
-                count = counts[t, k]
-                for i in range(documents[t], documents[t + 1]):
-                    code = codes[i]
-                    for a in range(n_assessors):
-                        count[a] += 1 if code[a] == k else 0
-                for a in range(n_assessors):
-                    rest[a] -= count[a]
+        for i in range(documents[t], documents[t + 1]):
+            for a in range(codes.shape[1]):
+                counts[t, codes[i, a], a] += 1
 
 
 @kernel("uint8[:,:], float64[:,:], int64[:], float64[:,:]")
 def look_up(codes: NDArray[np.uint8], table: Floats, scale: Ints, gains: Floats) -> None:
-    """gains[i, a] = table[scale[a], codes[i, a]].
-
-    Few levels of one scale are compared one after the other, which needs no gathering.
-    """
-    n_documents, n_assessors = codes.shape
-    n_scales, n_levels = table.shape
-    for i in range(n_documents):
+    """gains[i, a] = table[scale[a], codes[i, a]]."""
+    for i in range(codes.shape[0]):
         code, gain = codes[i], gains[i]
-        if n_scales == 1 and n_levels <= FEW:
-            lowest = table[0, 0]
-            for a in range(n_assessors):
-                gain[a] = lowest
-            for k in range(1, n_levels):
-                level = table[0, k]
-                for a in range(n_assessors):
-                    gain[a] = level if code[a] == k else gain[a]
-        else:
-            for a in range(n_assessors):
-                gain[a] = table[scale[a], code[a]]
+        for a in range(codes.shape[1]):
+            gain[a] = table[scale[a], code[a]]
 
 
 @kernel("int32[:,:,:], float64[:,:], int64[:], float64[:,:]")

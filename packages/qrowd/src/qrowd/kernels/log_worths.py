@@ -7,38 +7,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.kernels.arrays import Codes, Floats
-from qrowd.kernels.bradley_terry import outcome
-from qrowd.kernels.compiled import kernel
-
-# What kernels take: the arrays of `bradley_terry.Rows`.
-RowArrays = tuple[Codes, Codes, Codes, Floats, Floats, Floats, Floats]
-ROWS = "(int32[:], int32[:], int32[:], float64[:], float64[:], float64[:], float64[:])"
+from qrowd.kernels.arrays import Floats
+from qrowd.kernels.bradley_terry import Rows, outcome
 
 
-@kernel(ROWS + ", float64[:], float64[:], float, float, float64[:]")
-def curvature(rows: RowArrays, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
+def outcomes(eta: Floats, nu: float) -> tuple[Floats, Floats]:
+    """P(first) and P(second) of each comparison."""
+    u = np.exp(-0.5 * np.abs(eta))
+    total = 1.0 + u * u + nu * u
+    high, low = 1.0 / total, u * u / total
+    return np.where(eta >= 0.0, high, low), np.where(eta >= 0.0, low, high)
+
+
+def curvature(rows: Rows, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
     """(documents, documents) second derivatives of the objective by log_worth.
 
     scale, shift : (comparisons,) eta = scale (s_first - s_second) + shift, whoever the assessor is.
     """
-    first, second, _, _, won, lost, tied = rows
-    n = log_worth.size
-    out = np.zeros((n, n))
-    for i in range(n):
-        out[i, i] = 2.0 * ridge
-    for e in range(first.size):
-        i, j = first[e], second[e]
-        p, q, _, _ = outcome(scale[e] * (log_worth[i] - log_worth[j]) + shift[e], nu)
-        w = scale[e] ** 2 * 0.25 * (won[e] + lost[e] + tied[e]) * (p + q - (p - q) ** 2)
-        out[i, i] += w
-        out[j, j] += w
-        out[i, j] -= w
-        out[j, i] -= w
+    i, j = rows.first, rows.second
+    p, q = outcomes(scale * (log_worth[i] - log_worth[j]) + shift, nu)
+    weight = scale**2 * 0.25 * (rows.won + rows.lost + rows.tied) * (p + q - (p - q) ** 2)
+    out = np.diag(np.full(log_worth.size, 2.0 * ridge))
+    for one, two, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
+        np.add.at(out, (one, two), sign * weight)
     return out
 
 
-@kernel("float64[:,:], float64[:], int, int, float, float, float, float")
+def slopes(rows: Rows, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
+    """(documents,) first derivatives of the objective by log_worth; scale and shift as of `curvature`."""
+    p, q = outcomes(scale * (log_worth[rows.first] - log_worth[rows.second]) + shift, nu)
+    slope = 0.5 * scale * ((rows.won + rows.lost + rows.tied) * (p - q) - (rows.won - rows.lost))
+    n = log_worth.size
+    return 2.0 * ridge * log_worth + np.bincount(rows.first, slope, n) - np.bincount(rows.second, slope, n)
+
+
 def one_more(
     covariance: Floats,
     log_worth: Floats,
@@ -54,31 +56,17 @@ def one_more(
     The most probable log-worths lie on a line: s + covariance (e_preferred - e_other) * t, where t solves one equation,
     by Newton's method, or halving. The covariance loses one rank-one term (Sherman & Morrison).
     """
-    n = log_worth.size
-    d = np.empty(n)
-    for i in range(n):
-        d[i] = covariance[i, preferred] - covariance[i, other]
-    spread = d[preferred] - d[other]
-    gap = log_worth[preferred] - log_worth[other]
+    d = covariance[:, preferred] - covariance[:, other]
+    spread = float(d[preferred] - d[other])
+    gap = float(log_worth[preferred] - log_worth[other])
     t, bend = _solution(spread, gap, scale, shift, weight, nu)
-    factor = bend / (1.0 + bend * spread)
-    new = np.empty((n, n))
-    moved = np.empty(n)
-    for i in range(n):
-        moved[i] = log_worth[i] + t * d[i]
-        for j in range(n):
-            new[i, j] = covariance[i, j] - factor * d[i] * d[j]
-    return moved, new
+    return log_worth + t * d, covariance - bend / (1.0 + bend * spread) * np.outer(d, d)
 
 
-@kernel()
 def _solution(spread: float, gap: float, scale: float, shift: float, weight: float, nu: float) -> tuple[float, float]:
     """t of `one_more`, and the objective's second derivative by the gap there."""
-    t = 0.0
-    bend = 0.0
-    move = np.inf
-    least = min(0.0, weight * scale)
-    most = max(0.0, weight * scale)
+    t, bend, move = 0.0, 0.0, np.inf
+    least, most = min(0.0, weight * scale), max(0.0, weight * scale)
     for _ in range(200):
         p, q, _, _ = outcome(scale * (gap + t * spread) + shift, nu)
         slope = 0.5 * weight * scale * (1.0 - p + q)
@@ -90,24 +78,7 @@ def _solution(spread: float, gap: float, scale: float, shift: float, weight: flo
         new_t = t + (slope - t) / (1.0 + bend * spread)
         if not least <= new_t <= most or abs(new_t - t) > 0.5 * abs(move):  # does not close in: halve what is left
             new_t = 0.5 * (least + most)
-        move = new_t - t
-        t = new_t
+        move, t = new_t - t, new_t
         if abs(move) < 1e-13:
             break
     return t, bend
-
-
-@kernel(ROWS + ", float64[:], float64[:], float, float, float64[:]")
-def slopes(rows: RowArrays, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
-    """(documents,) first derivatives of the objective by log_worth; scale and shift as of `curvature`."""
-    first, second, _, _, won, lost, tied = rows
-    out = np.empty(log_worth.size)
-    for i in range(log_worth.size):
-        out[i] = 2.0 * ridge * log_worth[i]
-    for e in range(first.size):
-        i, j = first[e], second[e]
-        p, q, _, _ = outcome(scale[e] * (log_worth[i] - log_worth[j]) + shift[e], nu)
-        slope = 0.5 * scale[e] * ((won[e] + lost[e] + tied[e]) * (p - q) - (won[e] - lost[e]))
-        out[i] += slope
-        out[j] -= slope
-    return out

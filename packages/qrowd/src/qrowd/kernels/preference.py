@@ -1,6 +1,6 @@
 """Preferences against rankings: which pairs of documents a system put in the preferred order.
 
-Every kernel that scores reads the same arrays:
+The kernels that score read the same arrays:
 
 ranks : (systems, documents) int32
     Rank of each pooled document, from 1; documents that a system did not rank stand at its limit.
@@ -15,8 +15,6 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +28,6 @@ Pairs = NDArray[np.int32]
 # ---------------------------------------------------------------------- ranks of documents
 
 
-@kernel("int32[:,:], bool[:,:], bool, int32[:,:]")
 def document_ranks(rows: Ranks, tied: Bools, ascending: bool, out: Ranks) -> None:
     """out[s, d] = rank of document d, 0 where the system did not rank it.
 
@@ -38,24 +35,22 @@ def document_ranks(rows: Ranks, tied: Bools, ascending: bool, out: Ranks) -> Non
     tied : (systems, depth), True where a document has the score of the one above it.
     ascending : turn every group of tied documents round: rows hold the highest document id first.
     """
+    n_systems, depth = rows.shape
+    place = np.broadcast_to(np.arange(depth), rows.shape)
+    if ascending:
+        begins = np.column_stack([np.ones((n_systems, 1), bool), ~tied[:, 1:]])[:, :depth]
+        ends = np.column_stack([~tied[:, 1:], np.ones((n_systems, 1), bool)])[:, :depth]
+        first = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+        last = np.minimum.accumulate(np.where(ends, place, depth)[:, ::-1], axis=1)[:, ::-1]
+        place = first + last - place
     out[:] = 0
-    for s in range(rows.shape[0]):
-        first = 0
-        depth = rows.shape[1]
-        while first < depth:
-            last = first
-            while last + 1 < depth and tied[s, last + 1]:
-                last += 1
-            for r in range(first, last + 1):
-                if rows[s, r] >= 0:
-                    out[s, rows[s, r]] = (first + last - r if ascending else r) + 1
-            first = last + 1
+    system, at = np.nonzero(rows >= 0)
+    out[system, rows[system, at]] = place[system, at] + 1
 
 
 # ---------------------------------------------------------------------- pairs from values
 
 
-@kernel("int64[:], float64[:], bool")
 def pairs_by_value(starts: Ints, value: Floats, tied: bool) -> tuple[Pairs, Ints]:
     """All pairs of rows of one segment whose values differ, the higher first; or, if `tied`, those of equal value.
 
@@ -63,31 +58,12 @@ def pairs_by_value(starts: Ints, value: Floats, tied: bool) -> tuple[Pairs, Ints
 
     Returns (n, 2) row numbers and (segments + 1,) where the pairs of each segment start.
     """
-    n_segments = starts.size - 1
-    ends = np.zeros(n_segments + 1, np.int64)
-    for g in range(n_segments):
-        n = 0
-        for i in range(starts[g], starts[g + 1]):
-            for j in range(starts[g], starts[g + 1]):
-                n += _belongs(i, j, value, tied)
-        ends[g + 1] = ends[g] + n
-    pairs = np.empty((ends[n_segments], 2), np.int32)
-    at = 0
-    for g in range(n_segments):
-        for i in range(starts[g], starts[g + 1]):
-            for j in range(starts[g], starts[g + 1]):
-                if _belongs(i, j, value, tied):
-                    pairs[at, 0] = i
-                    pairs[at, 1] = j
-                    at += 1
-    return pairs, ends
-
-
-@kernel()
-def _belongs(i: int, j: int, value: Floats, tied: bool) -> bool:
-    if tied:
-        return i < j and bool(value[i] == value[j])
-    return bool(value[i] > value[j])
+    parts = [np.empty((0, 2), np.int64)]
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        row, column = value[begin:end, None], value[None, begin:end]
+        parts.append(np.argwhere(np.triu(row == column, k=1) if tied else row > column) + begin)
+    ends = np.cumsum([len(part) for part in parts])
+    return np.concatenate(parts).astype(np.int32), ends
 
 
 # ---------------------------------------------------------------------- shares of pairs in the right order
@@ -240,175 +216,6 @@ def _resized(pairs: Pairs, size: int, room: int) -> Pairs:
     for row in range(size):
         out[row, 0] = pairs[row, 0]
         out[row, 1] = pairs[row, 1]
-    return out
-
-
-@kernel("int64[:], int32[:,:], float64[:], bool[:,:], bool[:,:], float64[:,:,:]")
-def won_and_lost(starts: Ints, pairs: Pairs, weight: Floats, judged: Bools, bad: Bools, out: Floats) -> None:
-    """out[a, 0, d] = how many documents d beats, out[a, 1, d] = how many beat it, for every assessor.
-
-    judged, bad : (assessors, documents) compared or marked at all, and marked as Bad: where nothing else decides,
-        whoever is not Bad beats whoever is.
-
-    One document beats another that it was preferred to by the greater weight.
-    """
-    out[:] = 0.0
-    n = judged.shape[1]
-    for a in range(starts.size - 1):
-        balance = np.zeros((n, n))
-        for row in range(starts[a], starts[a + 1]):
-            i, j = pairs[row, 0], pairs[row, 1]
-            balance[i, j] += weight[row]
-            balance[j, i] -= weight[row]
-        for i in range(n):
-            for j in range(n):
-                decided = balance[i, j]
-                if decided == 0.0 and judged[a, i] and judged[a, j]:
-                    decided = 1.0 * int(bad[a, j]) - int(bad[a, i])
-                if decided > 0.0:
-                    out[a, 0, i] += 1.0
-                    out[a, 1, j] += 1.0
-
-
-# ---------------------------------------------------------------------- trec_eval's counts by judgment group
-
-COUNTS = 15
-
-
-class Groups(NamedTuple):
-    """Judgment groups: the pairs of each, closed and each once; its documents, and which of them are Bad.
-
-    The pairs of group g are pairs[starts[g]:starts[g + 1]], its documents member[level_starts[g]:level_starts[g + 1]].
-    """
-
-    starts: Ints
-    pairs: Pairs
-    level_starts: Ints
-    member: Pairs
-    is_bad: Bools
-
-
-@kernel("int32[:,:], int32[:], int32[:], (int64[:], int32[:,:], int64[:], int32[:], bool[:])")
-def group_counts(
-    ranks: Ranks, limits: Ranks, label_order: Ranks, groups: tuple[Ints, Pairs, Ints, Pairs, Bools]
-) -> Floats:
-    """(systems, groups, COUNTS) what trec_eval counts for each judgment group.
-
-    label_order : (documents,) place of each document by its id, ascending; unranked documents stand in that order.
-    groups : the arrays of `Groups`.
-
-    Columns 0-4: pairs fulfilled and possible with both documents ranked; fulfilled and possible with one ranked; with
-    none. 5-8: documents not Bad, those of them ranked; Bad, those of them ranked. Then pairs fulfilled and possible if
-    only the first few Bad documents count: 9-10 as many as are not Bad; 11-12 the same, both documents ranked; 13-14 as
-    many as are ranked and not Bad, both documents ranked.
-    """
-    starts, pairs, level_starts, member, is_bad = groups
-    n = ranks.shape[1]
-    out = np.zeros((ranks.shape[0], starts.size - 1, COUNTS))
-    position = np.empty(n, np.int64)
-    bad_above = np.empty(n, np.int64)
-    for s in range(ranks.shape[0]):
-        limit = int(limits[s])
-        for d in range(n):
-            position[d] = int(ranks[s, d]) if ranks[s, d] < limit else limit + int(label_order[d])
-        for g in range(starts.size - 1):
-            _count_documents(
-                position, limit, level_starts[g], level_starts[g + 1], member, is_bad, bad_above, out, s, g
-            )
-            _count_pairs(position, limit, starts[g], starts[g + 1], pairs, bad_above, out, s, g)
-    return out
-
-
-@kernel()
-def _count_documents(
-    position: Ints,
-    limit: int,
-    begin: int,
-    end: int,
-    member: Pairs,
-    is_bad: Bools,
-    bad_above: Ints,
-    out: Floats,
-    s: int,
-    g: int,
-) -> None:
-    """Columns 5 to 8 of `group_counts`. bad_above : how many Bad members stand above each, -1 if it is not Bad."""
-    n_bad = 0
-    places = np.empty(end - begin, np.int64)
-    for m in range(begin, end):
-        kind = 7 if is_bad[m] else 5
-        out[s, g, kind] += 1.0
-        out[s, g, kind + 1] += 1.0 if position[member[m]] < limit else 0.0
-        bad_above[member[m]] = -1
-        if is_bad[m]:
-            places[n_bad] = position[member[m]]
-            n_bad += 1
-    in_order = np.sort(places[:n_bad])
-    for m in range(begin, end):
-        if is_bad[m]:
-            bad_above[member[m]] = np.searchsorted(in_order, position[member[m]])
-
-
-@kernel()
-def _count_pairs(
-    position: Ints, limit: int, begin: int, end: int, pairs: Pairs, bad_above: Ints, out: Floats, s: int, g: int
-) -> None:
-    """Columns 0 to 4 and 9 to 14 of `group_counts`."""
-    for row in range(begin, end):
-        i = pairs[row, 0]
-        j = pairs[row, 1]
-        first = position[i] < limit
-        second = position[j] < limit
-        fulfilled = 0.0
-        if first and position[i] < position[j]:
-            fulfilled = 1.0
-        both = first and second
-        if both:
-            out[s, g, 0] += fulfilled
-            out[s, g, 1] += 1.0
-        elif first or second:
-            out[s, g, 2] += fulfilled
-            out[s, g, 3] += 1.0
-        else:
-            out[s, g, 4] += 1.0
-        deepest = max(bad_above[i], bad_above[j])
-        if deepest < out[s, g, 5]:
-            out[s, g, 9] += fulfilled
-            out[s, g, 10] += 1.0
-            if both:
-                out[s, g, 11] += fulfilled
-                out[s, g, 12] += 1.0
-        if both and deepest < out[s, g, 6]:
-            out[s, g, 13] += fulfilled
-            out[s, g, 14] += 1.0
-
-
-@kernel("int32[:,:], int32[:], int32[:,:], float64[:], float64[:]")
-def shares_of_pairs(ranks: Ranks, limits: Ranks, pairs: Pairs, for_first: Floats, for_second: Floats) -> Floats:
-    """For every pair of documents that some group ordered, the share of its groups that the system agrees with.
-
-    pairs : (m, 2), each two documents once; for_first, for_second : (m,) groups that prefer the first, the second.
-
-    Returns (systems, 5): sum of shares and number of pairs with both documents ranked; the same with one ranked; number
-    of pairs with none ranked.
-    """
-    out = np.zeros((ranks.shape[0], 5))
-    for s in range(ranks.shape[0]):
-        rank = ranks[s]
-        limit = limits[s]
-        for row in range(pairs.shape[0]):
-            i, j = rank[pairs[row, 0]], rank[pairs[row, 1]]
-            if i >= limit and j >= limit:
-                out[s, 4] += 1.0
-                continue
-            agree = for_first[row] if i < j else for_second[row]
-            share = agree / (for_first[row] + for_second[row])
-            if i < limit and j < limit:
-                out[s, 0] += share
-                out[s, 1] += 1.0
-            else:
-                out[s, 2] += share
-                out[s, 3] += 1.0
     return out
 
 

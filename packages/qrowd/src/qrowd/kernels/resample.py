@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.compiled import kernel
 
 BLOCK = 1 << 16  # random numbers at once
 
@@ -28,7 +27,9 @@ def resampled(multiplicity: Ints, replicates: int, at_once: int, rng: np.random.
             per_block = max(BLOCK // max(n, 1), 1)
             for first in range(0, rows, per_block):
                 some = counts[first : first + per_block]
-                _draw(kind, rng.random((some.shape[0], n)), some)
+                column = kind[(rng.random((some.shape[0], n)) * n).astype(np.int64)]
+                cell = column + multiplicity.size * np.arange(some.shape[0])[:, None]
+                some[:] = np.bincount(cell.ravel(), minlength=some.size).reshape(some.shape)
             yield counts
 
 
@@ -47,14 +48,3 @@ def tail(confidence: float, n: int | None = None) -> float:
     from scipy.special import ndtr, stdtrit
 
     return float(ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + confidence) / 2)))
-
-
-@kernel("int64[:], float64[:,:], float64[:,:]")
-def _draw(kind: Ints, uniform: Floats, out: Floats) -> None:
-    """Add to every row of `out` one for each of kind.size things drawn, in the column of its kind.
-
-    uniform : (rows, things) random numbers from 0 to 1.
-    """
-    for r in range(out.shape[0]):
-        for k in range(kind.size):
-            out[r, kind[int(uniform[r, k] * kind.size)]] += 1.0

@@ -1,4 +1,4 @@
-"""What the choice of the next pair computes: chains, sorts that stop at an unknown pair, what a judgment would change.
+"""What the choice of the next pair computes: sorts that stop at an unknown pair, what a judgment would change.
 
 Kernels read the same arrays:
 
@@ -16,36 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
 BLOCK = 32  # numbers that are added up side by side; 64 rows of them fit the processor's nearest memory
-
-
-# ---------------------------------------------------------------------- what a judgment settles
-
-
-@kernel("bool[:,:], int, int")
-def chain(closed: Bools, winner: int, loser: int) -> None:
-    """Add winner over loser and every chain through the two to `closed`, which has no cycle and gets none."""
-    n = closed.shape[0]
-    for i in range(n):
-        if i == winner or closed[i, winner]:
-            for j in range(n):
-                if j == loser or closed[loser, j]:
-                    closed[i, j] = True
-
-
-@kernel("int32[:,:], int32[:], float64[:], bool, float64[:,:,:]")
-def pair_weights(ranks: Codes, limits: Codes, discount: Floats, upper: bool, out: Floats) -> None:
-    """out[i, j, s] = discount at the lower (if `upper`, the upper) rank of the two if s ranks i above j, else 0."""
-    n = ranks.shape[1]
-    for i in range(n):
-        for j in range(n):
-            for s in range(ranks.shape[0]):
-                one = ranks[s, i]
-                two = ranks[s, j]
-                out[i, j, s] = discount[one if upper else two] if one < two else 0.0
 
 
 # ---------------------------------------------------------------------- orders that sort

@@ -14,46 +14,11 @@ from qrowd.kernels.compiled import kernel
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
-AHEAD = 64  # rows whose words are looked up together
-
-
-@kernel()
-def eight(text: Bytes, i: int) -> np.uint64:
-    """The eight bytes from i on as one number; compilers make one load of it."""
-    return (
-        np.uint64(text[i])
-        | np.uint64(text[i + 1]) << np.uint64(8)
-        | np.uint64(text[i + 2]) << np.uint64(16)
-        | np.uint64(text[i + 3]) << np.uint64(24)
-        | np.uint64(text[i + 4]) << np.uint64(32)
-        | np.uint64(text[i + 5]) << np.uint64(40)
-        | np.uint64(text[i + 6]) << np.uint64(48)
-        | np.uint64(text[i + 7]) << np.uint64(56)
-    )
-
-
-@kernel()
-def below_33(eight_bytes: np.uint64) -> np.uint64:
-    """The highest bit of the first byte below 33, as blanks are, and of none before it; bits above it say nothing."""
-    return (eight_bytes - np.uint64(0x2121212121212121)) & ~eight_bytes & np.uint64(0x8080808080808080)
-
-
-@kernel()
-def first_byte(bits: np.uint64) -> int:
-    """Which byte the lowest bit of `bits` stands in, of bits that are the highest of their bytes."""
-    return int(((bits & (~bits + np.uint64(1))) >> np.uint64(7)) * np.uint64(0x0001020304050607) >> np.uint64(56))
-
 
 @kernel()
 def word_end(text: Bytes, start: int) -> int:
-    """Where the word that begins at `start` ends, looking at eight bytes at a time."""
-    bits = np.uint64(0)
-    at, last = start, text.size - 8
-    while bits == np.uint64(0) and 0 <= at <= last:
-        word = eight(text, at)
-        bits = below_33(word)
-        at += 8
-    i = at + first_byte(bits) - 8 if bits != np.uint64(0) else at
+    """Where the word that begins at `start` ends: at a blank or a control character that is one."""
+    i = start
     while text[i] > 32 or (text[i] != 32 and (text[i] < 9 or text[i] > 13)):
         i += 1
     return i
@@ -212,51 +177,37 @@ def scaled(mantissa: int, scale: int) -> float:
 
 
 @kernel()
-def same_bytes(text: Bytes, i: int, other: Bytes, j: int, length: int) -> bool:
-    """Whether text[i:i + length] and other[j:j + length] are the same; ends are compared first, they differ most."""
-    if i < 0 or j < 0:
-        return False
-    k = 0
-    if length < 8:
-        while k < length and text[i + k] == other[j + k]:
-            k += 1
-        return k == length
-    if eight(text, i + length - 8) != eight(other, j + length - 8):
-        return False
-    while k < length - 8 and eight(text, i + k) == eight(other, j + k):
-        k += 8
-    return k >= length - 8
+def hash_of(text: Bytes, start: int, length: int) -> int:
+    """A number for text[start:start + length], the same for the same bytes: FNV-1a, without the highest bit."""
+    hashed = np.uint64(0x4BF29CE484222325)
+    for k in range(length):
+        hashed = (hashed ^ np.uint64(text[start + k])) * np.uint64(0x100000001B3)
+    return int((hashed ^ (hashed >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
 @kernel()
-def hash_of(text: Bytes, start: int, length: int) -> np.int64:
-    """A hash of text[start:start + length] in 63 bits: multiplied and folded eight bytes at a time."""
-    if start < 0:
-        return np.int64(0)
-    factor = np.uint64(11400714819323198485)  # 2**64 over the golden ratio
-    hashed = np.uint64(length) * factor
-    if length < 8:
-        last = np.uint64(0)
-        for k in range(length):
-            last = last << np.uint64(8) | np.uint64(text[start + k])
-        hashed = (hashed ^ last) * factor
-    else:
-        k, end = start, start + length - 8
-        while k < end:
-            hashed = (hashed ^ eight(text, k)) * factor
-            hashed ^= hashed >> np.uint64(32)
-            k += 8
-        hashed = (hashed ^ eight(text, end)) * factor
-    hashed = (hashed ^ (hashed >> np.uint64(32))) * factor
-    return np.int64((hashed ^ (hashed >> np.uint64(32))) >> np.uint64(1))
+def slot_of(text: Bytes, start: int, length: int, slots: NDArray[np.int32], pool: Bytes, pool_ends: Offsets) -> int:
+    """The slot that holds the number of the word text[start:start + length], or the free one where it belongs."""
+    mask = slots.size - 1
+    slot = hash_of(text, start, length) & mask
+    while slots[slot] >= 0:
+        begin = pool_ends[slots[slot]]
+        if pool_ends[slots[slot] + 1] - 1 - begin == length:
+            same = 0
+            while same < length and text[start + same] == pool[begin + same]:
+                same += 1
+            if same == length:
+                break
+        slot = (slot + 1) & mask
+    return slot
 
 
-@kernel("uint8[:], int64[:], int64[:], int64[:], uint8[:], int64[:], int, int, int32[:]")
+@kernel("uint8[:], int64[:], int64[:], int32[:], uint8[:], int64[:], int, int, int32[:]")
 def encode_words(
     text: Bytes,
     starts: Offsets,
     ends: Offsets,
-    slots: Offsets,
+    slots: NDArray[np.int32],
     pool: Bytes,
     pool_ends: Offsets,
     n_words: int,
@@ -266,89 +217,33 @@ def encode_words(
     """Number the words text[starts[i]:ends[i]] from row `first` on, new ones in order of appearance.
 
     text : no word of it holds a newline.
-    slots : open-addressing table of a power of two of slots, two numbers each: -1 where free, else the number of a word
-        in the lower 32 bits and 31 bits of its hash above; and where the word begins in the pool.
+    slots : open-addressing table of a power of two of slots: the number of a word, -1 where free.
     pool, pool_ends : the bytes of all words so far, a newline after each; word w is
         pool[pool_ends[w]:pool_ends[w + 1] - 1].
 
     Returns the number of words and the first row not done: fewer than all rows where slots, pool or pool_ends must
     grow first.
     """
-    mask = slots.size // 2 - 1
-    hashes, ahead = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
-    n_rows, size = starts.size, pool.size
-    for begin in range(first, n_rows, AHEAD):
-        end_row = min(begin + AHEAD, n_rows)
-        # What a lookup needs is fetched for many rows at once, in loops so short that many loads run together.
-        n_ahead = end_row - begin
-        for k in range(n_ahead):
-            start = starts[begin + k]
-            hashes[k] = hash_of(text, start, ends[begin + k] - start)
-        for k in range(n_ahead):
-            ahead[k] = slots[(hashes[k] & mask) * 2 + 1]
-        for k in range(n_ahead):
-            ahead[k] = pool[max(ahead[k], 0)]
-        for row in range(begin, end_row):
-            hashed = hashes[row - begin]
-            start = starts[row]
-            length = ends[row] - start
-            tag = hashed >> 32 << 32
-            slot = hashed & mask
-            word = -1
-            while slots[2 * slot] >= 0:
-                entry = slots[2 * slot]
-                if entry >> 32 << 32 == tag:
-                    at = slots[2 * slot + 1]
-                    if at + length < size and pool[at + length] == 10 and same_bytes(text, start, pool, at, length):
-                        word = entry & 0x7FFFFFFF
-                        break
-                slot = (slot + 1) & mask
-            if word < 0:
-                end = pool_ends[n_words]
-                if 4 * (n_words + 1) > slots.size or n_words + 2 > pool_ends.size or end + length + 1 > pool.size:
-                    return n_words, row
-                for k in range(length):
-                    pool[end + k] = text[start + k]
-                pool[end + length] = 10
-                pool_ends[n_words + 1] = end + length + 1
-                slots[2 * slot] = tag | n_words
-                slots[2 * slot + 1] = end
-                word = n_words
-                n_words += 1
-            codes[row] = word
-    return n_words, n_rows
-
-
-@kernel("uint8[:], int64[:], int, int64[:]")
-def place_words(pool: Bytes, pool_ends: Offsets, n_words: int, slots: Offsets) -> None:
-    """Enter the words of a pool into a larger table, as `encode_words` does. slots : -1."""
-    mask = slots.size // 2 - 1
-    for word in range(n_words):
-        hashed = hash_of(pool, pool_ends[word], pool_ends[word + 1] - 1 - pool_ends[word])
-        slot = hashed & mask
-        while slots[2 * slot] >= 0:
-            slot = (slot + 1) & mask
-        slots[2 * slot] = hashed >> 32 << 32 | word
-        slots[2 * slot + 1] = pool_ends[word]
-
-
-@kernel("int32[:], int32[:], int32[:], int32[:]")
-def renumber_words(
-    codes: NDArray[np.int32], numbers: NDArray[np.int32], order: NDArray[np.int32], renumbered: NDArray[np.int32]
-) -> int:
-    """Number words in order of appearance.
-
-    numbers : (words,) -1, filled with the new number of each that appears; order : (words,) filled with the reverse.
-    renumbered : (codes,) filled with the new numbers. Returns how many words appear.
-    """
-    n_words = 0
-    for row in range(codes.size):
-        word = codes[row]
-        number = numbers[word]
-        if number < 0:
-            number = n_words
-            numbers[word] = number
-            order[number] = word
+    for row in range(first, starts.size):
+        length = ends[row] - starts[row]
+        slot = slot_of(text, starts[row], length, slots, pool, pool_ends)
+        if slots[slot] < 0:
+            end = pool_ends[n_words]
+            if 2 * (n_words + 1) > slots.size or n_words + 2 > pool_ends.size or end + length + 1 > pool.size:
+                return n_words, row
+            for k in range(length):
+                pool[end + k] = text[starts[row] + k]
+            pool[end + length] = 10
+            pool_ends[n_words + 1] = end + length + 1
+            slots[slot] = n_words
             n_words += 1
-        renumbered[row] = number
-    return n_words
+        codes[row] = slots[slot]
+    return n_words, starts.size
+
+
+@kernel("uint8[:], int64[:], int, int32[:]")
+def place_words(pool: Bytes, pool_ends: Offsets, n_words: int, slots: NDArray[np.int32]) -> None:
+    """Enter the words of a pool into a larger table, as `encode_words` does. slots : -1."""
+    for word in range(n_words):
+        length = pool_ends[word + 1] - 1 - pool_ends[word]
+        slots[slot_of(pool, pool_ends[word], length, slots, pool, pool_ends)] = word

@@ -1,7 +1,6 @@
-"""Topics by assessors: mean squares of a two-way table, its bootstrap, and permutations within rows.
+"""Topics by assessors: mean squares of a two-way table.
 
-Henderson (1953), Estimation of Variance and Covariance Components. Biometrics 9(2), method III, for tables with holes;
-Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2).
+Henderson (1953), Estimation of Variance and Covariance Components. Biometrics 9(2), method III, for tables with holes.
 """
 
 from __future__ import annotations
@@ -13,9 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
-from qrowd.kernels.compiled import kernel
-
-BLOCK = 1 << 16  # random numbers at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,36 +145,3 @@ def _rows(values: Floats) -> Floats:
 
 def _over(squares: Floats, df: Floats) -> Floats:
     return squares / df.reshape(-1, *[1] * (squares.ndim - 1))
-
-
-@kernel("float64[:,:,:], bool[:,:], float64[:,:], float64[:,:]")
-def weighted_means(values: Floats, known: NDArray[np.bool_], topics: Floats, assessors: Floats) -> Floats:
-    """(replicates, columns) mean over topics of means over assessors, everyone counting as often as drawn.
-
-    values : (topics, assessors, columns), 0 where not `known` (topics, assessors). topics, assessors : (replicates,
-    topics) and (replicates, assessors) weights. A topic none of whose assessors was drawn is left out; nan without any.
-    """
-    n_topics, n_assessors, n_columns = values.shape
-    out = np.zeros((topics.shape[0], n_columns))
-    row = np.empty(n_columns)
-    for r in range(topics.shape[0]):
-        total = 0.0
-        for t in range(n_topics):
-            if topics[r, t] == 0.0:
-                continue
-            row[:] = 0.0
-            weight = 0.0
-            for a in range(n_assessors):
-                w = assessors[r, a]
-                if w > 0.0 and known[t, a]:
-                    weight += w
-                    for c in range(n_columns):
-                        row[c] += w * values[t, a, c]
-            if weight > 0.0:
-                total += topics[r, t]
-                factor = topics[r, t] / weight
-                for c in range(n_columns):
-                    out[r, c] += factor * row[c]
-        for c in range(n_columns):
-            out[r, c] /= total
-    return out

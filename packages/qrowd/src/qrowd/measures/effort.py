@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qrowd.kernels import relative_position
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.scoring import JUDGED_ONLY, Scored, TopicView, reach
 from qrowd.model.measure import Measure
@@ -29,9 +29,70 @@ class Twist(Scored):
     name, cutoff, parameters = "Twist", "required", (JUDGED_ONLY,)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        gains, n = view.grades(), reach(measure)
-        first, last = view.remember(("ideal ranks", n), lambda: np.array(relative_position.ideal_ranks(gains, n)))
-        relative_position.twist(view.rows, first, last, gains, n, out)
+        grades, n = view.grades(), reach(measure)
+        first, last = view.remember(("ideal ranks", n), lambda: np.array(ideal_ranks(grades, n)))
+        n_relevant, outside = self.n_relevant(measure, view), len(grades)
+        worst = _distances(_ideal_ranking(grades, n)[::-1], first, last)
+        for s, row in enumerate(view.rows[:, :n]):
+            documents = np.full((n, 1), outside)
+            documents[: row.size, 0] = np.where(row >= 0, row, outside)
+            distances = _distances(documents, first, last)
+            sums = np.cumsum(distances, axis=0)
+            turns = (sums[1:] > 0) != (sums[:-1] > 0)
+            recovered_at = np.where(turns.any(axis=0), turns.argmax(axis=0) + 1, np.inf) if n > 1 else np.inf
+            never_apart = (sums == 0).all(axis=0)
+            recovery = np.where(np.isinf(recovered_at), never_apart, n_relevant / np.maximum(n_relevant, recovered_at))
+            late = _space_ratio(np.maximum(distances, 0.0), np.maximum(worst, 0.0))
+            early = _space_ratio(np.maximum(-distances, 0.0), np.maximum(-worst, 0.0))
+            space = np.divide(2.0 * late * early, late + early, out=np.zeros_like(late), where=late + early > 0)
+            finds = (grades[row[row >= 0]] > 0).any(axis=0)
+            out[s] = np.where(finds, (recovery + space) / 2.0, 0.0)
 
     def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
         return np.asarray((view.grades() > 0).sum(axis=0), np.float64)
+
+
+def ideal_ranks(grades: Floats, n: int) -> tuple[Floats, Floats]:
+    """(documents + 1, assessors) first and last rank of each document's grade in the ideal ranking; last row: grade 0.
+
+    The ideal ranking has n ranks: the documents by decreasing grade, then documents of grade 0. A grade that it has no
+    place for is at distance 0 at every rank: ranks 1 to n.
+    """
+    n_documents, n_assessors = grades.shape
+    first = np.empty((n_documents + 1, n_assessors))
+    last = np.empty((n_documents + 1, n_assessors))
+    for a in range(n_assessors):
+        ascending = np.sort(grades[:, a])
+        values = np.append(grades[:, a], 0.0)
+        first[:, a] = n_documents - np.searchsorted(ascending, values, side="right") + 1
+        last[:, a] = n_documents - np.searchsorted(ascending, values, side="left")
+        last[values == 0.0, a] = n  # as many documents of grade 0 as there are ranks
+    outside = first > n
+    return np.where(outside, 1.0, first), np.where(outside, n, np.minimum(last, n))
+
+
+def _ideal_ranking(grades: Floats, n: int) -> NDArray[np.int64]:
+    """(n, assessors) the document at each rank of the ideal ranking, one more than the last for those of grade 0."""
+    n_documents, n_assessors = grades.shape
+    ranking = np.full((n, n_assessors), n_documents)
+    best = np.argsort(-grades, axis=0)[:n]
+    ranking[: len(best)] = np.where(np.take_along_axis(grades, best, axis=0) > 0, best, n_documents)
+    return ranking
+
+
+def _distances(documents: NDArray[np.int64], first: Floats, last: Floats) -> Floats:
+    """(ranks, assessors) how far the document at each rank is too low, above 0, or too high, below 0.
+
+    documents : (ranks, assessors), or (ranks, 1) for one ranking. first, last : as of `ideal_ranks`.
+    """
+    ranks = np.arange(1, len(documents) + 1)[:, None]
+    columns = np.arange(first.shape[1])
+    too_low = np.maximum(ranks - last[documents, columns], 0.0)
+    return np.asarray(too_low + np.minimum(ranks - first[documents, columns], 0.0))
+
+
+def _space_ratio(distances: Floats, worst: Floats) -> Floats:
+    """(assessors,) 1 - sum of distances / sum of the worst ones, not below 0; 1 where the latter is 0."""
+    most = worst.sum(axis=0)
+    share = np.divide(distances.sum(axis=0), most, out=np.zeros_like(most), where=most > 0)
+    return np.asarray(np.maximum(0.0, 1.0 - share))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
-from qrowd.kernels.lists import pooled_entries
 from qrowd.model.labels import first_of
 from qrowd.model.panel import Pool
 from qrowd.model.runs import Rankings, Runs, ScoreDtype
@@ -208,15 +207,16 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
     pool_starts, pool_document, pair = pool.starts, label_in_runs[pool.document], None
     if pool.duplicates:
         pool_starts, pool_document, pair = _with_duplicates(pool, pool_document, runs)
-    n_most = int(lengths.sum())
-    starts = np.empty(lengths.size + 1, np.int64)
-    rank, row = np.empty(n_most, np.int32), np.empty(n_most, np.int32)
     place = np.full(len(runs.documents), -1, np.int32)
-    n = pooled_entries(
-        list_starts.ravel(), lengths.ravel(), n_systems, rankings.document, pool_starts, pool_document, place,
-        starts, rank, row,
-    )  # fmt: skip
-    rank, row = rank[:n].copy(), row[:n].copy()
+    entries = []
+    for t in range(len(pool.topics)):
+        pooled = pool_document[pool_starts[t] : pool_starts[t + 1]]
+        in_runs = np.flatnonzero(pooled >= 0)
+        place[pooled[in_runs]] = pool_starts[t] + in_runs
+        entries.append(_pooled_entries(list_starts[t], lengths[t], rankings.document, place))
+        place[pooled[in_runs]] = -1
+    counts, rank, row = map(np.concatenate, zip(*entries, strict=True))
+    starts = np.append(0, np.cumsum(counts))
     later = np.empty(0, np.int64), np.empty(0, np.int32)
     if pair is not None:
         starts, rank, row, later = _without_later(starts, rank, pair[row])
@@ -233,6 +233,21 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         _number=number,
         _later=later,
     )
+
+
+def _pooled_entries(
+    list_starts: NDArray[np.int64], lengths: NDArray[np.int64], document: NDArray[np.int32], place: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """How many pooled documents each of a topic's lists has; rank and pair of each of them, list by list.
+
+    list_starts, lengths : (systems,) into `document`, best first. place : (documents,) the pair of each, -1 for none.
+    """
+    system = np.repeat(np.arange(lengths.size), lengths)
+    rank = np.arange(system.size) - (np.cumsum(lengths) - lengths)[system]
+    pair = place[document[list_starts[system] + rank]]
+    is_pooled = pair >= 0
+    counts = np.bincount(system[is_pooled], minlength=lengths.size)
+    return counts, rank[is_pooled].astype(np.int32), pair[is_pooled]
 
 
 def no_shared_topic(of_runs: Sequence[str], of_judgments: Sequence[str]) -> str:

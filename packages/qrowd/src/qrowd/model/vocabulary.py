@@ -18,7 +18,7 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self._slots = np.full(1 << 11, -1, np.int64)  # two numbers for each slot
+        self._slots = np.full(1 << 10, -1, np.int32)
         self._pool = np.empty(1 << 13, np.uint8)
         self._ends = np.zeros(1 << 9, np.int64)
         self._size = 0
@@ -58,8 +58,8 @@ class Vocabulary:
             ends = np.empty(2 * self._ends.size, np.int64)
             ends[: self._size + 1] = self._ends[: self._size + 1]
             self._ends = ends
-        if 4 * (self._size + 1) > self._slots.size:
-            self._slots = np.full(2 * self._slots.size, -1, np.int64)
+        if 2 * (self._size + 1) > self._slots.size:
+            self._slots = np.full(2 * self._slots.size, -1, np.int32)
             place_words(self._pool, self._ends, self._size, self._slots)
 
 
@@ -75,13 +75,11 @@ def joined_codes(vocabulary: Vocabulary, columns: Sequence[Codes]) -> tuple[tupl
 
     A vocabulary may hold words that are in none of them: of files with mistakes, or of other columns.
     """
-    from qrowd.kernels.text import renumber_words
-
     codes = np.concatenate(columns)
-    numbers, order = np.full(len(vocabulary), -1, np.int32), np.empty(len(vocabulary), np.int32)
-    joined = np.empty(codes.size, np.int32)
-    n_words = renumber_words(codes, numbers, order, joined)
+    first_row = np.full(len(vocabulary), codes.size)
+    first_row[codes[::-1]] = np.arange(codes.size)[::-1]  # of several rows the last one assigned, here the first, stays
+    order = np.argsort(first_row, kind="stable")[: np.count_nonzero(first_row < codes.size)]
+    number = np.empty(len(vocabulary), np.int32)
+    number[order] = np.arange(order.size)
     labels = vocabulary.labels()
-    if n_words == len(labels) and (order[:-1] < order[1:]).all():
-        return labels, joined
-    return tuple(labels[word] for word in order[:n_words].tolist()), joined
+    return tuple(labels[word] for word in order.tolist()), number[codes]

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.kernels import closure as kernels
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Ints
+from qrowd.kernels.arrays import Bools, Ints
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.decided import Contradictions, Decided, decided
@@ -131,7 +130,7 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
     starts = np.append(0, np.cumsum(judged)).astype(np.int64)
 
     closed, closed_starts = preference.closed_pairs(n, starts, decisions.pairs)
-    added, added_starts, both_bad = kernels.marked_pairs(
+    added, added_starts, both_bad = marked_pairs(
         n, closed_starts, closed, seen_starts, (documents % n).astype(np.int32), marked & bad
     )
     of_closed = np.repeat(np.arange(cells.size), np.diff(closed_starts))
@@ -193,3 +192,30 @@ def _both_ways(decisions: Decided, cells: Ints) -> Ints:
     cell = np.searchsorted(cells, np.repeat(decisions.cell, np.diff(decisions.starts)))
     again = (np.diff(cell) == 0) & (np.diff(low) == 0) & (np.diff(high) == 0)
     return np.bincount(cell[1:][again], minlength=cells.size)
+
+
+def marked_pairs(
+    n: int, starts: Ints, pairs: NDArray[np.int32], seen_starts: Ints, seen: NDArray[np.int32], is_bad: Bools
+) -> tuple[NDArray[np.int32], Ints, Ints]:
+    """The pairs that Bad marks add: whoever is compared and not Bad over whoever is Bad, unless it is decided already.
+
+    starts, pairs : the closed pairs of each group. seen_starts, seen : (groups + 1,), (documents,) the documents that
+        each group compared or marked; is_bad : (documents,) which of them are marked.
+
+    Returns the pairs, (groups + 1,) where each group starts, and (groups,) pairs of two Bad documents that nothing
+    decides.
+    """
+    sizes = np.diff(seen_starts)
+    group_of_bad = np.repeat(np.arange(sizes.size), sizes)[is_bad]
+    # Every Bad document beside each document of its group.
+    group = np.repeat(group_of_bad, sizes[group_of_bad])
+    bad = np.repeat(np.flatnonzero(is_bad), sizes[group_of_bad])
+    begin = np.append(0, np.cumsum(sizes[group_of_bad]))[:-1]
+    other = np.arange(bad.size) + np.repeat(seen_starts[group_of_bad] - begin, sizes[group_of_bad])
+    of_pair = np.repeat(np.arange(sizes.size), np.diff(starts))
+    decided = [(of_pair * n + one) * n + two for one, two in (pairs.T, pairs.T[::-1])]
+    undecided = ~np.isin((group * n + seen[other]) * n + seen[bad], np.concatenate(decided))
+    added = undecided & ~is_bad[other]
+    both_bad = np.bincount(group[undecided & is_bad[other] & (other < bad)], minlength=sizes.size)
+    ends = np.append(0, np.cumsum(np.bincount(group[added], minlength=sizes.size)))
+    return np.stack([seen[other], seen[bad]], axis=1)[added], ends, both_bad

@@ -11,19 +11,35 @@ from __future__ import annotations
 
 from inspect import cleandoc
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.measure import Measure, Parameter, one_of
 from qrowd.preferences.scoring import PairView, PreferenceMeasure, share
 
 
-def owned_groups(view: PairView) -> tuple[Ints, preference.Groups]:
+class Groups(NamedTuple):
+    """Judgment groups: the pairs of each, closed and each once; its documents, and which of them are Bad.
+
+    The pairs of group g are pairs[starts[g]:starts[g + 1]], its documents member[level_starts[g]:level_starts[g + 1]],
+    in ascending order.
+    """
+
+    starts: Ints
+    pairs: Codes
+    level_starts: Ints
+    member: Codes
+    is_bad: Bools
+
+
+def owned_groups(view: PairView) -> tuple[Ints, Groups]:
     """(assessors + 1,) where the groups of each assessor start; and the judgment groups of all assessors, made once."""
 
-    def make() -> tuple[Ints, preference.Groups]:
+    def make() -> tuple[Ints, Groups]:
         rows, n_assessors = view.said, view.said.n_assessors
         width = 1 + int(max(rows.group.max(initial=0), rows.bad_group.max(initial=0)))
         of_pair = np.repeat(np.arange(n_assessors), np.diff(rows.starts)) * width + rows.group
@@ -44,19 +60,73 @@ def owned_groups(view: PairView) -> tuple[Ints, preference.Groups]:
         marks = in_mark * n + rows.bad
         level = np.unique(np.concatenate([in_group * n + pairs[:, 0], in_group * n + pairs[:, 1], marks]))
         level_starts = np.searchsorted(level, np.arange(n_groups + 1) * n).astype(np.int64)
-        return owner, preference.Groups(
-            starts, pairs, level_starts, (level % n).astype(np.int32), np.isin(level, marks)
-        )
+        return owner, Groups(starts, pairs, level_starts, (level % n).astype(np.int32), np.isin(level, marks))
 
     return view.remember("groups", make)
 
 
 def counts_of(view: PairView) -> Floats:
-    """(systems, groups, columns) what `preference.group_counts` counts, made once."""
-    return view.remember(
-        "group counts",
-        lambda: preference.group_counts(*view.ranks(ascending=True), view.label_order(), owned_groups(view)[1]),
-    )
+    """(systems, groups, columns) what `group_counts` counts, made once."""
+
+    def make() -> Floats:
+        ranks, limits = view.ranks(ascending=True)
+        return group_counts(ranks, limits, view.label_order(), owned_groups(view)[1])
+
+    return view.remember("group counts", make)
+
+
+def group_counts(ranks: Codes, limits: Codes, label_order: Codes, groups: Groups) -> Floats:
+    """(systems, groups, 15) what trec_eval counts for each judgment group.
+
+    label_order : (documents,) place of each document by its id, ascending; unranked documents stand in that order.
+
+    Columns 0-4: pairs fulfilled and possible with both documents ranked; fulfilled and possible with one ranked; with
+    none. 5-8: documents not Bad, those of them ranked; Bad, those of them ranked. Then pairs fulfilled and possible if
+    only the first few Bad documents count: 9-10 as many as are not Bad; 11-12 the same, both documents ranked; 13-14 as
+    many as are ranked and not Bad, both documents ranked.
+    """
+    n_documents, group = max(ranks.shape[1], 1), np.repeat(np.arange(groups.starts.size - 1), np.diff(groups.starts))
+    is_ranked = ranks < limits[:, None]
+    position = np.where(is_ranked, ranks, limits[:, None].astype(np.int64) + label_order)
+    group_of_member = np.repeat(np.arange(groups.starts.size - 1), np.diff(groups.level_starts))
+    bad, ranked = groups.is_bad, is_ranked[:, groups.member]
+    members = np.ones_like(ranked)
+    columns = (members & ~bad, ranked & ~bad, members & bad, ranked & bad)
+    of_documents = [_sums(column, groups.level_starts) for column in columns]
+    n_good, n_good_ranked = of_documents[:2]
+
+    bad_above = _bad_above(position[:, groups.member], group_of_member, groups)
+    keys = group_of_member * n_documents + groups.member
+    better, worse = (np.searchsorted(keys, group * n_documents + side) for side in groups.pairs.T)
+    first, second = ranked[:, better], ranked[:, worse]
+    both, neither = first & second, ~first & ~second
+    fulfilled = first & (position[:, groups.pairs[:, 0]] < position[:, groups.pairs[:, 1]])
+    deepest = np.maximum(bad_above[:, better], bad_above[:, worse])
+    few, fewer = deepest < n_good[:, group], deepest < n_good_ranked[:, group]
+    of_pairs = [
+        *(fulfilled & both, both, fulfilled & ~both, ~both & ~neither, neither),
+        *(fulfilled & few, few, fulfilled & few & both, few & both, fulfilled & fewer & both, fewer & both),
+    ]
+    sums = [_sums(column, groups.starts) for column in of_pairs]
+    return np.stack([*sums[:5], *of_documents, *sums[5:]], axis=2).astype(np.float64)
+
+
+def _sums(values: Bools, starts: Ints) -> Ints:
+    """(systems, groups) how many of each group's columns are true; values : (systems, columns)."""
+    cumulated = np.zeros((values.shape[0], values.shape[1] + 1), np.int64)
+    np.cumsum(values, axis=1, out=cumulated[:, 1:])
+    return cumulated[:, starts[1:]] - cumulated[:, starts[:-1]]
+
+
+def _bad_above(position: NDArray[np.int64], group_of_member: Ints, groups: Groups) -> Ints:
+    """(systems, members) how many Bad members of its group stand above each Bad member; -1 for one that is not Bad."""
+    width = int(position.max(initial=0)) + 1
+    order = np.argsort(group_of_member * width + position, axis=1)
+    bad = groups.is_bad[order]
+    above = np.empty(position.shape, np.int64)
+    np.put_along_axis(above, order, np.cumsum(bad, axis=1) - bad, axis=1)
+    in_earlier_groups = np.append(0, np.cumsum(groups.is_bad))[groups.level_starts[:-1]][group_of_member]
+    return np.where(groups.is_bad, above - in_earlier_groups, -1)
 
 
 FULFILLED = {"all": [0, 2], "imp": [0, 2], "ret": [0]}
@@ -264,7 +334,9 @@ class ByPair(_Groups):
 
 
 def shares_of_pairs(view: PairView) -> Floats:
-    """(systems, assessors, 5) what `preference.shares_of_pairs` counts, made once."""
+    """(systems, assessors, 5) sum of shares and number of pairs with both documents ranked; the same with one ranked;
+    number of pairs with none ranked. A pair's share is that of its groups that the system agrees with.
+    """
 
     def make() -> Floats:
         owner, groups = owned_groups(view)
@@ -275,9 +347,14 @@ def shares_of_pairs(view: PairView) -> Floats:
             pairs = groups.pairs[groups.starts[owner[a]] : groups.starts[owner[a + 1]]].astype(np.int64)
             upward = pairs[:, 0] < pairs[:, 1]
             pair, which = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
-            counts = [np.bincount(which, way, minlength=pair.size).astype(np.float64) for way in (upward, ~upward)]
-            both = np.stack([pair // n, pair % n], axis=1).astype(np.int32)
-            sums[:, a] = preference.shares_of_pairs(ranks, limits, both, *counts)
+            for_first, for_second = (np.bincount(which, way, minlength=pair.size) for way in (upward, ~upward))
+            i, j = ranks[:, pair // n], ranks[:, pair % n]
+            shares = np.where(i < j, for_first, for_second) / (for_first + for_second)
+            n_ranked = (i < limits[:, None]).astype(np.int64) + (j < limits[:, None])
+            for column, k in ((0, 2), (2, 1)):
+                sums[:, a, column] = (shares * (n_ranked == k)).sum(axis=1)
+                sums[:, a, column + 1] = (n_ranked == k).sum(axis=1)
+            sums[:, a, 4] = (n_ranked == 0).sum(axis=1)
         return sums
 
     return view.remember("shares of pairs", make)

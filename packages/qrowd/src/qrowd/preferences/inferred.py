@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import check_choice
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.preferences import Preferences
@@ -129,10 +129,27 @@ def levels_of(preferences: TopicPreferences, by: str) -> Floats:
     bad[np.repeat(np.arange(preferences.n_assessors), np.diff(preferences.bad_starts)), preferences.bad] = True
     counts = np.empty((preferences.n_assessors, 2, n))
     judged = np.ascontiguousarray(preferences.judged().T)
-    preference.won_and_lost(starts, pairs, weight, judged, bad, counts)
+    for a in range(preferences.n_assessors):
+        rows = slice(starts[a], starts[a + 1])
+        counts[a] = _won_and_lost(pairs[rows], weight[rows], judged[a], bad[a])
     won, lost = counts[:, 0], counts[:, 1]
     level = won / np.maximum(won + lost, 1) if by == "share" else won
     return np.where(judged, level, np.nan)
+
+
+def _won_and_lost(pairs: NDArray[np.int32], weight: Floats, judged: Bools, bad: Bools) -> tuple[Ints, Ints]:
+    """(documents,) how many documents each beats, and how many beat it, by one assessor.
+
+    One document beats another that it was preferred to by the greater weight. Where nothing else decides, whoever is
+    judged and not Bad beats whoever is Bad.
+    """
+    n = judged.size
+    balance = np.zeros((n, n))
+    both_ways = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2)
+    np.add.at(balance, tuple(both_ways.T), np.stack([weight, -weight], axis=1).ravel())
+    by_marks = np.outer(judged & ~bad, judged & bad)
+    beats = (balance > 0) | ((balance == 0) & by_marks)
+    return beats.sum(axis=1), beats.sum(axis=0)
 
 
 def majorities(preferences: TopicPreferences) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.bradley_terry import outcome
 from qrowd.kernels.clustered import clustered_mean
+from qrowd.kernels.log_worths import outcomes
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
@@ -111,7 +111,7 @@ def intercept_error(fit: BradleyTerry) -> Floats:
         now = fit.topic(topic)
         first, second = now.rows.first, now.rows.second
         eta = now.scale * (now.log_worth[first] - now.log_worth[second]) + now.shift
-        p, q = np.array([outcome(one, fit.nu)[:2] for one in eta.tolist()]).T
+        p, q = outcomes(eta, fit.nu)
         bend = data.total[here] * (p + q - (p - q) ** 2) / 4
         information[np.diag_indices(n_assessors)] += np.bincount(who, bend * side**2, minlength=n_assessors)
         cross = np.zeros((now.log_worth.size, n_assessors))

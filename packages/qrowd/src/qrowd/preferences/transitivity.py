@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qrowd.kernels import closure as kernels
 from qrowd.kernels import preference
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.preferences import Preferences
@@ -133,7 +133,7 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
     """
     decisions = decided(preferences, contradictions)
     n_documents = max(len(preferences.documents), 1)
-    counts = kernels.triples(n_documents, decisions.starts, decisions.pairs)
+    chains, kept, triples, cyclic = chain_counts(decisions.starts, decisions.pairs).T
     _, closed_starts = preference.closed_pairs(n_documents, decisions.starts, decisions.pairs)
     n = max(len(preferences.assessors), 1)
     tested, tested_kept = (
@@ -144,10 +144,10 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
         preferences.assessors,
         decisions.cell // n,
         decisions.cell % n,
-        counts[:, kernels.CHAINS],
-        counts[:, kernels.KEPT],
-        counts[:, kernels.TRIPLES],
-        counts[:, kernels.CYCLIC],
+        chains,
+        kept,
+        triples,
+        cyclic,
         np.diff(decisions.starts),
         np.diff(closed_starts) - np.diff(decisions.starts),
         decisions.n_repeats,
@@ -156,6 +156,28 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
         tested,
         tested_kept,
     )
+
+
+def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
+    """(groups, 4) chains of three documents i > j > k of which i and k were compared, those of them with i > k; triples
+    compared with one another, and those of them that hold a cycle.
+
+    starts, pairs : (groups + 1,), (rows, 2) the pairs of group g are the rows starts[g]:starts[g + 1], the preferred
+        document first.
+    """
+    counts = np.zeros((starts.size - 1, 4), np.int64)
+    for g in np.flatnonzero(np.diff(starts) >= 3):
+        documents, place = np.unique(pairs[starts[g] : starts[g + 1]], return_inverse=True)
+        first, second = place.reshape(-1, 2).T
+        over = np.zeros((documents.size, documents.size))
+        over[first, second] = 1.0
+        compared, both_ways = np.maximum(over, over.T), over * over.T
+        chains = over @ over
+        # A cycle is met from each of its documents. Where all three pairs were ordered both ways, two share the triple.
+        cycles = (chains * over.T).sum() / 3 - ((both_ways @ both_ways) * both_ways).sum() / 6
+        triples = ((compared @ compared) * compared).sum() / 6
+        counts[g] = (chains * compared).sum(), (chains * over).sum(), round(triples), round(cycles)
+    return counts
 
 
 def _tested(preferences: Preferences, order: Floats, decisions: Decided) -> tuple[Ints, Ints]:
@@ -252,9 +274,7 @@ def cycles_in(preferences: Preferences, decisions: Decided) -> tuple[Cycle, ...]
         by_name = np.argsort(np.argsort(labels))  # whatever the order of rows
         start, end = by_name[place[: edges.size]], by_name[place[edges.size :]]
         labels.sort()
-        order = np.lexsort((end, start))
-        starts = np.searchsorted(start[order], np.arange(members.size + 1)).astype(np.int64)
-        way = kernels.shortest_cycle(starts, end[order].astype(np.int32))
+        way = shortest_cycle(start, end)
         first = int(edges[0])
         result.append(
             Cycle(
@@ -269,3 +289,23 @@ def cycles_in(preferences: Preferences, decisions: Decided) -> tuple[Cycle, ...]
     who = {name: i for i, name in enumerate(preferences.assessors)}
     result.sort(key=lambda one: (place_of[one.topic], who[one.assessor], -len(one.documents), one.documents))
     return tuple(result)
+
+
+def shortest_cycle(start: Ints, end: Ints) -> Ints:
+    """The nodes of a shortest cycle, in order, of a graph in which every node leads back to itself.
+
+    start, end : (edges,) numbers of nodes. Of several, one through the first node that is on any.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
+    n = int(start.max()) + 1
+    graph = csr_array((np.ones(start.size), (start, end)), shape=(n, n))
+    steps, before = shortest_path(graph, unweighted=True, return_predecessors=True)
+    back = steps[end, start]  # from the end of each edge to its start
+    shortest = np.flatnonzero(back == back.min())
+    edge = shortest[np.lexsort((start[shortest], end[shortest]))[0]]
+    way = [int(start[edge])]
+    while way[-1] != end[edge]:
+        way.append(int(before[end[edge], way[-1]]))
+    return np.array(way[::-1])

@@ -100,7 +100,7 @@ def difference_bounds(state: State, systems: Systems, *, later_bad: LaterBad = "
     0.000 to 0.667
     """
     systems.fits(state)
-    return Bounds(*completions.difference_bounds(_pairs(state, systems, later_bad)))
+    return Bounds(*completions.difference_bounds(*_pairs(state, systems, later_bad)))
 
 
 def may_stop(
@@ -253,7 +253,7 @@ def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
     middle = (pairs.right + halves) / np.maximum(pairs.ranges[1], EQUAL)
     e, f = np.triu_indices(systems.n, k=1)
     suspects = np.stack([e, f], axis=1)[np.argsort(np.abs(middle[e] - middle[f]), kind="stable")]
-    settled = completions.all_settled(pairs, suspects, EQUAL)
+    settled = completions.all_settled(*pairs, suspects, EQUAL)
     if not settled and systems.n > 2:
         systems.__dict__["_closest"] = systems.only(suspects[0])
     return settled

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import completions, preference, scheduling
+from qrowd.kernels import completions, preference
 from qrowd.kernels.arrays import Bools
 from qrowd.model.topic_preferences import TopicPreferences
 
@@ -144,8 +144,9 @@ class State:
         elif self._has_cycle or self.closed[loser, winner]:
             closed = self._closure(direct)
         else:
-            closed = self.closed.copy()
-            scheduling.chain(closed, winner, loser)
+            upper, lower = self.closed[:, winner].copy(), self.closed[loser].copy()
+            upper[winner] = lower[loser] = True
+            closed = self.closed | np.outer(upper, lower)
         return self._next(
             self._has_cycle or bool(self.closed[loser, winner]),
             direct=direct,
@@ -266,9 +267,8 @@ class State:
 
         An even pair may end in all three ways if chains or marks may still order it.
         """
-        codes = np.empty(self.direct.shape, np.uint8)
         markable, every = self.markable(later_bad), completions.FIRST + completions.SECOND + completions.DROPPED
-        completions.pair_outcomes(self.closed, self.bad, markable, codes)
+        codes = completions.pair_outcomes(self.closed, self.bad, markable)
         if not self.bad_loses:
             undecided = np.triu(~self.decided, k=1)
             codes[undecided & (markable[:, None] | markable[None, :])] = every

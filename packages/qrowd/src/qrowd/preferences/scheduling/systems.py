@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import scheduling
 from qrowd.kernels.arrays import Floats
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scoring import pair_discounts
@@ -80,9 +79,8 @@ class Systems:
     def above(self) -> Floats:
         """(documents, documents, systems) weight of the pair where the system ranks the row's higher, else 0."""
         discount = pair_discounts(self.weight, int(self.limits.max()))
-        weights = np.empty((self.n_documents, self.n_documents, self.n))
-        scheduling.pair_weights(self.ranks, self.limits, discount, self.weight.startswith("upper"), weights)
-        return weights
+        row, column = self.ranks.T[:, None], self.ranks.T[None]
+        return np.where(row < column, discount[row if self.weight.startswith("upper") else column], 0.0)
 
     @cached_property
     def either(self) -> Floats:

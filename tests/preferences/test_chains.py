@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import preference_closure as oracle
-from qrowd.kernels import closure
+from qrowd.preferences.closure import marked_pairs
+from qrowd.preferences.transitivity import chain_counts, shortest_cycle
 
 DOCUMENTS = range(6)
 pair = st.lists(st.sampled_from(DOCUMENTS), min_size=2, max_size=2, unique=True).map(tuple)
@@ -21,14 +22,14 @@ def arrays(groups):
 
 @given(groups)
 def test_every_group_is_counted_for_itself(sets):
-    found = closure.triples(6, *arrays(sets))
+    found = chain_counts(*arrays(sets))
     assert [tuple(row) for row in found.tolist()] == [oracle.triples(group) for group in sets]
 
 
 @pytest.mark.parametrize("n", [63, 64, 65, 128, 129])
-def test_a_full_round_of_any_size_is_counted_across_words(n):
+def test_a_full_round_of_any_size_is_counted(n):
     pairs = {(i, j) if (j - i) % 2 else (j, i) for i in range(n) for j in range(i + 1, n)}
-    found = closure.triples(n, *arrays([pairs]))[0]
+    found = chain_counts(*arrays([pairs]))[0]
     above = np.zeros((n, n), np.int64)
     above[tuple(np.array(sorted(pairs)).T)] = 1
     two = above @ above
@@ -42,8 +43,7 @@ def test_the_way_round_is_a_shortest_one(pairs):
     for component in oracle.components(pairs):
         nodes = sorted(component)
         inside = sorted((nodes.index(i), nodes.index(j)) for i, j in pairs if i in component and j in component)
-        starts = np.searchsorted([i for i, _ in inside], np.arange(len(nodes) + 1)).astype(np.int64)
-        way = closure.shortest_cycle(starts, np.array([j for _, j in inside], np.int32)).tolist()
+        way = shortest_cycle(*np.array(inside).T).tolist()
         assert len(way) == oracle.shortest_way_round(pairs, component)
         assert all(step in inside for step in zip(way, [*way[1:], way[0]], strict=True))
 
@@ -51,6 +51,6 @@ def test_the_way_round_is_a_shortest_one(pairs):
 def test_marks_add_pairs_that_nothing_decides_and_count_those_they_leave_open():
     starts, pairs = arrays([{(0, 1), (1, 4)}, {(2, 3)}])
     seen, bad = np.array([0, 1, 4, 5, 2, 3], np.int32), np.array([False, False, True, True, False, False])
-    added, ends, both = closure.marked_pairs(6, starts, pairs, np.array([0, 4, 6]), seen, bad)
+    added, ends, both = marked_pairs(6, starts, pairs, np.array([0, 4, 6]), seen, bad)
     assert sorted(map(tuple, added.tolist())) == [(0, 4), (0, 5), (1, 5)]
     assert (ends.tolist(), both.tolist()) == ([0, 3, 3], [1, 0])
