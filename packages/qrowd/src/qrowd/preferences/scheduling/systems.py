@@ -80,7 +80,8 @@ class Systems:
         """(documents, documents, systems) weight of the pair where the system ranks the row's higher, else 0."""
         discount = pair_discounts(self.weight, int(self.limits.max()))
         row, column = self.ranks.T[:, None], self.ranks.T[None]
-        return np.where(row < column, discount[row if self.weight.startswith("upper") else column], 0.0)
+        weights = discount[row if self.weight.startswith("upper") else column]
+        return np.ascontiguousarray(np.where(row < column, weights, 0.0))
 
     @cached_property
     def either(self) -> Floats:
