@@ -165,18 +165,23 @@ def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
     starts, pairs : (groups + 1,), (rows, 2) the pairs of group g are the rows starts[g]:starts[g + 1], the preferred
         document first.
     """
+    from scipy.sparse import csr_array
+
     counts = np.zeros((starts.size - 1, 4), np.int64)
     for g in np.flatnonzero(np.diff(starts) >= 3):
         documents, place = np.unique(pairs[starts[g] : starts[g + 1]], return_inverse=True)
-        first, second = place.reshape(-1, 2).T
-        over = np.zeros((documents.size, documents.size))
-        over[first, second] = 1.0
-        compared, both_ways = np.maximum(over, over.T), over * over.T
+        ones, shape = np.ones(starts[g + 1] - starts[g]), (documents.size, documents.size)
+        over = csr_array((ones, tuple(place.reshape(-1, 2).T)), shape=shape)
         chains = over @ over
-        # A cycle is met from each of its documents. Where all three pairs were ordered both ways, two share the triple.
-        cycles = (chains * over.T).sum() / 3 - ((both_ways @ both_ways) * both_ways).sum() / 6
-        triples = ((compared @ compared) * compared).sum() / 6
-        counts[g] = (chains * compared).sum(), (chains * over).sum(), round(triples), round(cycles)
+        n_kept, n_cycles = (chains * over).sum(), (chains * over.T).sum() / 3  # a cycle is met from each document
+        n_chains, n_triples = n_kept + 3 * n_cycles, n_kept + n_cycles
+        both_ways = over * over.T
+        if both_ways.nnz:
+            compared = over.maximum(over.T)
+            n_chains = (chains * compared).sum()
+            n_triples = ((compared @ compared) * compared).sum() / 6
+            n_cycles -= ((both_ways @ both_ways) * both_ways).sum() / 6  # two cycles share the triple
+        counts[g] = n_chains, n_kept, round(n_triples), round(n_cycles)
     return counts
 
 
