@@ -334,8 +334,10 @@ class ByPair(_Groups):
 
 
 def shares_of_pairs(view: PairView) -> Floats:
-    """(systems, assessors, 5) sum of shares and number of pairs with both documents ranked; the same with one ranked;
-    number of pairs with none ranked. A pair's share is that of its groups that the system agrees with.
+    """(systems, assessors, 5) what is counted of each pair of documents, made once.
+
+    Sum of shares and number of pairs with both documents ranked; the same with one ranked; number of pairs with none
+    ranked. A pair's share is that of its groups that the system agrees with.
     """
 
     def make() -> Floats:
