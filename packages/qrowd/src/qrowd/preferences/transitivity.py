@@ -159,8 +159,10 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
 
 
 def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
-    """(groups, 4) chains of three documents i > j > k of which i and k were compared, those of them with i > k; triples
-    compared with one another, and those of them that hold a cycle.
+    """(groups, 4) counts of chains of three documents and of triples.
+
+    Chains i > j > k of which i and k were compared, those of them with i > k; triples compared with one another, and
+    those of them that hold a cycle.
 
     starts, pairs : (groups + 1,), (rows, 2) the pairs of group g are the rows starts[g]:starts[g + 1], the preferred
         document first.
