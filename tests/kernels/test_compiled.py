@@ -12,7 +12,7 @@ from qrowd.kernels import compiled
 from qrowd.kernels.gains import weighted_sums
 from qrowd.kernels.ranking import shared_precision_sum
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2] / "packages" / "qrowd"
 ROWS = np.array([[0, -1, 1], [1, 0, -1]], np.int32)
 GAINS = np.array([[1.0, 0.0], [0.5, 1.0]])
 CONFIG = SimpleNamespace(cfg=SimpleNamespace(get=lambda section, name: ""))
