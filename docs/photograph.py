@@ -42,7 +42,7 @@ def compress(picture: Path, where: Path) -> int:
 
 def main(names: tuple[str, ...]) -> None:
     sys.path.insert(0, str(DOCS.parent / "tests"))
-    from collect.web.gallery import photograph
+    from server.web.gallery import photograph
 
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,10 @@
 """Small pictures made without a library, to stand for images of pages."""
 
+import os
 import struct
 import zlib
+
+from qrowd_server.campaigns.plan.pdf import Pdf
 
 
 def png(width: int = 4, height: int = 3, shade: int = 200) -> bytes:
@@ -37,3 +40,10 @@ def pdf(*pages: str) -> bytes:
     table = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{''.join(places)}"
     trailer = f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(content)}\n%%EOF"
     return (content + table + trailer).encode()
+
+
+def endless(content: bytes) -> Pdf:
+    """In place of `render`: never ends for a PDF that says endless, else a secret of the environment."""
+    while b"(endless)" in content:
+        pass
+    return Pdf((), os.environ.get("QROWD_DATABASE", "no secret"))

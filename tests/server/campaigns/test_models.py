@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from contextlib import suppress
 from functools import partial
@@ -35,6 +36,7 @@ from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.views import EndView
 from qrowd_server.store import events
 from qrowd_server.store.engine import open_store
+from server.pictures import png
 
 PLANS = {
     "magnitude": {"protocol": "magnitude", "k": 4, "redundancy": 4, "question": True},
@@ -241,8 +243,17 @@ def test_each_arm_asks_its_own_question(local, tmp_path):
 def test_a_document_of_which_a_model_sees_nothing_is_not_asked(local, tmp_path):
     plan = small_plan("grades", k=3, topics=1, documents=3, redundancy=1, max_cannot_tell=1.0)
     texts = ["<style>p {}</style><p>Bees &amp; honey.</p><div>More</div>", "", "Text of t0d2."]
+    image = b64encode(png()).decode()
     documents = tuple(
-        type(one)(**{**vars(one), "text": text, "html": "<" in text, "frame": not text, "url": "https://a.b/"})
+        type(one)(
+            **{
+                **vars(one),
+                "text": text,
+                "html": "<" in text,
+                "image": "" if text else image,
+                "title": "" if text else "A picture",
+            }
+        )
         for one, text in zip(plan.documents, texts, strict=True)
     )
     created(local, type(plan)(**{**vars(plan), "documents": documents}))

@@ -1,8 +1,5 @@
 """PDF files become images of their pages and a text, in a process that cannot take everything."""
 
-import os
-import subprocess
-import sys
 from base64 import b64decode
 from io import BytesIO
 
@@ -11,11 +8,9 @@ from PIL import Image
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan import pdf as pdfs
-from qrowd_server.campaigns.plan import pdf_process
-from qrowd_server.campaigns.plan.pdf import read_pdf, read_pdfs
-from qrowd_server.campaigns.plan.pdf_process import MAX_PAGES, WIDTH, Unfit, render
-from qrowd_server.campaigns.plan.web_pages import image_from_text
-from server.pictures import pdf
+from qrowd_server.campaigns.plan.document_images import image_from_text
+from qrowd_server.campaigns.plan.pdf import MAX_PAGES, WIDTH, read_pdf, read_pdfs, render
+from server.pictures import endless, pdf
 
 
 def test_every_page_is_an_image_and_the_text_is_that_of_all_pages():
@@ -44,45 +39,18 @@ def test_what_cannot_be_shown_is_refused_with_the_next_step(content, words):
         read_pdf(content)
 
 
-def test_a_pdf_that_takes_too_long_is_given_up():
-    with pytest.raises(ArgumentError, match=r"takes longer than 0\.001 seconds to render"):
-        read_pdf(pdf("a"), seconds=0.001)
-
-
-def test_a_process_that_dies_is_one_refusal_and_the_other_files_are_read(monkeypatch):
-    real = subprocess.run
-
-    def run(command, *, input, **options):
-        broken = [sys.executable, "-c", "import os; os.abort()"]
-        return real(broken if b"(dies)" in input else command, input=input, **options)
-
-    monkeypatch.setattr(subprocess, "run", run)
-    dead, alive = read_pdfs([pdf("dies"), pdf("lives")])
-    assert isinstance(dead, ArgumentError)
-    assert "the process that read it ended" in str(dead)
-    assert alive.text == "lives"
-
-
-def test_the_process_knows_no_secret_of_the_environment(monkeypatch):
-    environments = []
-    real = subprocess.run
-
-    def run(command, **options):
-        environments.append(options["env"])
-        return real(command, **options)
-
-    monkeypatch.setattr(subprocess, "run", run)
+def test_a_pdf_that_takes_too_long_is_one_refusal_and_the_process_knows_no_secret(monkeypatch):
+    monkeypatch.setattr(pdfs, "render", endless)
     monkeypatch.setenv("QROWD_DATABASE", "postgresql://qrowd:secret@db/qrowd")
-    read_pdf(pdf("a"))
-    assert environments
-    assert "QROWD_DATABASE" not in environments[0]
-    assert environments[0]["PATH"] == os.environ["PATH"]
+    with pytest.raises(ArgumentError, match="cannot be rendered within 1 seconds"):
+        read_pdf(pdf("endless"), seconds=1)
+    assert read_pdf(pdf("a")).text == "no secret"
 
 
 def test_more_bytes_of_images_than_a_document_may_have_are_refused(monkeypatch):
-    monkeypatch.setattr(pdf_process, "MAX_IMAGES", len(b64decode(render(pdf("a"))["pages"][0])) + 10)
+    monkeypatch.setattr(pdfs, "MAX_IMAGES", len(b64decode(render(pdf("a")).pages[0])) + 10)
     render(pdf("a"))
-    with pytest.raises(Unfit, match="up to page 2; give fewer pages"):
+    with pytest.raises(ArgumentError, match="up to page 2; give fewer pages"):
         render(pdf("a", "b"))
 
 
@@ -93,12 +61,12 @@ def test_an_encrypted_pdf_says_so(monkeypatch):
         raise pypdfium2.PdfiumError("Failed to load document (PDFium: Incorrect password error).")
 
     monkeypatch.setattr(pypdfium2, "PdfDocument", refuse)
-    with pytest.raises(Unfit, match="is encrypted; save it without a password"):
+    with pytest.raises(ArgumentError, match="is encrypted; save it without a password"):
         render(pdf("a"))
 
 
 def test_without_the_packages_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(pdfs, "find_spec", lambda name: None)
     assert read_pdfs([]) == []
-    with pytest.raises(ArgumentError, match=r"pip install 'qrowd\[server\]'"):
+    with pytest.raises(ArgumentError, match=r"pip install qrowd-server"):
         read_pdfs([pdf("a")])

@@ -1,4 +1,4 @@
-"""PDF files, text as typed, HTML with its own styles and guidelines: from a folder to the database and back."""
+"""PDF files, text as typed, HTML and guidelines: from a folder to the database and back."""
 
 import json
 
@@ -18,11 +18,9 @@ from qrowd_server.store.schema import document, image, metadata
 from server.pictures import pdf, png
 
 CODE = "def f():\n    return 1\n\n\ta  b\n"
-PAGE = "<style>p{color:red}</style><p onclick='x()'>Red.</p><script>x()</script>"
 ROWS = [
     {"docid": "d1", "title": "A leaflet", "pdf": "files/one.pdf"},
     {"docid": "d2", "text": CODE, "layout": "pre"},
-    {"docid": "d3", "text": PAGE, "html": "sandbox"},
     {"docid": "d4", "text": "<p>Plain.</p>", "html": True},
     {"docid": "d5", "text": "A text."},
 ]
@@ -47,18 +45,15 @@ def folder(root, rows=ROWS, head=""):
 
 
 def test_each_document_is_shown_in_its_own_way(tmp_path):
-    leaflet, code, page, html, text = read_folder(folder(tmp_path)).documents
+    leaflet, code, html, text = read_folder(folder(tmp_path)).documents
     assert (leaflet.text, len(leaflet.pages), leaflet.image) == ("Swallows leave.\n\nIn autumn.", 2, "")
     assert (code.text, code.layout, code.html) == (CODE, "pre", False)
-    assert (page.text, page.layout, page.html) == ("<style>p{color:red}</style><p >Red.</p>", "sandbox", True)
     assert (html.layout, text.layout) == ("", "")
 
 
-def test_the_campaign_says_how_documents_are_shown_that_say_nothing(tmp_path):
-    head = 'html = "sandbox"\nlayout = "pre"\npdf = "text"'
-    leaflet, _, _, html, text = read_folder(folder(tmp_path, head=head)).documents
-    assert (html.layout, text.layout) == ("sandbox", "pre")
-    assert (leaflet.pages, leaflet.text, leaflet.layout) == ((), "Swallows leave.\n\nIn autumn.", "pre")
+def test_the_campaign_says_how_plain_texts_are_shown_that_say_nothing(tmp_path):
+    leaflet, _, html, text = read_folder(folder(tmp_path, head='layout = "pre"')).documents
+    assert (leaflet.layout, html.layout, text.layout) == ("", "", "pre")
 
 
 def test_a_pdf_can_be_a_document_by_itself(tmp_path):
@@ -82,16 +77,15 @@ def test_all_of_it_comes_back_from_the_database_the_table_and_an_archive(tmp_pat
     with other.begin() as elsewhere:
         read_archive(elsewhere, lines)
         assert plan_of(elsewhere, materials.find_campaign(elsewhere, "p").id) == plan
-    assert len(connection.execute(select(image)).all()) == 4  # two pages, a page with styles, a picture
+    assert len(connection.execute(select(image)).all()) == 3  # two pages, a picture
 
 
 def test_a_page_holds_digests_and_what_a_model_reads(tmp_path, connection):
     create_campaign(connection, read_folder(folder(tmp_path)), 5.0)
     rows = connection.execute(select(document).order_by(document.c.id)).all()
-    leaflet, code, page, _, _ = map(document_text, rows)
+    leaflet, code, _, _ = map(document_text, rows)
     assert len(leaflet.pages) == 2
-    assert all(len(digest) == 32 for digest in (*leaflet.pages, page.image))
-    assert (page.text, page.html, page.layout) == ("Red.", False, "sandbox")
+    assert all(len(digest) == 32 for digest in leaflet.pages)
     assert (code.text, code.layout) == (CODE, "pre")
 
 
@@ -124,7 +118,6 @@ def test_every_file_that_cannot_be_shown_is_named_at_once(tmp_path):
     [
         ({"docid": "d", "html": "<p>x</p>"}, "call it text; html says only whether it is HTML"),
         ({"docid": "d", "text": "x", "layout": "table"}, "layout: 'table' cannot be used"),
-        ({"docid": "d", "text": "x", "layout": "sandbox"}, "is no HTML; 'sandbox' is for HTML, 'pre' for plain text"),
         ({"docid": "d", "title": "a", "pdf": "files/one.pdf", "image": "files/example.png"}, "cannot also be a PDF"),
         ({"docid": "d", "title": "a", "pdf": "files/one.pdf", "layout": "pre"}, "is a PDF, and cannot also be a text"),
         ({"docid": "d", "title": "a", "pdf": "../one.pdf"}, "is no name inside the folder"),
@@ -151,11 +144,6 @@ def test_guidelines_that_could_not_be_shown_are_refused(tmp_path, markdown, word
     (tmp_path / "guide.md").write_text(markdown)
     with pytest.raises(FileError, match=words):
         read_folder(folder(tmp_path, head='guidelines = "guide.md"'))
-
-
-def test_a_key_that_says_nothing_of_pdf_files_is_refused(tmp_path):
-    with pytest.raises(FileError, match=r"campaign\.toml, line 4: campaign\.pdf: 'both' cannot be used"):
-        read_folder(folder(tmp_path, head='pdf = "both"'))
 
 
 def test_the_effort_of_a_unit_grows_with_its_documents_and_their_length(tmp_path):

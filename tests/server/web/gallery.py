@@ -51,7 +51,6 @@ from qrowd_server.web.rendering import (
     render_welcome,
 )
 from qrowd_server.web.security import CONTENT_POLICY
-from qrowd_server.web.shown import SANDBOXED as SANDBOXED_HEADERS
 from server.pictures import png
 
 TOPIC = TopicText(
@@ -95,8 +94,6 @@ LONG = DocumentText(
 )
 ODD = DocumentText("A" * 300, "no_spaces_" * 200 + "\n\n\u202eturned round\u202c \x00 \ufffd 𝔘𝔫𝔲𝔰𝔲𝔞𝔩 👩‍👩‍👧 \t tabs")
 EMPTY = DocumentText("", "")
-SITE = "https://station.example"  # nobody is asked: the browser answers for it
-STATION = "<title>Birds</title><h1>Bird station</h1>" + "<p>We count swallows.</p>" * 60
 ADDRESSED = replace(PLAIN, url="https://birds.example.org/swallows/the-shortening-day.html?lang=en&page=1")
 IMAGE = DocumentText("A page about swallows", "", url="https://birds.example.org/notes", image="/image/page.png")
 TYPED = DocumentText(
@@ -109,13 +106,6 @@ TYPED = DocumentText(
 )
 PDF = DocumentText(
     "A leaflet about swallows", "Swallows leave in autumn.\n\nThey come back in April.", pages=("/image/page.png",) * 2
-)
-SANDBOXED = DocumentText("A page with its own styles", "Swallows.", image="/document/page", layout="sandbox")
-STYLED = (
-    "<style>body{font:18px Georgia;margin:2rem;background:#fdf6e3;color:#222}h1{color:#b03060}"
-    ".box{border:3px double #b03060;padding:1rem}</style><h1>Swallows</h1><div class=box>They leave in autumn.</div>"
-    + "<p>We count them by day.</p>"
-    * 30
 )
 GUIDELINES = """\
 # What counts as relevant
@@ -138,7 +128,6 @@ More at [the station](https://station.example/guide). `code` and
 
     a block of code
 """
-FRAME = DocumentText("The bird station", "", url=f"{SITE}/birds/count.html", frame=True)
 
 GRADES = (
     Grade(1, "Bad", "Says nothing of the topic, or cannot be read."),
@@ -148,8 +137,8 @@ GRADES = (
     Grade(5, "Perfect", "What one would send to a friend who asked."),
 )
 BINARY = (Grade(0, "Not relevant"), Grade(1, "Relevant"))
-DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY, 7: ADDRESSED, 8: IMAGE, 9: FRAME,
-             10: TYPED, 11: PDF, 12: SANDBOXED}  # fmt: skip
+DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY, 7: ADDRESSED, 8: IMAGE,
+             10: TYPED, 11: PDF}  # fmt: skip
 DOCUMENT = DocumentView(
     position=2, of=8, document=1, answer=None, done=(True, True) + (False,) * 6, postponed=(False,) * 8, grades=(),
     reason="required",
@@ -216,20 +205,16 @@ GALLERY: dict[str, Page] = {
     "magnitude-empty": document(document=6),
     "magnitude-address": document(document=7, has_context=True),
     "grades-image": document(document=8, grades=GRADES, reason="none", has_context=True),
-    "grades-frame": document(document=9, grades=GRADES, reason="none"),
     "grades-reason": document(grades=GRADES, reason="optional", answer=Answer("4", "It names a cause.")),
     "grades-typed": document(document=10, grades=GRADES, reason="none"),
     "grades-pdf": document(document=11, grades=GRADES, reason="none"),
-    "grades-sandbox": document(document=12, grades=GRADES, reason="none"),
     "pair-typed": pair(left=10, right=11),
-    "pair-sandbox": pair(left=12, right=7),
     "consent-guidelines": guided(page(ConsentView(), effort=(8, 12))),
     "none-left-guidelines": guided(page(NoneLeftView(0.0, False), effort=(1, 1), topic=None)),
     "lines-guidelines": guided(page(LinesView((0.2, 0.45, 0.9), ("2", "4,5", "10"), True, 0), topic=None)),
     "grades-guidelines": guided(document(grades=GRADES, reason="optional", may_not_tell=True, has_context=True)),
     "pair-guidelines": guided(pair()),
     "pair-images": pair(left=8, right=8),
-    "pair-frame": pair(left=9, right=7),
     "grades": document(grades=GRADES, reason="optional", may_postpone=True, may_not_tell=True),
     "grades-given": document(
         grades=GRADES, reason="none", answer=Answer("4"), done=(True, False, True) + (False,) * 5,
@@ -428,7 +413,7 @@ def gallery(base: str, tags: tuple[str, ...] = ("en",)) -> Iterator[Gallery]:
     """An application that shows all pages under the policy of the real one; those in German as "de-NAME"."""
     reports: list[str] = []
     pages = {f"{tag}-{name}" if tag != "en" else name: one for tag in tags for name, one in drawn(tag=tag).items()}
-    headers = {"content-security-policy": f"{CONTENT_POLICY}; frame-src 'self' {SITE}; report-uri /csp"}
+    headers = {"content-security-policy": f"{CONTENT_POLICY}; report-uri /csp"}
 
     async def show(request: Request) -> Response:
         return HTMLResponse(pages[request.path_params["name"]], headers=headers)
@@ -440,7 +425,6 @@ def gallery(base: str, tags: tuple[str, ...] = ("en",)) -> Iterator[Gallery]:
     routes = [
         Route("/static/{name:path}", Static().serve),
         Route("/csp", report, methods=["POST"]),
-        Route("/document/page", lambda _: HTMLResponse(STYLED, headers=SANDBOXED_HEADERS)),
         Route("/image/page.png", lambda _: Response(png(900, 1600), media_type="image/png")),
         Route("/{name}", show),
     ]
@@ -463,7 +447,6 @@ def photograph(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
     ):
         for look, options in LOOKS.items():
             tab = browser.new_context(**options).new_page()
-            tab.route(f"{SITE}/**", lambda route: route.fulfill(body=STATION, content_type="text/html"))
             for name in names or drawn():
                 tab.goto(f"{site.base}/{name}")
                 files.append(folder / f"{name}-{look}.png")

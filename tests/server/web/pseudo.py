@@ -10,7 +10,7 @@ from types import ModuleType
 from babel import Locale
 from babel.messages.catalog import Catalog
 
-from qrowd_server.web import judging_pages, languages, rendering, templating
+from qrowd_server.web import languages, rendering, templating
 
 LETTERS = dict(zip("abcdefghijklmnopqrstuvwxyz", "ابجدهوزحطيكلمنسعفصقرشتثخذض", strict=True))
 KEPT = re.compile(r"(%\(\w+\)s|<[^>]*>|&\w+;)")  # placeholders and tags
@@ -56,7 +56,6 @@ def with_arabic(folder: Path) -> Iterator[None]:
         languages.tags,
         languages.language,
         languages.choose,
-        judging_pages._around_text,
         templating.environment,
         rendering.script_texts,
     )
@@ -64,10 +63,8 @@ def with_arabic(folder: Path) -> Iterator[None]:
     try:
         for cache in caches:
             cache.cache_clear()
-        judging_pages.KEPT.clear()
         yield
     finally:
         languages.FOLDERS.remove(folder)
         for cache in caches:
             cache.cache_clear()
-        judging_pages.KEPT.clear()

@@ -10,7 +10,7 @@ from webserver import listening
 
 PAGES = (
     *("magnitude", "magnitude-given", "magnitude-first", "grades", "grades-given", "grades-guidelines", "grades-image"),
-    *("grades-pdf", "grades-typed", "grades-sandbox", "binary", "pair", "pair-first", "pair-guidelines"),
+    *("grades-pdf", "grades-typed", "binary", "pair", "pair-first", "pair-guidelines"),
 )
 MEASURE = """() => {
     const of = (what) => document.querySelector(what)?.getBoundingClientRect();

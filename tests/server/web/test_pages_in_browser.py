@@ -12,8 +12,8 @@ from webserver import listening
 RULES = by_tags(*WCAG, "best-practice") | {"rules": {"heading-order": {"enabled": False}}}
 LOOKS = {"light": RULES, "dark": COLOURS}
 NARROW = ("feedback", "magnitude", "grades", "pair", "pair-odd", "rating", "question", "end", "magnitude-html", "line",
-          "magnitude-address", "grades-image", "grades-frame", "pair-images", "pair-frame", "grades-typed",
-          "grades-pdf", "grades-sandbox", "grades-reason", "pair-typed", "consent-guidelines",
+          "magnitude-address", "grades-image", "pair-images", "grades-typed",
+          "grades-pdf", "grades-reason", "pair-typed", "consent-guidelines",
           "guidelines")  # fmt: skip
 
 

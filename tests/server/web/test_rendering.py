@@ -1,7 +1,7 @@
 """Every page draws, says what it should, keeps what was typed, and leaks and runs nothing."""
 
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from gzip import compress
 from html.parser import HTMLParser
 from importlib import resources
@@ -13,15 +13,12 @@ from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import (
     Answer,
     ConsentView,
-    DocumentView,
     EndView,
     Grade,
     LostView,
-    PairView,
     RevisionView,
 )
-from qrowd_server.web.documents import Rendered, render_document
-from qrowd_server.web.judging_pages import KEPT
+from qrowd_server.web.documents import render_document
 from qrowd_server.web.rendering import (
     render_error,
     render_landing,
@@ -326,26 +323,8 @@ def test_an_image_of_a_page_has_its_title_or_its_words_for_those_who_cannot_see_
     assert read(replace(GALLERY["grades-image"], documents={8: described})).all("img")[0]["alt"] == "A table of counts."
 
 
-def test_a_page_in_a_frame_may_do_nothing_and_learns_nothing() -> None:
-    frame = read(GALLERY["grades-frame"]).all("iframe")[0]
-    assert frame["sandbox"] in (None, "")
-    assert frame["referrerpolicy"] == "no-referrer"
-    assert frame["title"] == "The bird station"
-    link = next(a for a in read(GALLERY["grades-frame"]).all("a") if a["href"] == frame["src"])
-    assert (link["target"], link["rel"]) == ("_blank", "noopener noreferrer")
-
-
-@pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "data:text/html,x", "//x.org", "http://a;b/", "http://u@x.org/"]
-)
-def test_no_frame_leads_to_an_address_that_is_not_a_page(url: str) -> None:
-    found = read(replace(GALLERY["grades-frame"], documents={9: DocumentText("t", "text", url=url, frame=True)}))
-    assert not found.all("iframe")
-    assert url not in found.text
-
-
 def test_nothing_is_marked_or_found_where_there_is_no_text() -> None:
-    for name, with_text in (("pair-images", False), ("grades-image", False), ("pair-frame", True), ("pair", True)):
+    for name, with_text in (("pair-images", False), ("grades-image", False), ("pair", True)):
         html = render_main(GALLERY[name], csrf="t", base=BASE)
         assert ("data-marks" in html) == with_text
         assert ("data-find" in html) == (with_text and name.startswith("pair"))
@@ -361,47 +340,3 @@ def test_the_context_is_offered_beside_single_documents_too() -> None:
 def test_a_unit_that_may_end_early_promises_no_number_of_documents():
     assert "Document 3 of 8" in read(document(position=2, of=8)).text
     assert "Document 3 of at most 8" in read(document(position=2, of=8, at_most=True)).text
-
-
-def test_of_drawn_documents_the_oldest_are_forgotten_beyond_a_number_of_letters() -> None:
-    kept, documents = Rendered(10_000), [DocumentText(str(n), "word " * 400) for n in range(6)]
-    for one in [*documents, *documents[4:]]:
-        kept.keep("birds", one, render_document("birds", one))
-    assert [kept.get("birds", one) is not None for one in documents] == [False, False, False, True, True, True]
-    assert kept.get("fish", documents[5]) is None
-    kept.clear()
-    assert len(kept) == 0
-
-
-OTHERS = {
-    "title": "Another <campaign>",
-    "topic": replace(TOPIC, title="Ships & seas", description="Another one.", narrative=""),
-    "ask": "Is it good?",
-    "full_topic": True,
-    "instructions": "Other instructions.",
-    "guidelines_at": "/guidelines/another",
-    "may_ask": True,
-    "preview": True,
-    "shown": "another",
-    "key": "another",
-}
-
-
-def test_a_page_that_is_filled_in_is_the_page_drawn_anew_whatever_differs() -> None:
-    """For each page of the gallery, and that page with another value in one place of it or of its view."""
-    pages = [one for one in GALLERY.values() if isinstance(one.view, DocumentView | PairView)]
-    for one in pages:
-        others = [replace(one, **{name: value}) for name, value in OTHERS.items()]
-        for field in fields(one.view):
-            value = getattr(one.view, field.name)
-            if isinstance(value, bool) or field.name in ("position", "pair", "at_most", "of"):
-                changed = replace(one.view, **{field.name: not value if isinstance(value, bool) else value + 1})
-                others.append(replace(one, view=changed))
-        for other in others:
-            if isinstance(other.view, DocumentView) and other.view.position >= len(other.view.done):
-                continue
-            KEPT.clear()
-            anew = render_main(other, csrf="another", base=BASE)
-            KEPT.clear()
-            render_main(one, csrf="t0ken", base=BASE)
-            assert render_main(other, csrf="another", base=BASE) == anew

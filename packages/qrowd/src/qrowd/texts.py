@@ -30,10 +30,8 @@ TOPIC_TEXTS = {
 }
 DOCUMENT_TEXTS = {"title": ("title",), "text": TEXT, "language": ("language",), "url": ("url",), "image": ("image",),
                   "layout": ("layout",), "pdf": ("pdf",)}  # fmt: skip
-OTHER_NAMES = (*chain(*TOPIC_TEXTS.values(), *DOCUMENT_TEXTS.values()), "html", "frame")
+OTHER_NAMES = (*chain(*TOPIC_TEXTS.values(), *DOCUMENT_TEXTS.values()), "html")
 FLAGS = {"": False, "false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
-
-SANDBOX = "sandbox"  # in the column html: with its own styles
 
 MAX_CELL = 1_000_000
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -51,7 +49,7 @@ def read_topics(content: bytes, name: str) -> Iterator[Row]:
 
 
 def read_documents(content: bytes, name: str) -> Iterator[Row]:
-    """Documents as {"label", "title", "text", "html", "language", "url", "image", "layout", "pdf", "frame"}.
+    """Documents as {"label", "title", "text", "html", "language", "url", "image", "layout", "pdf"}.
 
     From TREC documents or a table, where `image` and `pdf` are names of files.
     """
@@ -60,14 +58,12 @@ def read_documents(content: bytes, name: str) -> Iterator[Row]:
         yield from _trec_documents(words, name)
         return
     for line, row in table_rows(words, name, ("docid", "text"), DOCUMENT):
-        if not any(column in row for column in (*TEXT, "image", "pdf", "frame")):
+        if not any(column in row for column in (*TEXT, "image", "pdf")):
             more = "; html says only whether it is HTML" if "html" in row else ""
             raise FileError(name, f"no column holds the text; call it {TEXT[0]}{more}", line)
         texts = {key: _first(row, columns, "") for key, columns in DOCUMENT_TEXTS.items()}
-        flags = {key: _flag(_first(row, (key,), False)) for key in ("html", "frame")}
-        if flags["html"] == SANDBOX:
-            flags["html"], texts["layout"] = True, SANDBOX
-        yield line, {"label": _label(row, DOCUMENT, name, line), **texts, **flags}
+        html = _flag(_first(row, ("html",), False))
+        yield line, {"label": _label(row, DOCUMENT, name, line), **texts, "html": html}
 
 
 def read_page(content: bytes, name: str, label: str) -> dict[str, Any]:

@@ -109,8 +109,7 @@ document = Table(
     *_columns(Text, "label", "title", "text"),
     Column("html", Boolean, nullable=False),
     *_columns(Text, "language", "url", "image"),  # image : digest of the image that is shown instead of the text
-    Column("frame", Boolean, nullable=False),  # whether the page at `url` itself is shown
-    Column("layout", Text),  # "pre": as typed; "sandbox": HTML with its own styles, which `image` names; or null
+    Column("layout", Text),  # "pre": as typed; or null
     Column("pages", JSON),  # digests of the images of a PDF's pages, or null
     UniqueConstraint("campaign_id", "label"),
 )

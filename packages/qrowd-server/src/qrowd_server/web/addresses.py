@@ -1,7 +1,7 @@
-"""Signed addresses of what documents and guidelines show: images, pages of PDF files, HTML in frames.
+"""Signed addresses of what documents and guidelines show: images, pages of PDF files.
 
-An address needs no cookie, which a platform's frame may lack. It stays the same for a day, so that browsers may keep
-what is there, and is good for one to two days.
+An address needs no session. It stays the same for a day, so that browsers may keep what is there, and is good for one
+to two days.
 """
 
 from __future__ import annotations
@@ -29,6 +29,5 @@ def with_addresses(page: Page, sign: Sign) -> Page:
 def _document(document: DocumentText, sign: Sign) -> DocumentText:
     if not (document.image or document.pages):
         return document
-    kind = "document" if document.layout == "sandbox" else "image"
-    image = f"/{kind}/{sign(kind, document.image)}" if document.image else ""
+    image = f"/image/{sign('image', document.image)}" if document.image else ""
     return replace(document, image=image, pages=tuple(f"/image/{sign('image', digest)}" for digest in document.pages))

@@ -27,7 +27,6 @@ from qrowd_server.web.language_choice import choice_of, language_of
 from qrowd_server.web.panel import with_completion_link
 from qrowd_server.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
 from qrowd_server.web.rendering import render_landing
-from qrowd_server.web.security import with_frames
 from qrowd_server.web.server import ASSESSOR, Identity, Server, server_of
 
 RETRY = frozenset({409, 422, 429, 503})  # statuses after which the page is shown again, with what was typed
@@ -64,9 +63,9 @@ async def current_page(
     server = server_of(request)
     page = await with_completion_link(server, identity, page or await server.service.page(identity.assessor))
     page = server.with_image_addresses(page)
-    typed, status, headers = None, 200, with_frames({}, page.frames)
+    typed, status, headers = None, 200, dict[str, str]()
     if problem is not None:
-        status, headers = problem.status, {**headers, **problem.headers}
+        status, headers = problem.status, problem.headers
         if form is not None and same_place(page, form):
             typed = {name: form[name] for name in TYPED if name in form}
             if status != 409 and form.get("key"):

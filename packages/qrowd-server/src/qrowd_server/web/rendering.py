@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -16,33 +16,26 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from qrowd_server.campaigns.plan.guidelines import rendered
-from qrowd_server.campaigns.running.pages import Page, PageMessage
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import Refusal
-from qrowd_server.protocols.views import DocumentView, PairView
+from qrowd_server.protocols.views import DocumentView, Grade, PairView, View
 from qrowd_server.web import texts
-from qrowd_server.web.documents import RENDERED
-from qrowd_server.web.judging_pages import NOTHING_SAID, NOTHING_TYPED, Said, hidden_fields, judging_page, title_of
+from qrowd_server.web.documents import RenderedDocument, render_document
+from qrowd_server.web.forms import TYPED
 from qrowd_server.web.languages import ENGLISH, Language, language
 from qrowd_server.web.templating import render
 
+NOTHING_TYPED = dict.fromkeys(TYPED, "")
 BEFORE_JUDGING = ("consent", "lines", "noneleft")  # pages that show the guidelines
-SHORT, LONG = 4_000, 100_000  # characters that are drawn in a few milliseconds: of new documents, and of a page
+SHORT = 10_000  # characters that are drawn in a few milliseconds
 
 
 def takes_long(page: Page) -> bool:
-    """Whether drawing the page may take more than some milliseconds, so that a thread should do it.
-
-    Documents are drawn once and remembered; the first time they are cleaned and their words are marked.
-    """
-    topic, title = page.topic, page.topic.title if page.topic is not None else ""
-    n_new, n_drawn = len(title), len(page.instructions) + len(page.consent) + len(page.guidelines)
-    for one in page.documents.values():
-        n_drawn += len(one.text)
-        if RENDERED.get(title, one) is None:
-            n_new += len(one.text) + len(one.title)
-    if topic is not None:
-        n_drawn += len(title) + len(topic.description) + len(topic.narrative)
-    return n_new > SHORT or n_drawn > LONG
+    """Whether drawing the page may take more than some milliseconds, so that a thread should do it."""
+    texts = [page.instructions, page.consent, page.guidelines, *(one.text for one in page.documents.values())]
+    if page.topic is not None:
+        texts += [page.topic.title, page.topic.description, page.topic.narrative]
+    return sum(map(len, texts)) > SHORT
 
 
 # ---- the pages
@@ -88,9 +81,6 @@ def render_main(
     tag : of the language.
     """
     view, words = page.view, language(tag)
-    kept = {**_inputs(page), **(typed or {})}
-    if isinstance(view, DocumentView | PairView):
-        return judging_page(page, view, _said(notice, problem, page.messages, kept), csrf=csrf, base=base, tag=tag)
     name = type(view).__name__.removesuffix("View").lower()
     values: dict[str, Any] = {
         "page": page,
@@ -100,18 +90,65 @@ def render_main(
         "announcement": words.text(texts.announcement(view)),
         "act": f"{base}/act",
         "base": base,
-        "hidden": hidden_fields(csrf, page),
+        "hidden": _hidden_fields(csrf, page),
         "disabled": Markup(" disabled") if page.preview else Markup(""),
         "notice": notice,
         "problem": problem,
         "messages": page.messages,
-        "typed": {**NOTHING_TYPED, **kept},
+        "typed": {**NOTHING_TYPED, **_inputs(page), **(typed or {})},
         "texts": texts,
         "exit": _exit(page.link),
         "guidelines": _guidelines(page, words) if name in BEFORE_JUDGING else "",
         "until": _until(getattr(view, "until", None), words),
     }
+    match view:
+        case DocumentView():
+            document = _document(page, view.document)
+            grades = _keyed(_in_language(view.grades, words))
+            values |= {"document": document, "words": document.has_text, "grades": grades, "others": _others(view)}
+        case PairView():
+            left, right = _document(page, view.left), _document(page, view.right)
+            values |= {"left": left, "right": right, "words": left.has_text or right.has_text}
     return render(name, tag=tag, **values)
+
+
+def _document(page: Page, number: int) -> RenderedDocument:
+    return render_document(page.topic.title if page.topic is not None else "", page.documents[number])
+
+
+def _hidden_fields(csrf: str, page: Page) -> Markup:
+    """What every form of a page repeats."""
+    values = (("csrf", csrf), ("shown", page.shown), ("key", page.key))
+    return Markup("").join(Markup('<input type="hidden" name="{}" value="{}">').format(*pair) for pair in values)
+
+
+def title_of(view: View, campaign: str, words: Language) -> str:
+    """What the browser's tab says. campaign : its title."""
+    return f"{words.text(texts.heading(view))} · {campaign}"
+
+
+def _in_language(grades: tuple[Grade, ...], words: Language) -> tuple[Grade, ...]:
+    """Grades with their built-in labels in a language; labels of the campaign's own as they are."""
+    if tuple(grade.label for grade in grades) not in texts.LABEL_SETS:
+        return grades
+    return tuple(replace(grade, label=words.text(grade.label)) for grade in grades)
+
+
+def _keyed(grades: tuple[Grade, ...]) -> list[tuple[Grade, str]]:
+    """Each grade with its key: n and y for two, the value where all are digits, else its place."""
+    if [grade.value for grade in grades] == [0, 1]:
+        return list(zip(grades, "ny", strict=True))
+    if all(0 <= grade.value <= 9 for grade in grades):
+        return [(grade, str(grade.value)) for grade in grades]
+    return [(grade, str(place) if place <= 9 else "") for place, grade in enumerate(grades, 1)]
+
+
+def _others(view: DocumentView) -> list[tuple[int, bool]]:
+    """The other documents that were here before: position, and whether it has an answer or waits for one."""
+    if view.reopened:
+        return []
+    states = zip(view.done, view.postponed, strict=True)
+    return [(place, done) for place, (done, later) in enumerate(states) if (done or later) and place != view.position]
 
 
 def render_welcome(
@@ -179,12 +216,6 @@ def _inputs(page: Page) -> dict[str, str]:
     """The first content of the inputs: the draft where there is one, else the earlier answer, else nothing."""
     source = page.draft or (page.view.answer if isinstance(page.view, DocumentView) else None)
     return {} if source is None else {"text": source.text, "reason": source.reason}
-
-
-def _said(notice: str, problem: Refusal | None, messages: tuple[PageMessage, ...], typed: Mapping[str, str]) -> Said:
-    if not notice and problem is None and not messages and not any(typed.values()):
-        return NOTHING_SAID
-    return Said(notice, problem, messages, {**NOTHING_TYPED, **typed})
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import logging
 import os
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address, ip_network
@@ -188,14 +188,6 @@ CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-
-
-def with_frames(headers: Mapping[str, str], sites: Iterable[str]) -> dict[str, str]:
-    """Headers of a page that may show pages of these sites in frames; nothing else is opened."""
-    if not (names := " ".join(sites)):
-        return dict(headers)
-    policy = headers.get("content-security-policy", CONTENT_POLICY)
-    return {**headers, "content-security-policy": f"{policy}; frame-src {names}"}
 
 
 def security_headers(settings: ServerSettings) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """What documents show beside their text, at signed addresses.
 
 GET  /image/{token}         an image of a document, of a page of a PDF, or of guidelines
-GET  /document/{token}      HTML with its own styles, for a frame in which nothing runs or loads
 GET  /guidelines/{token}    the guidelines of a campaign, beside judging
 """
 
@@ -11,17 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd_server.campaigns.plan.sanitise import POLICY
-from qrowd_server.campaigns.plan.web_pages import HTML
 from qrowd_server.web.language_choice import choice_of, language_of
 from qrowd_server.web.problems import not_found
 from qrowd_server.web.server import DAY, server_of
-
-SANDBOXED = {
-    "content-security-policy": POLICY.format(ancestors="'self'"),
-    "referrer-policy": "no-referrer",
-    "x-dns-prefetch-control": "off",
-}
 
 
 async def image(request: Request) -> Response:
@@ -29,19 +20,7 @@ async def image(request: Request) -> Response:
     digest, media_type, content = await server_of(request).content("image", request.path_params["token"])
     if not media_type.startswith("image/"):
         raise not_found()
-    return _kept(request, digest, media_type, content, {})
-
-
-async def document(request: Request) -> Response:
-    """HTML with its own styles; the policy puts it into a sandbox, wherever it is opened."""
-    digest, media_type, content = await server_of(request).content("document", request.path_params["token"])
-    if media_type != HTML:
-        raise not_found()
-    return _kept(request, digest, media_type, content, SANDBOXED)
-
-
-def _kept(request: Request, digest: str, media_type: str, content: bytes, more: dict[str, str]) -> Response:
-    headers = {"cache-control": f"private, max-age={int(DAY)}, immutable", "etag": f'"{digest}"', **more}
+    headers = {"cache-control": f"private, max-age={int(DAY)}, immutable", "etag": f'"{digest}"'}
     if request.headers.get("if-none-match") == f'"{digest}"':
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=media_type, headers=headers)
@@ -61,6 +40,5 @@ async def guidelines(request: Request) -> Response:
 
 ROUTES: list[BaseRoute] = [
     Route("/image/{token}", image, methods=["GET"]),
-    Route("/document/{token}", document, methods=["GET"]),
     Route("/guidelines/{token}", guidelines, methods=["GET"]),
 ]

@@ -15,11 +15,11 @@ from qrowd.model.pools import Lists, lists_of
 from qrowd.model.runs import concatenate_runs
 from qrowd.readers import irds
 from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
+from qrowd_server.campaigns.plan.document_images import ENDINGS
 from qrowd_server.campaigns.plan.folder_files import Folder
 from qrowd_server.campaigns.plan.gold_questions import gold_of_file
 from qrowd_server.campaigns.plan.plan import MAX_DOCUMENTS
 from qrowd_server.campaigns.plan.shown_files import PDF, ShownFiles
-from qrowd_server.campaigns.plan.web_pages import ENDINGS
 from qrowd_server.protocols.schema import SchemaError, no_such
 
 USUAL = {
@@ -176,12 +176,10 @@ def read_context_file(files: CampaignFiles) -> list[Entry]:
     return snippets
 
 
-def read_document_files(
-    files: CampaignFiles, labels: Collection[str] | None, pdf_as: str
-) -> list[tuple[dict[str, Any], Place]]:
-    """The tables of the documents that are wanted; all of them for None. pdf_as : "pages" or "text"."""
+def read_document_files(files: CampaignFiles, labels: Collection[str] | None) -> list[tuple[dict[str, Any], Place]]:
+    """The tables of the documents that are wanted; all of them for None."""
     documents: list[tuple[dict[str, Any], Place]] = []
-    shown = ShownFiles(files.folder.bytes, pdf_as)
+    shown = ShownFiles(files.folder.bytes)
     for name in files.needed("documents"):
         for line, row in _document_rows(files, name, labels):
             if labels is not None and row["label"] not in labels:

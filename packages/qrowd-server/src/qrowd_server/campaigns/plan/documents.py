@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.plan.web_pages import image_from_text, site_of
+from qrowd_server.campaigns.plan.document_images import image_from_text
+from qrowd_server.campaigns.plan.sanitise import MAX_CHARACTERS
 from qrowd_server.protocols.schema import Where
 
 Problems = Iterator[tuple[Where, str]]
 
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
 UNFIT = re.compile("[\x00\ud800-\udfff]")  # no database can hold these
-MAX_CHARACTERS = 1_000_000  # of one text
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,9 @@ class DocumentPlan:
 
     html : whether `text` is HTML, which is cleaned. language : a tag such as "en" or "pt-BR", or "". url : its address,
     shown above it. image : an image of the page as base64 (PNG, JPEG or WebP), shown instead of the text; the text, or
-    else the title, is what is read to those who cannot see it. frame : whether the page at `url` itself is shown, in a
-    frame. layout : "pre" keeps lines and blanks of a plain text as they are; "sandbox" keeps the styles of HTML, which
-    is shown in a frame where nothing runs or loads. pages : images of the pages of a PDF, as `image`; the text can be
-    read beside them.
+    else the title, is what is read to those who cannot see it. layout : "pre" keeps lines and
+    blanks of a plain text as they are. pages : images of the pages of a PDF, as `image`; the text can be read beside
+    them.
     """
 
     label: str
@@ -37,8 +37,7 @@ class DocumentPlan:
     language: str = ""
     url: str = ""
     image: str = field(default="", repr=False)
-    frame: bool = False
-    layout: Literal["", "pre", "sandbox"] = ""
+    layout: Literal["", "pre"] = ""
     pages: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -54,17 +53,15 @@ def document_problems(document: DocumentPlan, where: Where) -> Problems:
         if document.images and not document.title.strip():
             kind = "an image" if document.image else "a PDF"
             yield (*where, "text"), f"{name} is {kind} without words; add a title, or say in `text` what it shows"
-        if not document.images and not document.frame:
+        if not document.images:
             yield (*where, "text"), f"{name} has no text; add it, or leave the document out"
     yield from text_problems(where, title=document.title, text=document.text)
     if document.language and not LANGUAGE.fullmatch(document.language):
         problem = f"{in_short(document.language)} is no tag of a language; write one such as en or pt-BR"
         yield (*where, "language"), problem
-    if document.url and site_of(document.url) is None:
+    if document.url and not ADDRESS.fullmatch(document.url):
         problem = f"{in_short(document.url)} is no address of a page; write it in ASCII, with http:// or https:// first"
         yield (*where, "url"), problem
-    if document.frame and not document.url:
-        yield (*where, "url"), f"{name} is shown in a frame, but has no address; add it"
     yield from _kind_problems(document, where, name)
     for key, images in (("image", (document.image,) if document.image else ()), ("pages", document.pages)):
         for image in images:
@@ -79,15 +76,12 @@ def _kind_problems(document: DocumentPlan, where: Where, name: str) -> Problems:
     kinds = {
         "an image": bool(document.image),
         "a PDF": bool(document.pages),
-        "a frame": document.frame,
         "HTML": document.html,
         "a text with layout": document.layout == "pre",
     }
     first, *others = [kind for kind, is_one in kinds.items() if is_one] or [""]
-    if document.layout == "sandbox" and not document.html:
-        yield (*where, "layout"), f"{name} is no HTML; 'sandbox' is for HTML, 'pre' for plain text"
     if others:
-        key = "image" if document.image else "pages" if document.pages else "frame" if document.frame else "layout"
+        key = "image" if document.image else "pages" if document.pages else "layout"
         yield (*where, key), f"{name} is {first}, and cannot also be {others[0]}"
 
 

@@ -37,7 +37,7 @@ from qrowd_server.campaigns.plan.gold_questions import gold_labels
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
 from qrowd_server.campaigns.plan.question_files import question_and_pairs
-from qrowd_server.campaigns.plan.shown_files import pdf_as, read_guidelines
+from qrowd_server.campaigns.plan.shown_files import read_guidelines
 from qrowd_server.protocols.presets import with_preset
 from qrowd_server.protocols.schema import LISTED, SchemaError, Where, listed, no_such, path
 from qrowd_server.protocols.settings import (
@@ -164,7 +164,6 @@ def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Pla
     """Topics and documents as `plan_from_table` takes them; `places` is filled with where they stand."""
     head = table.setdefault("campaign", {})
     head.setdefault("seed", secrets.randbits(62))
-    shown_as = pdf_as(head)
     whole = read_settings(table)
     arms = tuple(arms_of(whole).values())
     magnitude = any(isinstance(settings, MagnitudeSettings) for settings in arms)
@@ -203,7 +202,7 @@ def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Pla
                 in_pool = within(runs[label], set(topic["pool"]))
                 topic["systems"] = {system: list(ranking) for system, ranking in in_pool.items()}
     read_guidelines(head, files.folder.bytes)
-    documents = read_document_files(files, wanted, shown_as)
+    documents = read_document_files(files, wanted)
     places.update((("documents", i), place) for i, (_, place) in enumerate(documents))
     rows = [row for row, _ in documents]
     if magnitude and whole.campaign.checks:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.plan.document_images import image_from_text
 from qrowd_server.campaigns.plan.documents import Problems, text_problems
 from qrowd_server.campaigns.plan.sanitise import words_of
-from qrowd_server.campaigns.plan.web_pages import image_from_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

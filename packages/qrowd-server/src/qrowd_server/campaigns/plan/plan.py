@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
+from qrowd_server.campaigns.plan.document_images import MAX_IMAGES
 from qrowd_server.campaigns.plan.documents import (
     LANGUAGE,
     UNFIT,
@@ -24,7 +25,6 @@ from qrowd_server.campaigns.plan.gold_questions import GoldQuestion, gold_proble
 from qrowd_server.campaigns.plan.guidelines import guidelines_problems
 from qrowd_server.campaigns.plan.panel import PanelTable
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings, question_problems, settings_with_question
-from qrowd_server.campaigns.plan.web_pages import MAX_IMAGES, MAX_SITES, sites_of
 from qrowd_server.protocols.instructions import PRACTICE, magnitude_instructions
 from qrowd_server.protocols.presets import preset_of
 from qrowd_server.protocols.protocol import Question
@@ -198,9 +198,6 @@ def _problems(plan: Plan) -> Problems:
             problem = f"the images up to here are more than {MAX_IMAGES:,} bytes; make several campaigns of them"
             yield ("documents", i, "image"), problem
         n_bytes = n_images
-    if (n_sites := len(sites_of(one.url for one in plan.documents if one.frame))) > MAX_SITES:
-        problem = f"{n_sites} sites are shown in frames, more than {MAX_SITES}; show images of their pages"
-        yield ("documents",), problem
     if plan.question is not None:
         yield from question_problems(plan.question, plan.arms, {topic.label: topic.pool for topic in plan.topics})
     labels = {document.label for document in plan.documents}

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 
 from qrowd.texts import text_of_html
-from qrowd_server.campaigns.plan.documents import MAX_CHARACTERS, DocumentPlan
+from qrowd_server.campaigns.plan.documents import DocumentPlan
 from qrowd_server.campaigns.plan.gold_questions import gold_labels
 from qrowd_server.campaigns.plan.panel import PanelTable
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
-from qrowd_server.campaigns.plan.sanitise import for_sandbox, without_harm
+from qrowd_server.campaigns.plan.sanitise import MAX_CHARACTERS, without_harm
 from qrowd_server.protocols.presets import with_preset
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.schema import SchemaError, Where, plain, read
@@ -57,13 +57,12 @@ class HeadTable:
     preset: str = ""
     language: str = ""
     retention_days: Annotated[float, Ge(0)] | None = None
-    html: Literal["", "sandbox"] = ""
     layout: Literal["", "pre"] = ""
     guidelines: str = ""
     pictures: dict[str, str] = field(default_factory=dict)
 
 
-OF_DOCUMENTS = ("html", "layout")  # keys that each document has of its own in a plan
+OF_DOCUMENTS = ("layout",)  # keys that each document has in a plan
 HEAD = tuple(HeadTable.__dataclass_fields__)
 
 
@@ -171,19 +170,17 @@ def _counted_in(places: Sequence[int], where: Where) -> Where:
 
 def _with_defaults(document: DocumentPlan, head: HeadTable) -> DocumentPlan:
     """A document as the campaign has its like shown."""
-    if document.layout or document.images or document.frame:
+    if document.layout or document.images or document.html:
         return document
-    return replace(document, layout=head.html if document.html else head.layout)
+    return replace(document, layout=head.layout)
 
 
 def _cleaned(document: DocumentPlan) -> DocumentPlan:
     """A document whose HTML is harmless; as plain text where its tags are nested too deep, or it becomes too long."""
     if not document.html or len(document.text) > MAX_CHARACTERS:
         return document
-    if document.layout == "sandbox":
-        return replace(document, text=for_sandbox(document.text))
     harmless = without_harm(document.text)
-    if harmless is None or len(harmless) > MAX_CHARACTERS:
+    if harmless is None:
         return replace(document, text=text_of_html(document.text), html=False)
     return replace(document, text=harmless)
 

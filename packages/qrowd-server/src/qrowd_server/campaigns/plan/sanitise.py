@@ -1,16 +1,13 @@
-"""HTML from strangers, made harmless: an allow-list of tags, no attribute and no address.
+"""HTML from strangers, made harmless by nh3: an allow-list of tags, no attribute and no address.
 
-What is left can be formatted but cannot act: no script, no style, no picture, no link, nothing that loads. Time grows
-with the length alone: tags are nested rightly in one pass, to a limited depth, before the cleaner builds a tree.
+What is left can be formatted but cannot act: no script, no style, no picture, no link, nothing that loads. HTML that is
+too long, or nested too deep, is shown as plain text instead: building its tree could take very long.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
-from functools import cache
 from html import escape
-from typing import NamedTuple
 
 from qrowd.texts import text_of_html
 
@@ -24,26 +21,18 @@ TAGS = words_of(
     "p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong b i u s sub sup small q cite "
     "table caption thead tbody tfoot tr th td div span section figure figcaption"
 )
-RAW = words_of("script style title noscript noembed noframes iframe textarea xmp plaintext")  # hold no tags
-UNREAD = RAW | words_of(
-    "template frame frameset object embed applet svg math select option button audio video canvas map head"
+RAW = "script|style|title|noscript|noembed|noframes|iframe|textarea|xmp"  # hold no tags
+UNREAD = words_of(RAW.replace("|", " ")) | words_of(
+    "plaintext template frame frameset object embed applet svg math select option button audio video canvas map head"
 )
-EMPTY = words_of("br hr frame embed")  # never closed
-FORMATTING = words_of("b code em i s small strong u")  # goes on where a paragraph ends without it
-MARKED = words_of("td th caption table")  # formatting neither enters nor leaves these
-ENDS_PARAGRAPH = words_of("p div h1 h2 h3 h4 h5 h6 ul ol li table blockquote pre section figure figcaption hr")
-# What an opening tag closes, up to the innermost element of the second set.
-CLOSES = {
-    **dict.fromkeys(ENDS_PARAGRAPH, (words_of("p"), MARKED | words_of("object applet button template select"))),
-    "li": (words_of("li p"), words_of("ul ol")),
-    **dict.fromkeys(("td", "th"), (words_of("td th caption"), words_of("table"))),
-    "tr": (words_of("td th tr caption"), words_of("table")),
-    **dict.fromkeys(("thead", "tbody", "tfoot"), (words_of("td th tr thead tbody tfoot caption"), words_of("table"))),
-    "option": (words_of("option"), words_of("select")),
-}
-MAX_DEPTH = 200  # elements within each other; deeper text is shown without formatting
-MAX_GROWTH = 4  # times the length, with the tags that were missing
-TOKEN = re.compile(r"<(?:!--|(/?)([a-zA-Z][^\s/>]*)|[!?/])")
+NOT_NESTED = words_of(  # elements that are empty, or that the next one of their kind ends
+    "br hr img input meta link base source track wbr area col embed param html head body p li dt dd option optgroup "
+    "td th tr thead tbody tfoot caption colgroup"
+)
+MAX_DEPTH = 100  # elements within each other
+MAX_CHARACTERS = 1_000_000  # of a text
+NO_TAGS = re.compile(rf"<!--.*?(?:-->|\Z)|<({RAW})\b.*?(?:</\1\b[^>]*+>?|\Z)", re.IGNORECASE | re.DOTALL)
+START = re.compile(r"</?[a-zA-Z][^\s/>]*+")  # of a tag
 ATTRIBUTES = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
 
 LISTS = ("ul", "ol")
@@ -66,17 +55,16 @@ def clean(html: str) -> str:
 
 
 def without_harm(html: str) -> str | None:
-    """HTML with harmless tags only, as it is stored; None where tags are nested too deep to be kept.
-
-    What this returns stays the same where it comes in again.
-    """
+    """HTML with harmless tags only, as it is stored; None where it is too long or nested too deep."""
     import nh3
 
-    nested = rightly_nested(html)
-    if nested is None:
+    if len(html) > MAX_CHARACTERS:
         return None
-    return nh3.clean(
-        nested,
+    plain = without_attributes(NO_TAGS.sub("", html))
+    if depth_of(plain) > MAX_DEPTH:
+        return None
+    harmless = nh3.clean(
+        plain,
         tags=set(TAGS),
         clean_content_tags=set(UNREAD),
         attributes={"*": set()},  # without "*" the cleaner keeps title and lang of every tag
@@ -84,131 +72,40 @@ def without_harm(html: str) -> str | None:
         link_rel=None,
         strip_comments=True,
     )
+    return harmless if len(harmless) <= MAX_CHARACTERS else None
 
 
-def rightly_nested(html: str) -> str | None:
-    """The tags that can stay or whose content is to go, without attributes and rightly nested; other tags are left out.
+def without_attributes(html: str) -> str:
+    """HTML whose tags have no attributes; what follows a tag that never ends is left out.
 
-    None : more than `MAX_DEPTH` elements within each other, or much longer than it was. A paragraph, an item or a cell
-    ends where the next one begins, and formatting that was not closed goes on, as in browsers.
+    A parser opens formatting that was not closed again in each paragraph, the same tag only three times.
+
+    >>> without_attributes("<b id='<p>'>x</b><i")
+    '<b>x</b>'
     """
-    tree = _Tree(MAX_GROWTH * len(html) + 1000)
-    for part in parts_of(html, RAW):
-        tree.text(part.text)
-        if part.closes:
-            tree.close(part.name)
-        elif part.name and part.name not in RAW and not tree.open(part.name):
-            return None
-    return tree.closed()
+    parts, at = [], 0
+    while (start := START.search(html, at)) is not None:
+        parts.append(html[at : start.start()])
+        end = ATTRIBUTES.match(html, start.end())
+        if end is None:
+            return "".join(parts)
+        parts.append(f"{start[0]}>")
+        at = end.end()
+    return "".join([*parts, html[at:]])
 
 
-class Part(NamedTuple):
-    """Text, and the tag that follows it: as it is written, its name in lower case, and whether it closes an element.
+def depth_of(html: str) -> int:
+    """How many elements are at most within each other; an upper bound for HTML without attributes.
 
-    The last text, and one before a comment, are followed by no tag: all else is empty.
+    >>> depth_of("<div><p>a<p>b</div><div>c</div>")
+    1
     """
-
-    text: str
-    tag: str = ""
-    name: str = ""
-    closes: bool = False
-
-
-def parts_of(html: str, without: Container[str]) -> Iterator[Part]:
-    """HTML in one pass, without its comments and without the content of the elements `without`; no tree is built."""
-    at = 0
-    while (token := TOKEN.search(html, at)) is not None:
-        text, name = html[at : token.start()], (token[2] or "").lower()
-        if not name:
-            end = html.find("-->", token.start() + 2) if token[0] == "<!--" else html.find(">", token.end())
-            at = len(html) if end < 0 else end + (3 if token[0] == "<!--" else 1)
-            yield Part(text)
-            continue
-        tag = ATTRIBUTES.match(html, token.end())
-        if tag is None:  # a tag that never ends
-            yield Part(text)
-            return
-        at = tag.end()
-        yield Part(text, html[token.start() : at], name, bool(token[1]))
-        if name in without and not token[1]:
-            end_tag = _end_of(name).search(html, at)
-            at = len(html) if end_tag is None else end_tag.start()
-    yield Part(html[at:])
-
-
-@cache
-def _end_of(name: str) -> re.Pattern[str]:
-    return re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
-
-
-class _Tree:
-    """Tags in the order in which they are written, and those that are open."""
-
-    def __init__(self, longest: int) -> None:
-        self.longest, self.length = longest, 0
-        self.written: list[str] = []
-        self.stack: list[str] = []
-        self.formatting: list[str] = []  # to be opened again before the next text
-
-    def text(self, text: str) -> None:
-        if not text:
-            return
-        if self.formatting and not text.isspace() and len(self.stack) + len(self.formatting) <= MAX_DEPTH:
-            for name in self.formatting:
-                self._write(f"<{name}>")
-                self.stack.append(name)
-            self.formatting.clear()
-        self._write(text)
-
-    def open(self, name: str) -> bool:
-        """Open an element; False where it would be nested too deep, or the whole has grown too long."""
-        if name not in TAGS and name not in UNREAD:
-            return True
-        closes, boundary = CLOSES.get(name, ((), ()))
-        for place in range(len(self.stack) - 1, -1, -1):
-            if self.stack[place] in boundary:
-                break
-            if self.stack[place] in closes:
-                self._close_to(place)
-        if name in MARKED:
-            self.formatting.clear()
-        if name in FORMATTING and name in self.formatting:
-            self.formatting.remove(name)
-        self._write(f"<{name}>")
-        if name not in EMPTY:
-            self.stack.append(name)
-        return len(self.stack) <= MAX_DEPTH and self.length <= self.longest
-
-    def close(self, name: str) -> None:
-        """Close the innermost element of that name, and all within it; nothing where none is open."""
-        for place in range(len(self.stack) - 1, -1, -1):
-            if self.stack[place] == name:
-                self._close_to(place)
-                return
-            if self.stack[place] in MARKED and name not in MARKED and name not in ("tr", "thead", "tbody", "tfoot"):
-                return  # a cell is left by its own tags only
-        if name in self.formatting:
-            self.formatting.remove(name)
-
-    def closed(self) -> str | None:
-        """The whole, with all closed; None where it has grown too long."""
-        self._close_to(0)
-        return "".join(self.written) if self.length <= self.longest else None
-
-    def _close_to(self, place: int) -> None:
-        """Close the elements from a place of the stack on; what formats goes on, but not out of a cell."""
-        gone = self.stack[place:]
-        del self.stack[place:]
-        for name in reversed(gone):
-            self._write(f"</{name}>")
-        if not MARKED.isdisjoint(gone):
-            self.formatting.clear()
-        else:
-            self.formatting += [name for name in dict.fromkeys(gone[1:]) if name in FORMATTING - set(self.formatting)]
-
-    def _write(self, text: str) -> None:
-        self.written.append(text)
-        self.length += len(text)
+    now = deepest = 0
+    for closing, name in re.findall(r"<(/?)([a-zA-Z][^\s/>]*)>", html):
+        if name.lower() not in NOT_NESTED:
+            now = max(0, now - 1) if closing else now + 1
+            deepest = max(deepest, now)
+    return deepest
 
 
 def _set_right(cleaned: str) -> str:
@@ -237,29 +134,3 @@ def _set_right(cleaned: str) -> str:
         return start
 
     return TAG.sub(replace, cleaned)
-
-
-# ---- for a frame in which nothing runs and nothing loads
-
-# What protects is the frame's sandbox and its content policy. Before, tags that could act or load are left out, in one
-# pass and without a tree, so that a browser that knew neither would do little.
-
-POLICY = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors {ancestors}"
-)
-WITH_CONTENT = words_of(
-    "script noscript iframe frameset noframes object embed applet template audio video canvas svg math portal"
-)
-WITHOUT_CONTENT = words_of("link meta base frame embed param source track form input button select option")
-HANDLER = re.compile(r"""(?<=[\s"'/])on[a-zA-Z]+\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']*+)""")
-
-
-def for_sandbox(html: str) -> str:
-    """HTML without the tags and attributes that act or load; styles stay.
-
-    Time grows with the length alone.
-    """
-    left_out = WITH_CONTENT | WITHOUT_CONTENT
-    parts = parts_of(html, WITH_CONTENT)
-    return "".join(part.text + ("" if part.name in left_out else HANDLER.sub("", part.tag)) for part in parts)

@@ -9,25 +9,23 @@ from typing import Any
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.texts import decoded
+from qrowd_server.campaigns.plan.document_images import image_of, image_to_text
 from qrowd_server.campaigns.plan.guidelines import picture_names
 from qrowd_server.campaigns.plan.pdf import read_pdfs
-from qrowd_server.campaigns.plan.web_pages import image_of, image_to_text
-from qrowd_server.protocols.schema import LISTED, SchemaError, listed
+from qrowd_server.protocols.schema import LISTED, listed
 
 Read = Callable[[str], bytes]  # a file of the folder, by its name
 PDF = ".pdf"
-SHOWN_AS = ("pages", "text")  # what a PDF is shown as
 
 
 @dataclass
 class ShownFiles:
     """Images and PDF files that documents name; what is wrong with them is said of all at once.
 
-    read : a file of the folder. pdf_as : "pages" or "text".
+    read : a file of the folder.
     """
 
     read: Read
-    pdf_as: str = SHOWN_AS[0]
     _pdfs: list[tuple[dict[str, Any], str, bytes, str, int]] = field(default_factory=list)
     _problems: list[FileError] = field(default_factory=list)
 
@@ -61,12 +59,7 @@ class ShownFiles:
             if isinstance(outcome, ArgumentError):
                 self._problems.append(FileError(name, f"pdf {pdf}: {outcome}", line))
                 continue
-            row["text"] = row.get("text") or outcome.text
-            if self.pdf_as == "pages":
-                row["pages"] = list(outcome.pages)
-            elif not row["text"]:
-                problem = "holds no text that could be shown; write pdf = 'pages' in [campaign], or add the text"
-                self._problems.append(FileError(name, f"pdf {pdf}: {problem}", line))
+            row |= {"text": row.get("text") or outcome.text, "pages": list(outcome.pages)}
         raise_all(self._problems)
 
     def _content(self, file: str, what: str, name: str, line: int) -> bytes | None:
@@ -83,14 +76,6 @@ def raise_all(problems: list[FileError]) -> None:
         first, *rest = problems
         lines = [first.problem, *map(str, rest[: LISTED - 1])]
         raise FileError(first.path, listed(lines, len(problems)), first.line)
-
-
-def pdf_as(head: dict[str, Any]) -> str:
-    """The key `pdf` of [campaign], which is taken out: a plan only knows what came of it."""
-    value = head.pop("pdf", SHOWN_AS[0])
-    if value not in SHOWN_AS:
-        raise SchemaError(("campaign", "pdf"), f"{value!r:.60} cannot be used; write 'pages' or 'text'")
-    return str(value)
 
 
 def read_guidelines(head: dict[str, Any], read: Read) -> None:

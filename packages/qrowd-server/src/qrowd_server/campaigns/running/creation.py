@@ -9,12 +9,12 @@ from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
+from qrowd_server.campaigns.plan.document_images import image_from_text
 from qrowd_server.campaigns.plan.effort import effort_of
 from qrowd_server.campaigns.plan.gold_questions import GoldQuestion
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.plan_tables import question_table
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
-from qrowd_server.campaigns.plan.web_pages import OWN, image_from_text, sites_of
 from qrowd_server.campaigns.running.material import add_documents, add_pictures, document_of, pictures_of, question_of
 from qrowd_server.campaigns.running.question import add_first_batch
 from qrowd_server.campaigns.running.question import question_of as question_of_campaign
@@ -193,15 +193,8 @@ def settings_table(plan: Plan) -> dict[str, Any]:
         **({"language": plan.language} if plan.language else {}),
         **({} if plan.retention_days is None else {"retention_days": plan.retention_days}),
         **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
-        "frames": _frames(plan),
         **({} if plan.question is None else {"question": _short(plan.question)}),
     }
-
-
-def _frames(plan: Plan) -> list[str]:
-    """Whose pages are shown in frames; one list for all pages, because scripts put one page in place of another."""
-    own = [OWN] if any(document.layout == "sandbox" for document in plan.documents) else []
-    return [*own, *sites_of(document.url for document in plan.documents if document.frame)]
 
 
 def _short(question: QuestionSettings) -> dict[str, Any]:

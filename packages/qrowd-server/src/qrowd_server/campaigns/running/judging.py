@@ -405,7 +405,6 @@ class JudgingService:
             consent=settings.consent,
             instructions=settings.instructions or ("" if assignment is None else assignment.arm.instructions),
             practice_instructions=settings.practice_instructions,
-            frames=settings.frames,
             draft=draft,
             named=named,
             preview=preview,

@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.texts import text_of_html
+from qrowd_server.campaigns.plan.document_images import Image, image_from_text, image_to_text
 from qrowd_server.campaigns.plan.documents import DocumentPlan
-from qrowd_server.campaigns.plan.web_pages import HTML, Image, image_from_text, image_to_text
 from qrowd_server.campaigns.running.pages import DocumentText
 from qrowd_server.protocols.gold import Gold
 from qrowd_server.protocols.protocol import Material, Question
@@ -47,22 +46,15 @@ def add_pictures(connection: Connection, campaign_id: int, pictures: Mapping[str
 def document_of(connection: Connection, campaign_id: int, row: DocumentRow) -> DocumentPlan:
     """The document that a row was written from."""
     plan = DocumentPlan(row.label, row.text, row.title, row.html, row.language, row.url)
-    plan = replace(plan, frame=row.frame, layout=row.layout or "")
-    rest: dict[str, Any] = {"pages": tuple(_content(connection, campaign_id, digest) for digest in row.pages or ())}
-    if row.layout == "sandbox":
-        found = materials.find_image(connection, campaign_id, row.image)
-        rest |= {"text": "" if found is None else found[1].decode()}
-    else:
-        rest |= {"image": _content(connection, campaign_id, row.image)}
-    return replace(plan, **rest)
+    image = _content(connection, campaign_id, row.image)
+    pages = tuple(_content(connection, campaign_id, digest) for digest in row.pages or ())
+    return replace(plan, layout=row.layout or "", image=image, pages=pages)
 
 
 def document_text(row: DocumentRow) -> DocumentText:
-    """The words of a document as a page has them; HTML with its own styles is what `image` names."""
+    """The words of a document as a page has them."""
     layout: Any = row.layout or ""
-    pages = tuple(row.pages or ())
-    html = row.html and layout != "sandbox"
-    return DocumentText(row.title, row.text, html, row.language, row.url, row.image, row.frame, layout, pages)
+    return DocumentText(row.title, row.text, row.html, row.language, row.url, row.image, layout, tuple(row.pages or ()))
 
 
 def document_texts(connection: Connection, ids: Iterable[int]) -> dict[int, DocumentText]:
@@ -76,21 +68,15 @@ def pictures_of(connection: Connection, campaign_id: int, digests: Mapping[str, 
 
 
 def _row(document: DocumentPlan) -> dict[str, Any]:
-    """HTML with its own styles stands apart; its row holds what it says."""
-    first = next(_contents(document), None)
-    sandboxed = document.layout == "sandbox"
     return {
         **vars(document),
-        "text": text_of_html(document.text) if sandboxed else document.text,
-        "image": first.digest if first is not None and (sandboxed or document.image) else "",
+        "image": image_from_text(document.image).digest if document.image else "",
         "layout": document.layout or None,
         "pages": [image_from_text(page).digest for page in document.pages] or None,
     }
 
 
 def _contents(document: DocumentPlan) -> Iterator[Image]:
-    if document.layout == "sandbox":
-        yield Image(HTML, document.text.encode())
     yield from map(image_from_text, document.images)
 
 

@@ -28,9 +28,9 @@ class DocumentText:
     """What is judged. html : whether `text` is HTML, which a face must clean; plain text otherwise.
 
     url : shown above it. image : digest of the image of the page, which is shown instead of the text; in what a server
-    sends, its address on this server. frame : whether the page at `url` itself is shown.
-    layout : "pre" for a text whose lines and blanks stay as they are; "sandbox" for HTML with its own styles, which
-    `image` names, while `text` says what it says. pages : digests or addresses of the images of a PDF's pages.
+    sends, its address on this server.
+    layout : "pre" for a text whose lines and blanks stay as they are. pages : digests or addresses of the images of a
+    PDF's pages.
     """
 
     title: str
@@ -39,14 +39,13 @@ class DocumentText:
     language: str = ""
     url: str = ""
     image: str = ""
-    frame: bool = False
-    layout: Literal["", "pre", "sandbox"] = ""
+    layout: Literal["", "pre"] = ""
     pages: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:
-        """Whether it is shown as a text, and not as images or in a frame."""
-        return not (self.image or self.frame or self.pages)
+        """Whether it is shown as a text, and not as images."""
+        return not (self.image or self.pages)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,6 @@ class Page:
     consent : the campaign's own words for the first page. instructions : likewise, for every page.
     practice_instructions : likewise, before the first line of the practice.
     ask : the question that is asked of a document or a pair. full_topic : the whole topic stays in view beside it.
-    frames : sites of which the campaign shows pages in frames; "'self'" is the server.
     preview : nothing can be answered; the page only shows what the task is like.
     language : of the interface, as the campaign has it; "" for the one that the browser asks for.
     guidelines : Markdown. pictures : (name, digest) of its pictures; in what a server sends, their addresses.
@@ -111,7 +109,6 @@ class Page:
     practice_instructions: str = ""
     ask: str = ASK_DOCUMENT
     full_topic: bool = False
-    frames: tuple[str, ...] = ()
     draft: Draft | None = None
     named: bool = True
     preview: bool = False

@@ -48,7 +48,7 @@ class CampaignSettings:
 
     name, title : of the campaign. arms : by name, in order; a campaign without arms has one, called "".
     lease_seconds : how long a unit is kept for somebody who does nothing.
-    frames : sites whose pages may be shown in frames. question : the settings of the campaign's question, if it has
+    question : the settings of the campaign's question, if it has
     one. seed : of the campaign. gold : how gold questions are used; None without. language : of the interface; "" for
     the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
     effort : documents of a unit, and about how many minutes it takes; None where that is not known.
@@ -63,7 +63,6 @@ class CampaignSettings:
     instructions: str
     practice_instructions: str
     panel: PanelTable | None
-    frames: tuple[str, ...]
     question: Mapping[str, Any] | None = None
     seed: int = 0
     gold: GoldSettings | None = None
@@ -108,7 +107,6 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         texts["instructions"],
         texts["practice_instructions"],
         None if table["panel"] is None else read(PanelTable, table["panel"]),
-        tuple(table["frames"]),
         table.get("question"),
         row.seed,
         None if table.get("gold") is None else read(GoldSettings, table["gold"]),

@@ -1,4 +1,4 @@
-"""Documents shown as the web pages they are: from a folder to the database and back, and what is refused."""
+"""Documents shown as images: from a folder to the database and back, and what is refused."""
 
 import json
 from base64 import b64encode
@@ -9,10 +9,10 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.pool import StaticPool
 
 from qrowd.errors import ArgumentError, FileError
+from qrowd_server.campaigns.plan.document_images import MAX_IMAGE, image_of
 from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
-from qrowd_server.campaigns.plan.web_pages import MAX_IMAGE, image_of, site_of, sites_of
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.running.creation import create_campaign, plan_of
 from qrowd_server.campaigns.running.material import document_texts
@@ -25,12 +25,11 @@ from server.pictures import png
 PAGE = b64encode(png()).decode()
 JPEG, WEBP = b"\xff\xd8\xff\xe0 and more", b"RIFF\x10\0\0\0WEBPVP8 "
 IMAGED = DocumentPlan("d1", title="A page", url="https://a.example.org/x?y=1#z", image=PAGE)
-FRAMED = DocumentPlan("d2", title="Another", url="https://b.example.org:8443/", frame=True)
 WRITTEN = DocumentPlan("d3", "Some text.", url="http://a.example.org/")
 
 
 def plan(*documents):
-    documents = documents or (IMAGED, FRAMED, WRITTEN)
+    documents = documents or (IMAGED, WRITTEN)
     topic = TopicPlan("t", "swallows", tuple(one.label for one in documents))
     return Plan("pages", "Pages", GradesSettings(), (topic,), documents, 1)
 
@@ -43,7 +42,7 @@ def connection():
         yield connection
 
 
-def test_images_addresses_and_frames_come_back_from_the_database_the_table_and_an_archive(connection):
+def test_images_and_addresses_come_back_from_the_database_the_table_and_an_archive(connection):
     number = create_campaign(connection, plan(), 5.0)
     assert plan_of(connection, number) == plan()
     assert plan_from_table(json.loads(json.dumps(table_from_plan(plan())))) == plan()
@@ -69,7 +68,7 @@ def test_a_page_holds_a_digest_and_no_image(connection):
     numbers = [row.id for row in connection.execute(select(document).order_by(document.c.id))]
     texts = document_texts(connection, numbers)
     assert texts[numbers[0]].image == image_of(png()).digest
-    assert (texts[numbers[1]].url, texts[numbers[1]].frame) == ("https://b.example.org:8443/", True)
+    assert texts[numbers[1]].url == "http://a.example.org/"
 
 
 def test_a_folder_names_images_in_its_table_of_documents(tmp_path):
@@ -79,11 +78,10 @@ def test_a_folder_names_images_in_its_table_of_documents(tmp_path):
     (tmp_path / "topics.tsv").write_text("t\tswallows\n")
     rows = [
         {"docid": "d1", "title": "A page", "image": "pages/one.png", "url": "https://a.example.org/x?y=1#z"},
-        {"docid": "d2", "title": "Another", "url": "https://b.example.org:8443/", "frame": True},
         {"docid": "d3", "text": "Some text.", "url": "http://a.example.org/"},
     ]
     (tmp_path / "documents.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert read_folder(tmp_path).documents == (IMAGED, FRAMED, WRITTEN)
+    assert read_folder(tmp_path).documents == (IMAGED, WRITTEN)
 
     (tmp_path / "pages" / "one.png").write_bytes(b"<svg/>")
     with pytest.raises(FileError, match=r"documents\.jsonl, line 1: image pages/one\.png: .* no PNG, JPEG or WebP"):
@@ -100,10 +98,8 @@ def test_a_folder_names_images_in_its_table_of_documents(tmp_path):
         (replace(IMAGED, image="%%%"), "the image is not base64"),
         (replace(IMAGED, image=b64encode(b"GIF89a").decode()), "no PNG, JPEG or WebP"),
         (replace(IMAGED, image=b64encode(png() + bytes(MAX_IMAGE)).decode()), "more than 4,194,304; save it smaller"),
-        (replace(IMAGED, frame=True), "cannot also be a frame"),
         (replace(IMAGED, html=True), "cannot also be HTML"),
-        (replace(FRAMED, url=""), "has no address; add it"),
-        (replace(FRAMED, url="javascript:alert(1)"), "is no address of a page"),
+        (replace(WRITTEN, url="javascript:alert(1)"), "is no address of a page"),
         (replace(WRITTEN, url="ftp://a.example.org/"), "is no address of a page"),
         (replace(WRITTEN, text=" "), "has no text"),
     ],
@@ -111,36 +107,6 @@ def test_a_folder_names_images_in_its_table_of_documents(tmp_path):
 def test_a_document_that_could_not_be_shown_is_refused_by_its_label(document, words):
     with pytest.raises(SchemaError, match=words):
         plan(document)
-
-
-def test_more_sites_than_a_header_should_name_are_refused():
-    framed = tuple(DocumentPlan(f"d{i}", url=f"https://s{i}.example.org/", frame=True) for i in range(101))
-    assert len(plan(*framed[:100]).documents) == 100
-    with pytest.raises(SchemaError, match="101 sites are shown in frames, more than 100"):
-        plan(*framed)
-
-
-@pytest.mark.parametrize(
-    ("address", "site"),
-    [
-        ("https://a.example.org/x", "https://a.example.org"),
-        ("HTTPS://A.example.org:8443?x", "https://a.example.org:8443"),
-        ("http://[::1]:80/", "http://[::1]:80"),
-        ("https://a;script-src *", None),
-        ("https://a.org;x/", None),
-        ("https://user@a.org/", None),
-        ("https://a.org:port/", None),
-        ("//a.org/", None),
-        ("https:///x", None),
-        ("https://a.org/\u00e9", None),
-        ("https://a.org/ b", None),
-        ("https://a.org/" + "x" * 2000, None),
-        ("", None),
-    ],
-)
-def test_a_site_is_scheme_host_and_port_and_nothing_that_a_policy_could_misread(address, site):
-    assert site_of(address) == site
-    assert sites_of([address, address]) == (() if site is None else (site,))
 
 
 @pytest.mark.parametrize(
