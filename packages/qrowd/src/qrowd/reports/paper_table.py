@@ -20,7 +20,6 @@ from qrowd.display import Display
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate
 from qrowd.kernels.arrays import Floats
-from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import number_of
@@ -166,6 +165,8 @@ def systems_table(
     scores = evaluate(runs, judgments, names, conventions=conventions, progress=progress)
     by_method = None
     if methods:
+        from qrowd.methods import evaluate_methods  # slow to import, and most tables do without
+
         options: dict[str, Any] = {"conventions": conventions, "combine_scales": combine_scales, "rng": rng}
         by_method = evaluate_methods(runs, judgments, names, methods=list(methods), executor=executor, **options)
     return paper_table(
