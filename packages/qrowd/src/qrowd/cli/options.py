@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -290,6 +289,8 @@ def of_campaigns(what: str, campaign: str) -> Callable[..., Any]:
     QrowdError
         The server is not installed.
     """
+    from importlib.metadata import entry_points
+
     for point in entry_points(group=CAMPAIGNS, name=what):
         function: Callable[..., Any] = point.load()
         return function
