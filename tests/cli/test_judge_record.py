@@ -35,15 +35,6 @@ def test_evaluate_shows_the_share_of_each_system(qrowd, asked, tmp_path):
     assert {row["system"] for row in json.loads((tmp_path / "e.json").read_text())["unanswered"]} == set(shares)
 
 
-def test_the_report_names_the_record_among_its_files_and_short_names_hold_there_too(qrowd, asked, tmp_path):
-    few = ("--n-resamples", "100", "--random-assessors", "2", "--judge-record", "judge.sqlite")
-    outcome = qrowd("report", *asked, *few, "--short-names", "-o", "page.html")
-    assert outcome.status == 0, outcome.err
-    text = (tmp_path / "page.html").read_text("utf-8")
-    assert "Questions without an answer" in text
-    assert "record of questions to models" in text
-
-
 def test_what_is_no_record_is_refused_in_one_line(qrowd, asked):
     outcome = qrowd("evaluate", *asked, "--judge-record", "judged.csv")
     assert outcome.status == 2
