@@ -18,7 +18,7 @@ from qrowd_server.web.health import SECONDS, Readiness
 def test_tables_of_another_version_are_not_ready(store: Store) -> None:
     readiness = Readiness(store)
     assert asyncio.run(readiness.state()) == "ready"
-    store.write(lambda connection: connection.execute(text("update alembic_version set version_num = '0001'")))
+    store.write(lambda connection: connection.execute(text("update alembic_version set version_num = '0000'")))
     try:
         assert asyncio.run(Readiness(store).state()) == "tables"
     finally:
