@@ -114,7 +114,6 @@ MAKERS = {  # each takes runs, judgments, all scores, and those of AP
     "kappa": lambda runs, judgments, scores, ap: agreement.cohen_kappa(judgments, *judgments.assessors[:2]),
     "pairs": lambda runs, judgments, scores, ap: agreement.pairwise_agreement(judgments),
     "profiles": lambda runs, judgments, scores, ap: agreement.assessor_profiles(judgments),
-    "overlap": lambda runs, judgments, scores, ap: agreement.overlap(judgments),
     "ranking": lambda runs, judgments, scores, ap: comparison.rank_systems(ap),
     "ranks": lambda runs, judgments, scores, ap: comparison.rank_intervals(ap, n_resamples=100, rng=1),
     "top set": lambda runs, judgments, scores, ap: comparison.top_set(ap.panel_mean()),
