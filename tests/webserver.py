@@ -171,7 +171,7 @@ def serving(
     (folder / "judgments.db").write_bytes(content)
     with open_store(folder / "judgments.db") as store:
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": {}, **changes})
-        routes, large = [*owner.ROUTES, *api.ROUTES], {**owner.LARGE, **api.LARGE}
+        routes, large = [*owner.ROUTES, *api.ROUTES], owner.LARGE
         own = service(store, clock=clock)
         app = make_app(own, store, settings=settings, routes=routes, large=large, clock=clock, monotonic=clock)
         yield Place(store, clock, own, app, settings.base_url)

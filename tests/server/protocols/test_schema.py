@@ -10,7 +10,7 @@ from annotated_types import Ge, Le, MaxLen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd_server.protocols.schema import SchemaError, components, plain, read
+from qrowd_server.protocols.schema import SchemaError, plain, read
 
 
 @dataclass(frozen=True)
@@ -82,18 +82,3 @@ wholes = st.builds(
 @given(wholes)
 def test_a_dataclass_is_the_same_after_json(whole: Whole) -> None:
     assert read(Whole, plain(Whole, whole)) == whole
-
-
-def test_a_schema_says_what_is_needed_and_allows_nothing_else() -> None:
-    schema = components([Whole])
-    assert set(schema) == {"Whole", "Part"}
-    assert schema["Whole"]["required"] == ["parts"]
-    assert schema["Whole"]["additionalProperties"] is schema["Part"]["additionalProperties"] is False
-    assert schema["Whole"]["properties"]["n"] == {"type": "integer", "minimum": 3, "maximum": 50, "default": 8}
-    assert schema["Whole"]["properties"]["about"] == {"type": "object", "additionalProperties": True}
-    assert schema["Whole"]["description"] == "All of it.\n\nparts : in order."
-
-
-def test_what_is_sent_has_every_field() -> None:
-    schema = components([Whole], output=True)
-    assert schema["Whole"]["required"] == ["parts", "n", "share", "order", "checks", "about"]

@@ -168,7 +168,6 @@ def test_nothing_that_comes_with_the_program_tells(place: Fort) -> None:
         "/health",
         "/owner",
         "/owner/login",
-        "/api",
         "/api/v1/campaigns",
         "/api/v1/campaigns/sizes",
     ],

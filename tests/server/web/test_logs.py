@@ -28,7 +28,7 @@ def served(tmp_path: Path) -> Iterator[World]:
 @contextmanager
 def logged() -> Iterator[io.StringIO]:
     """What the server writes meanwhile."""
-    stream, logger = io.StringIO(), logging.getLogger("qrowd")
+    stream, logger = io.StringIO(), logging.getLogger("qrowd_server")
     handler, level = logging.StreamHandler(stream), logger.level
     handler.setFormatter(JsonLines())
     logger.addHandler(handler)

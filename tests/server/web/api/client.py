@@ -74,30 +74,13 @@ class Client:
         """Those that the key opens."""
         return list((await self.ask("GET", "/campaigns")).json()["campaigns"])
 
-    async def create(self, plan: Mapping[str, Any]) -> Json:
-        """A new one, from a plan."""
-        return dict((await self.ask("POST", "/campaigns", json=plan)).json())
-
     async def campaign(self, name: str) -> Json:
-        """One of them."""
+        """How far one of them has come."""
         return dict((await self.ask("GET", f"/campaigns/{quote(name)}")).json())
-
-    async def status(self, name: str) -> Json:
-        """How far it has come."""
-        return dict((await self.ask("GET", f"/campaigns/{quote(name)}/status")).json())
-
-    async def set_status(self, name: str, step: str) -> str:
-        """pause, resume or stop; its status afterwards."""
-        return str((await self.ask("POST", f"/campaigns/{quote(name)}/{step}")).json()["status"])
 
     async def export(self, name: str, what: str, **query: str) -> bytes:
         """judgments, preferences, duplicates, revisions or archive, as a file's bytes."""
         return (await self.ask("GET", f"/campaigns/{quote(name)}/{what}", params=query)).content
-
-    async def import_archive(self, archive: bytes) -> Json:
-        """A campaign with all that happened in it."""
-        headers = {"content-type": "application/jsonl"}
-        return dict((await self.ask("POST", "/archives", content=archive, headers=headers)).json())
 
     # ---- judging
 

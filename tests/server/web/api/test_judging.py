@@ -13,10 +13,12 @@ import pytest
 from sqlalchemy import func, select
 
 import qrowd
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols import events, views
 from qrowd_server.store import schema
-from qrowd_server.web.api.schemas import action_of
+from qrowd_server.web.api.judging import action_of
 from qrowd_server.web.problems import Problem
 from server.web.api.client import ApiError, Assessor, Json
 from server.web.api.worlds import SMALL, World, plan, sensible
@@ -57,7 +59,7 @@ def test_a_whole_campaign_is_judged_by_program_and_the_library_reads_every_answe
                 seen += (await judge_all(assessor, number))[1]
             what = "preferences" if campaign == "pairs" else "judgments"
             files = [await client.export(campaign, what, format=format) for format in ("jsonl", "parquet")]
-            return files[0], files[1], seen, await client.status(campaign)
+            return files[0], files[1], seen, await client.campaign(campaign)
 
     lines, parquet, seen, status = served.run(work())
     assert status["free"] == 0
@@ -82,9 +84,11 @@ def test_a_whole_campaign_is_judged_by_program_and_the_library_reads_every_answe
 
 
 def test_what_programs_said_gives_the_scores_that_it_gives_said_directly(served: World, tmp_path: Path) -> None:
+    whole = plan_from_table(plan("whole", "grades", k=6, redundancy=2))
+    served.store.write(lambda connection: create_campaign(connection, whole, 0.0))
+
     async def work() -> bytes:
         async with served.client() as client:
-            await client.create(plan("whole", "grades", k=6, redundancy=2))
             for number in range(2):
                 await judge_all(await client.arrive("whole", f"model-{number}"), number)
             return await client.export("whole", "judgments", names="true")

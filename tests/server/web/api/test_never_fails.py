@@ -1,17 +1,14 @@
 """Whatever programs send, in whatever order: an answer, or one line that says why not; never a failure of ours."""
 
-import copy
-import json
 from random import Random
 from typing import Any
 
 import pytest
 
 from qrowd_server.protocols.events import ACTIONS
-from qrowd_server.web.api.operations import PREFIX
+from qrowd_server.web.api.endpoints import PREFIX
 from server.web.api.client import Json
-from server.web.api.test_judging import judge_all
-from server.web.api.worlds import SMALL, World, plan, sensible
+from server.web.api.worlds import SMALL, World, sensible
 
 ODD: list[Any] = [
     None, True, False, 0, 1, -1, 7, 2**31, 2**62, 0.5, -0.0, 1e300, "", "0", "1", "left", "both", "40", "1e999", "nan",
@@ -60,75 +57,3 @@ def test_odd_actions_at_every_step_are_taken_or_refused_in_one_line(served: Worl
 
     found = served.run(work())
     assert set(found) == {200, 409, 422}, found
-
-
-def damaged(value: Any, rng: Random) -> Any:
-    """The same JSON with one thing in it taken away or replaced."""
-    value = copy.deepcopy(value)
-    inside = value
-    while True:
-        keys: list[Any] = list(inside) if isinstance(inside, dict) else list(range(len(inside)))
-        if not keys:
-            return value
-        key = rng.choice(keys)
-        if isinstance(inside[key], dict | list) and inside[key] and rng.random() < 0.8:
-            inside = inside[key]
-            continue
-        if rng.random() < 0.3:
-            del inside[key]
-        else:
-            inside[key] = rng.choice(ODD)
-        return value
-
-
-@pytest.mark.parametrize("protocol", ["magnitude", "grades", "preference"])
-def test_a_damaged_archive_is_taken_whole_or_not_at_all(served: World, protocol: str) -> None:
-    rng = Random(13)
-    settings = {"magnitude": {"k": 6, "redundancy": 1}, "grades": {"k": 3, "redundancy": 1}, "preference": {}}[protocol]
-
-    async def work() -> set[int]:
-        found = set()
-        async with served.client() as client:
-            await client.create(plan("moving", protocol, topics=1, **settings))
-            await judge_all(await client.arrive("moving", "model"), 1)
-            archive = [json.loads(line) for line in (await client.export("moving", "archive")).splitlines()]
-            for number in range(40):
-                for event in archive[1:]:  # another campaign and other people each time
-                    event["assessor_id"], event["assignment_id"] = (
-                        None if event[name] is None else event[name] + 1 for name in ("assessor_id", "assignment_id")
-                    )
-                    event["idem_key"] = None
-                archive[0]["plan"]["campaign"]["name"] = f"moving-{number}"
-                place = rng.choice([0, 0, *range(len(archive))])
-                lines = [damaged(one, rng) if i == place else one for i, one in enumerate(archive)]
-                response = await client.http.post(
-                    f"{PREFIX}/archives",
-                    content="\n".join(map(json.dumps, lines)).encode(),
-                    headers={"content-type": "application/jsonl"},
-                )
-                found.add(response.status_code)
-                assert response.status_code in {201, 409, 422}, (lines[place], response.text)
-                there = {one["name"] for one in await client.campaigns()}
-                assert (f"moving-{number}" in there) == (
-                    response.status_code == 201 and response.json()["name"] == f"moving-{number}"
-                )
-        return found
-
-    assert served.run(work()) >= {201, 422}
-
-
-def test_a_damaged_plan_is_refused_or_makes_a_campaign(served: World) -> None:
-    rng = Random(17)
-
-    async def work() -> set[int]:
-        found = set()
-        async with served.client() as client:
-            for number in range(150):
-                protocol = rng.choice(["magnitude", "grades", "preference"])
-                given = plan(f"made-{number}", protocol, **({"k": 6} if protocol == "magnitude" else {}))
-                response = await client.http.post(f"{PREFIX}/campaigns", json=damaged(given, rng))
-                found.add(response.status_code)
-                assert response.status_code in {201, 409, 422}, response.text
-        return found
-
-    assert served.run(work()) >= {201, 422}

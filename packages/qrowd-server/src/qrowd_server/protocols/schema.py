@@ -1,4 +1,4 @@
-"""Tables of JSON become frozen dataclasses, and dataclasses become JSON Schema, both by pydantic.
+"""Tables of JSON become frozen dataclasses, by pydantic.
 
 A dataclass says all there is to know: types, defaults, and limits such as `Annotated[int, Ge(0)]`. Values are taken as
 JSON has them (no text stands for a number), keys that no field has are refused, and one line names the key at fault.
@@ -23,7 +23,6 @@ Where = tuple[str | int, ...]
 HALVES = re.compile("[\ud800-\udfff]")
 LISTED = 20  # problems that are listed at once
 _text = json.JSONEncoder(default=str).encode
-COMPONENT = "#/components/schemas/{model}"
 
 
 class SchemaError(ArgumentError):
@@ -133,46 +132,6 @@ def path(where: Where) -> str:
     'topics[3].label'
     """
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
-
-
-# ---- JSON Schema
-
-
-def components(kinds: Iterable[Any], *, output: bool = False) -> dict[str, Schema]:
-    """The schemas of dataclasses and of all that they are made of, by name, for OpenAPI.
-
-    output : every field is there in what a server sends; fields with a default may be left out in what it reads.
-    """
-    schemas: dict[str, Schema] = {}
-    for kind in kinds:
-        schema = adapter(kind).json_schema(ref_template=COMPONENT, mode="serialization" if output else "validation")
-        schemas |= schema.pop("$defs", {})
-        if isinstance(kind, type):
-            schemas.setdefault(kind.__name__, schema)
-    return {name: _tidy(schema, output) for name, schema in schemas.items()}
-
-
-def _tidy(schema: Any, output: bool) -> Any:
-    """Without the titles that repeat names; objects that have fields have no others."""
-    if isinstance(schema, list):
-        return [_tidy(one, output) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    tidy = {
-        key: {name: _tidy(one, output) for name, one in value.items()} if key == "properties" else _tidy(value, output)
-        for key, value in schema.items()
-        if key != "title"
-    }
-    if isinstance(text := tidy.get("description"), str):
-        tidy["description"] = "\n\n".join(
-            " ".join(part.split()) for part in text.split("\n\nRaises\n")[0].split("\n\n")
-        )
-    if tidy.get("type") == "object" and not isinstance(tidy.get("additionalProperties"), Mapping):
-        if "properties" in tidy or "additionalProperties" not in tidy:
-            tidy = {"properties": {}} | tidy | {"additionalProperties": False}
-        if output and tidy.get("properties"):
-            tidy["required"] = list(tidy["properties"])
-    return tidy
 
 
 # ---- errors

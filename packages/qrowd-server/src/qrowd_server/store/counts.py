@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, not_, select
@@ -21,35 +20,11 @@ from qrowd_server.store.schema import (
     judgment,
     preference,
     slot,
-    topic,
     unit,
 )
 
 HOUR = 3600.0
 ANSWERS = ("judged", "cannot_tell", "preferred", "marked_bad")  # events that hold an answer
-
-
-@dataclass(frozen=True)
-class Counts:
-    """The numbers of everything that a campaign is made of, whether it counts or not."""
-
-    topics: int
-    documents: int
-    units: int
-    slots: int
-    assessors: int
-    judgments: int
-    preferences: int
-    bad: int  # documents marked Bad
-
-
-_TABLES = (topic, document, unit, slot, assessor, judgment, preference, bad_mark)
-
-
-def count_rows(connection: Connection, campaign_id: int) -> Counts:
-    """The numbers of topics, documents, units and answers of a campaign."""
-    queries = (select(func.count()).select_from(table).where(table.c.campaign_id == campaign_id) for table in _TABLES)
-    return Counts(*(int(connection.scalar(query) or 0) for query in queries))
 
 
 # ---- progress

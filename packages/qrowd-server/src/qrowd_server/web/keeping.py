@@ -17,7 +17,7 @@ from qrowd_server.store.accounts import WITHIN, forget_attempts
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.sessions import purge
 
-log = logging.getLogger("qrowd.keeping")
+log = logging.getLogger("qrowd_server.keeping")
 
 
 def keep_once(store: Store, at: float, retention_days: float | None, *, names: bool) -> dict[str, int]:

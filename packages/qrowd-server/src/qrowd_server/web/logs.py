@@ -112,4 +112,4 @@ def set_up_logs(level: LogLevel = "info") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    logging.getLogger("qrowd").setLevel(level.upper())
+    logging.getLogger("qrowd_server").setLevel(level.upper())

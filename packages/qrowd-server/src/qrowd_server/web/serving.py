@@ -100,7 +100,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
         store,
         settings=settings,
         routes=[*owner.ROUTES, *api.ROUTES],
-        large={**owner.LARGE, **api.LARGE},
+        large=owner.LARGE,
     )
 
     @asynccontextmanager

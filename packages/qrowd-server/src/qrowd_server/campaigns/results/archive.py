@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from qrowd.errors import ArgumentError, RowError
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
@@ -103,8 +104,17 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes], *, accoun
     RowError
         A line that is not an archive's.
     ArgumentError
-        A name that is taken, or a campaign that is here already under another one.
+        A name that is taken, a campaign that is here already under another one, or lines that do not fit together.
     """
+    try:
+        return _read_archive(connection, lines, account)
+    except OperationalError:  # of the database itself
+        raise
+    except (SQLAlchemyError, UnicodeEncodeError, OverflowError):
+        raise ArgumentError("the archive does not fit together; export it once more") from None
+
+
+def _read_archive(connection: Connection, lines: Iterable[str | bytes], account: str) -> str:
     numbered = enumerate(lines, start=1)
     head = _head(_read(1, next(numbered, (1, "{}"))[1]))
     plan = plan_from_table(head.plan)
@@ -267,7 +277,7 @@ def _line(row: Mapping[str, Any]) -> bytes:
 def _read(number: int, line: str | bytes) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
         raise RowError(number, "expected a JSON object")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DRAWN, LOOKED, DECIDED = "drawn", "looked", "decided"
 EVERY = 5.0  # seconds between two rounds over all campaigns with a question
 
-logger = logging.getLogger("qrowd.questions")
+logger = logging.getLogger("qrowd_server.questions")
 
 
 # ---- what a campaign says of its question

@@ -1,46 +1,23 @@
-"""The server for programs: campaigns, judging and export as JSON, behind keys. `make_app` takes `ROUTES` and `LARGE`.
+"""The server for programs: progress, judging and exports as JSON, behind keys. `make_app` takes `ROUTES`.
 
-A route reads the request, calls one function of `campaigns` or `store`, and writes its result.
+GET   /api/v1/campaigns                                     those that the key opens
+GET   /api/v1/campaigns/{campaign}                          how far it has come
+GET   /api/v1/campaigns/{campaign}/{table}                  an export; ?format=, ?everything=true, ?names=true, ?arm=,
+                                                            ?adjudicated=
+GET   /api/v1/campaigns/{campaign}/assessors                those that programs speak for
+POST  /api/v1/campaigns/{campaign}/assessors                {"name", "about"}: an assessor arrives
+GET   /api/v1/campaigns/{campaign}/assessors/{assessor}/page    all that a person would see, and nothing else
+POST  /api/v1/campaigns/{campaign}/assessors/{assessor}/act     {"do", ..., "shown", "key"}: an action
 
-    keys        who asks, and what their key opens
-    bodies      JSON that comes in: small, flat enough, each name once
-    schemas     what programs send and get: dataclasses, their JSON and their JSON Schema
-    operations  what an operation is, and how one becomes a route
-    campaigns, judging, exports     the operations
-    document    all of them as OpenAPI, and as a page for people
+Every request carries a key: `Authorization: Bearer qrowd_...`. What is wrong is said as JSON: `code` is for programs,
+`message` is one line for people, `field` names what it is about, `reference` where the log has more.
 """
 
 from __future__ import annotations
 
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from qrowd_server.web.api import document
-from qrowd_server.web.api.campaigns import ARCHIVE_LIMIT, PLAN_LIMIT
-from qrowd_server.web.api.operations import PREFIX, routes_of
+from qrowd_server.web.api import exports, judging
+from qrowd_server.web.api.endpoints import routes_of
 
-LARGE = {  # bytes of a body, by how the path begins; what needs less has its own limit
-    f"{PREFIX}/archives": ARCHIVE_LIMIT,
-    f"{PREFIX}/campaigns": PLAN_LIMIT,
-}
-
-
-async def for_people(request: Request) -> Response:
-    """The page that lists the operations."""
-    return HTMLResponse(document.page(), headers={"cache-control": "no-cache"})
-
-
-async def for_machines(request: Request) -> Response:
-    """The OpenAPI document."""
-    text = document.document_text()
-    return Response(text, media_type="application/json", headers={"cache-control": "no-cache"})
-
-
-ROUTES: list[BaseRoute] = [
-    *routes_of(document.OPERATIONS),
-    Route("/api", for_people),
-    Route("/api/openapi.json", for_machines),
-]
-
-__all__ = ["LARGE", "ROUTES"]
+ROUTES: list[BaseRoute] = routes_of((*judging.ENDPOINTS, *exports.ENDPOINTS))

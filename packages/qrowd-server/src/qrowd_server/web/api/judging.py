@@ -2,65 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, TypeVar, cast
 from urllib.parse import quote
 
+from annotated_types import MaxLen
+from pydantic import StringConstraints
 from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
 
-from qrowd_server.protocols.schema import plain
+from qrowd_server.campaigns.running.pages import Page
+from qrowd_server.protocols.events import ACTIONS, Action
+from qrowd_server.protocols.schema import SchemaError, path, plain, read
 from qrowd_server.store.base import to_json
 from qrowd_server.store.state import AssessorRow, assessors_of, find_identity
 from qrowd_server.web.api.bodies import invalid, read_object
+from qrowd_server.web.api.endpoints import PREFIX, Endpoint
 from qrowd_server.web.api.keys import PROVIDER, Caller
-from qrowd_server.web.api.operations import PREFIX, Answer, operation
-from qrowd_server.web.api.schemas import (
-    Arrival,
-    Assessor,
-    Assessors,
-    action_of,
-    assessor_of,
-    page_table,
-    read_body,
-    receipt_table,
-)
 
-BODY_LIMIT = 64 * 1024  # bytes
-ABOUT_LIMIT = 16 * 1024
+T = TypeVar("T")
+ABOUT_LIMIT = 16 * 1024  # bytes
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}$"
 BASE = "/campaigns/{campaign}/assessors"
-MODEL = {"name": "model-a", "about": {"kind": "llm", "model": "model-a-2026", "temperature": 0}}
-JUDGE = {
-    "do": "judge",
-    "position": 0,
-    "text": "40",
-    "reason": "It names both causes.",
-    "shown": "1f3a",
-    "key": "x7Qd-1",
-}
-PREFER = {"do": "prefer", "pair": 3, "choice": "left", "shown": "1f3a"}
 
 
-@operation("GET", BASE, Answer("In the order they came", "Assessors"))
-async def list_assessors(caller: Caller) -> Assessors:
-    """The assessors that programs speak for."""
+@dataclass(frozen=True)
+class Arrival:
+    """An assessor whom a program speaks for. about : what it is made of (model, prompt, settings)."""
+
+    name: Annotated[str, StringConstraints(pattern=NAME)]
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What comes with every action. shown : the page it belongs to. key : makes the action happen once."""
+
+    do: str
+    shown: Annotated[str, MaxLen(40)] = ""
+    key: Annotated[str, MaxLen(100)] = ""
+
+
+async def list_assessors(caller: Caller) -> dict[str, Any]:
+    """The assessors that programs speak for, in the order they came."""
     rows = await caller.server.store.read_async(lambda c: list(assessors_of(c, caller.campaign.id)))
-    return Assessors([assessor_of(row) for row in rows if row.provider == PROVIDER])
+    return {"assessors": [_assessor(row) for row in rows if row.provider == PROVIDER]}
 
 
-@operation(
-    "POST",
-    BASE,
-    Answer("An assessor of this name was here before", "Assessor"),
-    Answer("The assessor is new", "Assessor", status=201),
-    body="Arrival",
-    examples={"model": MODEL},
-)
 async def arrive(caller: Caller) -> Response:
-    """An assessor that this key speaks for.
+    """An assessor that this key speaks for: 201 for a new one, 200 for one of this name that was here before.
 
-    A model that judges is an assessor like others: say in `about` what it is made of (model, prompt, settings). That is
-    kept in the log with its first arrival, and never changed. Another model is another assessor.
+    What an assessor is made of is kept in the log with its first arrival, and never changed: another model is another
+    assessor.
     """
-    arrival = read_body(Arrival, await read_object(caller.request, BODY_LIMIT))
+    arrival = read_body(Arrival, await read_object(caller.request))
     if len(to_json(arrival.about)) > ABOUT_LIMIT:
         raise invalid("about", f"give an object of at most {ABOUT_LIMIT} bytes")
     store, campaign, name = caller.server.store, caller.campaign, arrival.name
@@ -75,41 +71,75 @@ async def arrive(caller: Caller) -> Response:
         row, status = await store.read_async(find), 201
     assert row is not None  # just written
     address = f"{PREFIX}/campaigns/{quote(campaign.name)}/assessors/{row.id:x}"
-    return JSONResponse(plain(Assessor, assessor_of(row)), status, {"location": address})
+    return JSONResponse(_assessor(row), status, {"location": address})
 
 
-@operation("GET", f"{BASE}/{{assessor}}/page", Answer("All that a person would see, and nothing else", "Page"))
-async def page(caller: Caller) -> Response:
-    """What an assessor sees now.
+def _assessor(row: AssessorRow) -> dict[str, Any]:
+    """assessor : for addresses. name : as exported. status : how far the assessor has come."""
+    return {"assessor": f"{row.id:x}", "name": row.name, "status": row.status, "excluded": row.excluded is not None}
 
-    Looking changes nothing. `view.kind` says which page it is, and so which actions are possible.
+
+async def page(caller: Caller) -> dict[str, Any]:
+    """What an assessor sees now; looking changes nothing. `view.kind` says which actions are possible."""
+    return _page(caller, await caller.server.service.page(caller.assessor))
+
+
+async def act(caller: Caller) -> dict[str, Any]:
+    """Take an action; it is safe on disk when this answers.
+
+    The same key with the same action happens once, however often it is sent, and is answered with the same event; with
+    another action it is refused (409, code changed). 409 with code stale: that page has gone. 422: the action cannot be
+    taken as it is, and nothing happened. 503: nothing is known to have happened, send the same again.
     """
-    return JSONResponse(
-        page_table(caller.server.with_image_addresses(await caller.server.service.page(caller.assessor)))
-    )
+    action, shown, key = action_of(await read_object(caller.request))
+    receipt = await caller.server.service.act(caller.assessor, action, shown=shown, key=key)
+    after = receipt.page or await caller.server.service.page(caller.assessor)
+    return {
+        "event": receipt.event_id,
+        "time": receipt.time,
+        "replayed": receipt.replayed,
+        "late": receipt.late,
+        "page": _page(caller, after),
+    }
 
 
-@operation(
-    "POST",
-    f"{BASE}/{{assessor}}/act",
-    Answer("It is safe on disk", "Receipt"),
-    body="Action",
-    examples={"judge": JUDGE, "prefer": PREFER},
-    problems=(409,),
+def _page(caller: Caller, page: Page) -> dict[str, Any]:
+    table: dict[str, Any] = plain(Page, caller.server.with_image_addresses(page))
+    return table | {"view": {"kind": type(page.view).__name__, **table["view"]}}
+
+
+# ---- bodies
+
+
+def read_body(kind: type[T], table: Mapping[str, Any]) -> T:
+    """A dataclass from the object that a program sent; a Problem (422) names the field that does not fit."""
+    try:
+        return read(kind, table)
+    except SchemaError as error:
+        raise invalid(path(error.where)[:200], error.problem) from None
+
+
+def action_of(table: Mapping[str, Any]) -> tuple[Action, str, str]:
+    """The action that a program asks for, the page it belongs to, and the key that makes it happen once.
+
+    >>> action_of({"do": "go_to", "position": 3})
+    (GoTo(position=3), '', '')
+    """
+    names = [one.name for one in fields(Sent)]
+    sent = read_body(Sent, {name: table[name] for name in names if name in table})
+    if sent.do not in ACTIONS:
+        raise invalid("do", f"choose one of {', '.join(ACTIONS)}")
+    values = {name: _single_breaks(value) for name, value in table.items() if name not in names}
+    return cast("Action", read_body(ACTIONS[sent.do], values)), sent.shown, sent.key
+
+
+def _single_breaks(value: Any) -> Any:
+    return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
+
+
+ENDPOINTS = (
+    Endpoint("GET", BASE, list_assessors),
+    Endpoint("POST", BASE, arrive),
+    Endpoint("GET", f"{BASE}/{{assessor}}/page", page),
+    Endpoint("POST", f"{BASE}/{{assessor}}/act", act),
 )
-async def act(caller: Caller) -> Response:
-    """Take an action.
-
-    Send `shown` and `key` of the page. The same key with the same action happens once, however often it is sent, and is
-    answered with the same event; with another action it is refused (409, code changed). Without a key, a repeat is a
-    repeat. 409 with code stale: that page has gone, ask for the current one. 422: the action cannot be taken as it is,
-    and nothing happened. 503: nothing is known to have happened, send the same again.
-    """
-    action, shown, key = action_of(await read_object(caller.request, BODY_LIMIT))
-    service, number = caller.server.service, caller.assessor
-    receipt = await service.act(number, action, shown=shown, key=key)
-    after = caller.server.with_image_addresses(receipt.page or await service.page(number))
-    return JSONResponse(receipt_table(receipt, after))
-
-
-OPERATIONS = (list_assessors, arrive, page, act)

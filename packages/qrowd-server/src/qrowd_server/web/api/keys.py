@@ -57,11 +57,6 @@ class Caller:
         """Who the log says caused an event; no account has a blank in its name."""
         return f"key {self.key.name}"
 
-    def need_all(self) -> None:
-        """Refuse a key that opens one campaign only."""
-        if self.key.campaign_id is not None:
-            raise Problem(403, "scope", "This key opens one campaign only; use a key for all campaigns.")
-
 
 class UnknownKeyError(Problem):
     """There is no key, or it is not valid."""
