@@ -74,7 +74,7 @@ async def current_page(
     options["tag"], whole = language_of(request, page.language), not wants_data(request)
     if whole:
         options["choice"] = choice_of(request, identity.base)
-    return HTMLResponse(await server.draw(page, whole=whole, **options), status, headers)
+    return HTMLResponse(await server.render(page, whole=whole, **options), status, headers)
 
 
 def same_place(page: Page, form: Form) -> bool:

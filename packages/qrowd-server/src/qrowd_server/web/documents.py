@@ -1,4 +1,4 @@
-"""Documents as pages show them: texts with the topic's words marked, and images. Drawn once and remembered."""
+"""Documents as pages show them: texts with the topic's words marked, and images. Rendered once and remembered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qrowd_server.web.highlight import mark, stemmer_of
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 SPACES = re.compile(r"\n[ \t\r]*\n\s*")
 EMPTY = Markup()
-KEPT = 256  # drawn documents
+KEPT = 256  # rendered documents
 
 
 @dataclass(frozen=True)

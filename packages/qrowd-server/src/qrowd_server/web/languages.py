@@ -92,10 +92,6 @@ class Language:
         """Likewise, in the form for a number of things."""
         return Markup(self.catalogue.ngettext(one, other, n)) % self._escaped({"num": n, **values})
 
-    def pgettext(self, context: str, text: str, /) -> Markup:
-        """Likewise, for a text that is translated in one way here and in another one elsewhere."""
-        return Markup(self.catalogue.pgettext(context, text)) % {}
-
     def _looked_up(self, text: str) -> str:
         return self.catalogue.gettext(text) if text else ""
 

@@ -27,11 +27,11 @@ from qrowd_server.web.templating import render
 
 NOTHING_TYPED = dict.fromkeys(TYPED, "")
 BEFORE_JUDGING = ("consent", "lines", "noneleft")  # pages that show the guidelines
-SHORT = 10_000  # characters that are drawn in a few milliseconds
+SHORT = 10_000  # characters that are rendered in a few milliseconds
 
 
 def takes_long(page: Page) -> bool:
-    """Whether drawing the page may take more than some milliseconds, so that a thread should do it."""
+    """Whether rendering the page may take more than some milliseconds, so that a thread should do it."""
     texts = [page.instructions, page.consent, page.guidelines, *(one.text for one in page.documents.values())]
     if page.topic is not None:
         texts += [page.topic.title, page.topic.description, page.topic.narrative]

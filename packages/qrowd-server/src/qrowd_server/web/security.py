@@ -177,7 +177,7 @@ def _encode(content: bytes) -> str:
 
 
 def same(text: str, expected: str) -> bool:
-    """Whether two texts are equal, in a time that tells nothing of where they differ; nothing equals no text."""
+    """Whether two texts are equal, in a time that says nothing of where they differ; nothing equals no text."""
     return bool(expected) and hmac.compare_digest(text.encode(), expected.encode())
 
 
@@ -232,7 +232,7 @@ class Guard:
         failed: Callable[[Scope, str], Response],
         large: Mapping[str, int] | None = None,
     ) -> None:
-        """`failed(scope, reference)` draws the answer to an error nobody foresaw; `large` : bytes by path prefix."""
+        """`failed(scope, reference)` renders the answer to an error nobody foresaw; `large` : bytes by path prefix."""
         self.app, self.failed, self.large = app, failed, dict(large or {})
         self.seconds = settings.body_seconds
         self.hosts = {host.encode() for host in settings.hosts}

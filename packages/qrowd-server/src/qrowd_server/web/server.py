@@ -23,13 +23,12 @@ from starlette.responses import Response
 
 from qrowd_server.campaigns.running.campaign_reader import Bounded
 from qrowd_server.campaigns.running.judging import JudgingService
-from qrowd_server.campaigns.running.pages import Page
+from qrowd_server.campaigns.running.pages import DocumentText, Page
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.materials import CampaignRow, find_campaign, find_image
 from qrowd_server.store.sessions import Kind, Session, close_session, find_session, note_use, renew
 from qrowd_server.store.state import find_assessor
 from qrowd_server.translatable import N_
-from qrowd_server.web.addresses import with_addresses
 from qrowd_server.web.forms import Form, read_form, token_of
 from qrowd_server.web.languages import CAMPAIGN_LANGUAGE
 from qrowd_server.web.logs import WHO
@@ -111,7 +110,7 @@ class Server:
     judging: Limiter = field(init=False)
     drafting: Limiter = field(init=False)
     _binding: str = field(init=False)
-    _drawing: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "draws pages"))
+    _rendering_thread: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "rendering"))
     _assessors: Bounded[int, Identity] = field(default_factory=lambda: Bounded(REMEMBERED))
     _sessions: Bounded[str, tuple[Session, float]] = field(default_factory=lambda: Bounded(REMEMBERED))
 
@@ -175,51 +174,62 @@ class Server:
 
     # ---- pages
 
-    async def draw(self, page: Page, *, whole: bool, **options: Any) -> str:
-        """The page, or its `<main>`; other requests go on while a long one is drawn. options : of `render_main`."""
+    async def render(self, page: Page, *, whole: bool, **options: Any) -> str:
+        """The page, or its `<main>`; other requests go on while a long one is rendered. options : of `render_main`."""
         render = self.rendering.render_page if whole else self.rendering.render_main
         if takes_long(page):
-            return await self._drawn_beside(partial(render, page, **options))
+            return await self._in_thread(partial(render, page, **options))
         return str(render(page, **options))
 
-    async def draw_guidelines(self, page: Page, **options: Any) -> str:
+    async def render_guidelines(self, page: Page, **options: Any) -> str:
         """The page of the guidelines; other requests go on meanwhile. options : of `render_guidelines`."""
-        return await self._drawn_beside(partial(self.rendering.render_guidelines, page, **options))
+        return await self._in_thread(partial(self.rendering.render_guidelines, page, **options))
 
-    async def _drawn_beside(self, draw: Callable[[], Any]) -> str:
-        """Draw in a thread, one page at a time: of several threads each would wait for the others, and so would
+    async def _in_thread(self, render: Callable[[], Any]) -> str:
+        """Render in a thread, one page at a time: of several threads each would wait for the others, and so would
         everybody's answers.
         """
-        return str(await asyncio.get_running_loop().run_in_executor(self._drawing, draw))
+        return str(await asyncio.get_running_loop().run_in_executor(self._rendering_thread, render))
 
     # ---- what documents show beside their text
 
     def with_image_addresses(self, page: Page) -> Page:
-        """The page with a signed address in place of each image, and of all else that it shows at one."""
+        """The page with a signed address in place of each image, and of the guidelines.
+
+        An address needs no session. It stays the same for a day, so that browsers may keep what is there, and is good
+        for one to two days.
+        """
         expires = (self.clock() // DAY + 2) * DAY
 
-        def sign(purpose: str, digest: str) -> str:
-            return self.signer.sign(purpose, {"c": page.campaign, "i": digest}, expires)
+        def address(kind: str, digest: str) -> str:
+            return f"/{kind}/{self.signer.sign(kind, {'c': page.campaign, 'i': digest}, expires)}"
 
-        return with_addresses(page, sign)
+        def with_addresses(document: DocumentText) -> DocumentText:
+            image = address("image", document.image) if document.image else ""
+            return replace(document, image=image, pages=tuple(address("image", digest) for digest in document.pages))
 
-    async def content(self, purpose: str, token: str) -> tuple[str, str, bytes]:
-        """The digest, media type and content of an address; a Problem (404) for one that is not ours any more."""
-        fields = self.signer.open(purpose, token, self.clock())
+        return replace(
+            page,
+            documents={number: with_addresses(document) for number, document in page.documents.items()},
+            pictures=tuple((name, address("image", digest)) for name, digest in page.pictures),
+            guidelines_at=address("guidelines", "") if page.guidelines else "",
+        )
+
+    def address_fields(self, kind: str, token: str) -> dict[str, Any]:
+        """What a signed address holds; a Problem (404) for one that is not ours any more."""
+        fields = self.signer.open(kind, token, self.clock())
         if fields is None:
             raise not_found()
+        return fields
+
+    async def image(self, token: str) -> tuple[str, str, bytes]:
+        """The digest, media type and content of the image of an address."""
+        fields = self.address_fields("image", token)
         row, digest = await self.campaign(fields["c"]), str(fields["i"])
         image = await self.store.read_async(lambda connection: find_image(connection, row.id, digest))
         if image is None:
             raise not_found()
         return digest, *image
-
-    def campaign_of_address(self, purpose: str, token: str) -> str:
-        """The campaign of an address; a Problem (404) for one that is not ours any more."""
-        fields = self.signer.open(purpose, token, self.clock())
-        if fields is None:
-            raise not_found()
-        return str(fields["c"])
 
     # ---- forms of visitors without a session
 

@@ -17,9 +17,7 @@ from qrowd_server.web.server import DAY, server_of
 
 async def image(request: Request) -> Response:
     """An image; browsers may keep it for a day."""
-    digest, media_type, content = await server_of(request).content("image", request.path_params["token"])
-    if not media_type.startswith("image/"):
-        raise not_found()
+    digest, media_type, content = await server_of(request).image(request.path_params["token"])
     headers = {"cache-control": f"private, max-age={int(DAY)}, immutable", "etag": f'"{digest}"'}
     if request.headers.get("if-none-match") == f'"{digest}"':
         return Response(status_code=304, headers=headers)
@@ -29,13 +27,13 @@ async def image(request: Request) -> Response:
 async def guidelines(request: Request) -> Response:
     """The guidelines, on a page of their own that has no task: judging goes on where it was."""
     server = server_of(request)
-    name = server.campaign_of_address("guidelines", request.path_params["token"])
+    name = str(server.address_fields("guidelines", request.path_params["token"])["c"])
     await server.campaign(name)  # or it is not there
     page = server.with_image_addresses(await server.service.preview(name))
     if not page.guidelines:
         raise not_found()
     options = {"tag": language_of(request, page.language), "choice": choice_of(request)}
-    return HTMLResponse(await server.draw_guidelines(page, **options))
+    return HTMLResponse(await server.render_guidelines(page, **options))
 
 
 ROUTES: list[BaseRoute] = [

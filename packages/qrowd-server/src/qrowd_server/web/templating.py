@@ -42,7 +42,6 @@ def environment(tag: str = ENGLISH) -> Environment:
     environment.newstyle_gettext = True  # type: ignore[attr-defined]
     environment.globals |= {"language": words, "choice": None}
     environment.globals |= {"_": words.gettext, "gettext": words.gettext, "ngettext": words.ngettext}
-    environment.globals["pgettext"] = words.pgettext
     environment.filters["said"] = words.text
     environment.filters["own"] = words.own
     table = sanitise.TABLE.replace("Table", escape(words.text(texts.TABLE)))
