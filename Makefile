@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same files
-.PHONY: help demo serve kernels test test-model quick lint types format docs site release-check bench load fuzz soak clean suite
+.PHONY: help demo serve kernels test nightly test-model quick lint types format docs site release-check bench load fuzz soak clean suite
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -24,6 +24,9 @@ test: lint .venv/.programs ## everything CI runs
 
 suite:
 	@$(BIN)/python -m pytest -q -n 4 --dist loadscope --no-loadscope-reorder
+
+nightly: .venv/.dev .venv/.programs ## the browser tests beyond the journeys of make test
+	@$(BIN)/python -m pytest -q -n 4 --dist loadscope -m nightly
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation
 	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder --quick

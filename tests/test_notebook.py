@@ -98,7 +98,7 @@ def brightness(colour: str) -> int:
     return 765 if alpha == [0.0] else int(red + green + blue)
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", [THEMES[0], pytest.param(THEMES[1], marks=pytest.mark.nightly)])
 def test_axe_finds_nothing_in_the_results_and_their_text_follows_the_theme(browser: Browser, pages, theme):
     context = browser.new_context(viewport={"width": 1000, "height": 900}, color_scheme=theme)
     tab = context.new_page()
@@ -116,6 +116,7 @@ def test_axe_finds_nothing_in_the_results_and_their_text_follows_the_theme(brows
     context.close()
 
 
+@pytest.mark.nightly
 def test_charts_and_tables_stay_within_a_narrow_notebook(browser: Browser, pages):
     context = browser.new_context(viewport={"width": 420, "height": 900})
     tab = context.new_page()
@@ -134,6 +135,7 @@ def test_charts_and_tables_stay_within_a_narrow_notebook(browser: Browser, pages
     context.close()
 
 
+@pytest.mark.nightly
 def test_the_style_of_a_result_reaches_nothing_outside_of_it(browser: Browser):
     from qrowd.model.judgments import Judgments
 

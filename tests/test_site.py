@@ -132,7 +132,7 @@ def test_lists_and_tables_are_drawn_as_such(built):
             assert not re.search(r"^(- |\| |```|#+ )", paragraph, re.MULTILINE), (path.name, paragraph[:200])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_the_first_page_fits_a_phone_and_has_no_barrier(built, browser, scheme):
     folder, _ = built
     with browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme) as context:
@@ -145,6 +145,7 @@ def test_the_first_page_fits_a_phone_and_has_no_barrier(built, browser, scheme):
         assert axe_faults(page, by_tags("wcag2a", "wcag2aa", "wcag21aa")) == []
 
 
+@pytest.mark.nightly
 def test_search_works_on_pages_read_from_files(built, browser):
     folder, _ = built
     with browser.new_context() as context:

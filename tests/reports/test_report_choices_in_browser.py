@@ -98,7 +98,7 @@ def check_differences(shown, scores, compared, systems):
     return n
 
 
-@pytest.mark.parametrize("collection", [people, deep_learning])
+@pytest.mark.parametrize("collection", [people, pytest.param(deep_learning, marks=pytest.mark.nightly)])
 def test_means_differences_intervals_and_ranks_of_random_choices_are_those_of_qrowd(browser, tmp_path, collection):
     runs, judgments = collection()
     tab = opened(browser, tmp_path / "report.html", runs, judgments, MEASURES)
@@ -158,6 +158,7 @@ def test_a_reader_goes_from_a_choice_to_the_text_of_a_document(browser, tmp_path
     tab.close()
 
 
+@pytest.mark.nightly
 def test_preferences_show_won_minus_lost_comparisons(browser, tmp_path):
     runs, _ = demo()
     lists = runs.to_dict()

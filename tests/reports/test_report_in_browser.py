@@ -36,7 +36,7 @@ def tab(browser: Browser, address: str):
     context.close()
 
 
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("width", [1280, pytest.param(360, marks=pytest.mark.nightly)])
 def test_axe_finds_nothing_light_or_dark(tab, width):
     tab.set_viewport_size({"width": width, "height": 800})
     tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
@@ -45,6 +45,7 @@ def test_axe_finds_nothing_light_or_dark(tab, width):
         assert axe_faults(tab, {}) == []
 
 
+@pytest.mark.nightly
 def test_axe_finds_nothing_in_a_report_on_preferences(browser, tmp_path):
     runs, judgments, _ = simulate_demo()
     preferences = from_grades(judgments.select(assessors=["ann", "bob"], topics=list(judgments.topics[:4])))
@@ -58,6 +59,7 @@ def test_axe_finds_nothing_in_a_report_on_preferences(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.nightly
 def test_the_first_screen_answers_without_scrolling(tab):
     for wanted in ("h1", ".lede", ".facts", ".leaders svg"):
         box = tab.locator(wanted).bounding_box()
@@ -71,6 +73,7 @@ def test_the_first_screen_answers_without_scrolling(tab):
     assert tab.locator(".leaders svg .mark").count() == 12
 
 
+@pytest.mark.nightly
 def test_a_screenshot_is_as_large_as_the_window_and_the_page_as_long_as_its_parts(tab):
     width, height = (int.from_bytes(tab.screenshot()[at : at + 4]) for at in (16, 20))  # of the PNG header
     assert (width, height) == (1280, 800)
@@ -79,6 +82,7 @@ def test_a_screenshot_is_as_large_as_the_window_and_the_page_as_long_as_its_part
     assert 3000 < int.from_bytes(whole[20:24]) < 12000
 
 
+@pytest.mark.nightly
 def test_no_label_is_cut_off(tab):
     cut = tab.evaluate(
         "[...document.querySelectorAll('svg')].flatMap(svg => { const w = svg.getBoundingClientRect();"
@@ -89,6 +93,7 @@ def test_no_label_is_cut_off(tab):
     assert cut == []
 
 
+@pytest.mark.nightly
 def test_a_table_sorts_by_number_and_back_and_what_is_unknown_stays_last(tab):
     column = "#systems tbody tr td:nth-child(4)"  # the difference, unknown to the one all are compared with
     head = tab.locator("#systems thead button", has_text="difference").first
@@ -117,12 +122,14 @@ def test_without_a_script_everything_is_there(browser: Browser, address: str):
     context.close()
 
 
+@pytest.mark.nightly
 def test_a_narrow_page_needs_no_scrolling_sideways(tab):
     tab.set_viewport_size({"width": 320, "height": 640})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 320
     assert tab.evaluate("document.querySelector('.leaders svg').getBoundingClientRect().right") <= 320
 
 
+@pytest.mark.nightly
 def test_the_page_has_one_minus_sign_and_what_programs_read_keeps_the_hyphen(tab):
     tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     text = tab.locator("main").inner_text()
@@ -156,6 +163,7 @@ def long_address(tmp_path_factory):
     return file.as_uri(), [row for row in report.assessors.rows if row.outlying]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [1440, 1200, 390])
 def test_who_stands_out_is_in_view_and_the_reason_is_a_line_below_the_table(browser: Browser, long_address, width):
     address, outlying = long_address
@@ -173,6 +181,7 @@ def test_who_stands_out_is_in_view_and_the_reason_is_a_line_below_the_table(brow
     page.close()
 
 
+@pytest.mark.nightly
 def test_on_paper_everything_is_unfolded_and_fits(tab):
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")
@@ -182,6 +191,7 @@ def test_on_paper_everything_is_unfolded_and_fits(tab):
     assert tab.evaluate("document.documentElement.scrollWidth") <= 720
 
 
+@pytest.mark.nightly
 def test_data_can_be_taken_along(tab):
     with tab.expect_download() as download:
         tab.locator("a[download='systems.csv']").click()
@@ -189,6 +199,7 @@ def test_data_can_be_taken_along(tab):
     assert download.value.path().read_text("utf-8").startswith("system,rank,mean,")
 
 
+@pytest.mark.nightly
 def test_the_page_asks_for_nothing(browser: Browser, address: str):
     context = browser.new_context()
     page = context.new_page()

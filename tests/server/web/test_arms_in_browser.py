@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 from typer.testing import CliRunner
 
@@ -61,6 +62,7 @@ def step(tab: Page, rng: Random) -> bool:
     return True
 
 
+@pytest.mark.nightly
 def test_six_assessors_judge_three_arms_and_the_owner_reads_table_4_from_it(
     app: Application, browser: Browser, tmp_path: Path
 ) -> None:

@@ -36,7 +36,7 @@ def site() -> Iterator[Gallery]:
         yield made
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [pytest.param(1280, 800, marks=pytest.mark.nightly), (390, 844)])
 def test_the_document_has_most_of_the_window_and_nothing_is_covered(
     browser: Browser, site: Gallery, width: int, height: int
 ) -> None:
@@ -54,6 +54,7 @@ def test_the_document_has_most_of_the_window_and_nothing_is_covered(
         assert {name: bar for name, (bar, _) in found.items() if bar > 150} == {}
 
 
+@pytest.mark.nightly
 def test_the_reason_opens_by_its_key_and_the_bar_stays_in_view(tab: Page, site: Gallery) -> None:
     tab.goto(f"{site.base}/grades")
     expect(tab.locator("#reason")).to_be_hidden()
@@ -65,11 +66,13 @@ def test_the_reason_opens_by_its_key_and_the_bar_stays_in_view(tab: Page, site: 
     assert abs(tab.evaluate(MEASURE)["bottom"]) < 1
 
 
+@pytest.mark.nightly
 def test_a_reason_that_was_given_before_is_in_view(tab: Page, site: Gallery) -> None:
     tab.goto(f"{site.base}/grades-reason")
     expect(tab.locator("#reason")).to_have_value("It names a cause.")
 
 
+@pytest.mark.nightly
 def test_text_as_typed_scrolls_in_its_own_box_by_keyboard(tab: Page, site: Gallery) -> None:
     tab.set_viewport_size({"width": 390, "height": 844})
     tab.goto(f"{site.base}/grades-typed")

@@ -29,6 +29,7 @@ def shown(plan: Plan) -> Plan:
     return replace(plan, documents=documents, topics=topics)
 
 
+@pytest.mark.nightly
 def test_images_are_shown_while_grades_are_given(app: Application, tab: Page) -> None:
     plan = app.plan(GradesSettings(scale="binary", k=3, redundancy=1, **GRADES), n_documents=3)
     campaign = app.campaign(shown(plan))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings
@@ -25,6 +26,7 @@ from server.web.journeys import (
 NO_CONNECTION = "No connection. Your answer is kept on this page and will be sent when you are back online."
 
 
+@pytest.mark.nightly
 def test_what_was_typed_is_there_after_a_reload_and_in_no_other_document(
     app: Application, tab: Page, context: BrowserContext
 ) -> None:
@@ -57,6 +59,7 @@ def drafts(campaign: Running) -> list[object]:
     return list(campaign.application.store.read(lambda connection: connection.execute(wanted).all()))
 
 
+@pytest.mark.nightly
 def test_what_was_changed_before_a_step_back_is_still_there(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -78,6 +81,7 @@ def test_what_was_changed_before_a_step_back_is_still_there(app: Application, ta
     assert {row.raw for row in campaign.rows(schema.judgment)} == {"1", "20", "30"}
 
 
+@pytest.mark.nightly
 def test_going_back_in_the_browser_and_beginning_again_loses_nothing(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -91,6 +95,7 @@ def test_going_back_in_the_browser_and_beginning_again_loses_nothing(app: Applic
     assert len(campaign.rows(schema.assessor)) == 1
 
 
+@pytest.mark.nightly
 def test_a_double_click_saves_once(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -151,6 +156,7 @@ def test_an_answer_that_was_saved_and_never_acknowledged_is_not_saved_twice(app:
     assert len([e for e in campaign.events() if e.kind == "judged"]) == 1
 
 
+@pytest.mark.nightly
 def test_an_answer_that_could_not_be_saved_stays_and_is_sent_again_with_its_key(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -172,6 +178,7 @@ def test_an_answer_that_could_not_be_saved_stays_and_is_sent_again_with_its_key(
     assert judged(campaign) == ["40"]
 
 
+@pytest.mark.nightly
 def test_a_refused_number_is_shown_beside_the_box_and_kept(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -196,6 +203,7 @@ def until_in(tab: Page, happened: Callable[[], bool]) -> None:
     raise TimeoutError("it did not happen")
 
 
+@pytest.mark.nightly
 def test_an_answer_after_the_lease_was_lost_is_kept_and_another_set_is_offered(app: Application, tab: Page) -> None:
     made = GradesSettings(k=3, redundancy=1, rating=False)
     campaign = app.campaign(app.plan(made, n_documents=3, n_topics=2))
@@ -220,6 +228,7 @@ def test_an_answer_after_the_lease_was_lost_is_kept_and_another_set_is_offered(a
     assert tab.locator("main h1").inner_text() != topic
 
 
+@pytest.mark.nightly
 def test_a_paused_campaign_waits_and_a_stopped_one_says_goodbye(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -237,6 +246,7 @@ def test_a_paused_campaign_waits_and_a_stopped_one_says_goodbye(app: Application
     expect(tab.locator("h1")).to_have_text("The campaign has ended")
 
 
+@pytest.mark.nightly
 def test_who_is_excluded_is_told_so(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -249,6 +259,7 @@ def test_who_is_excluded_is_told_so(app: Application, tab: Page) -> None:
     assert judged(campaign) == []
 
 
+@pytest.mark.nightly
 def test_who_comes_when_nothing_is_left_may_check_again(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     campaign.bring("bob")
@@ -264,6 +275,7 @@ def test_who_comes_when_nothing_is_left_may_check_again(app: Application, tab: P
     is_at(tab, "document")
 
 
+@pytest.mark.nightly
 def test_who_fails_the_question_may_go_on_with_another_topic_or_not(app: Application, tab: Page) -> None:
     made = MagnitudeSettings(k=3, redundancy=1, min_seconds=0, attempts=1)
     for n_topics, text in ((1, "please return the task there"), (2, "You may go on with another topic.")):

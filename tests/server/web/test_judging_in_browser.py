@@ -63,6 +63,7 @@ def unit_is_whole(campaign: Running) -> None:
     assert [e.kind for e in campaign.events()][-1] == "unit_ended"
 
 
+@pytest.mark.nightly
 def test_a_magnitude_unit_is_judged_by_mouse(app: Application, tab: Page) -> None:
     campaign = demo_magnitudes(app)
     tab.goto(campaign.link())
@@ -168,6 +169,7 @@ def test_digits_in_the_reason_choose_no_grade_and_send_nothing(app: Application,
     assert judged(campaign) == []
 
 
+@pytest.mark.nightly
 def test_a_grades_key_chooses_and_saves_at_once_only_where_that_was_switched_on(app: Application, tab: Page) -> None:
     campaign = grades(app, reason="none")
     enter(tab, campaign)
@@ -219,6 +221,7 @@ def test_a_preference_topic_is_judged_to_its_early_stop_by_keyboard(app: Applica
     assert [(row.choice, row.strength) for row in rows] == expected
 
 
+@pytest.mark.nightly
 def test_a_preference_topic_is_judged_to_its_early_stop_by_mouse(app: Application, tab: Page) -> None:
     campaign = preferences(app)
     enter(tab, campaign)
@@ -237,6 +240,7 @@ def test_a_preference_topic_is_judged_to_its_early_stop_by_mouse(app: Applicatio
     stopped_early(tab, campaign, gone)
 
 
+@pytest.mark.nightly
 def test_the_offer_to_undo_goes_after_six_seconds_and_undoing_stays_possible(app: Application, tab: Page) -> None:
     tab.clock.install()
     enter(tab, preferences(app))
@@ -248,6 +252,7 @@ def test_the_offer_to_undo_goes_after_six_seconds_and_undoing_stays_possible(app
     expect(tab.locator(".pairbar button", has_text="Undo")).to_be_enabled()
 
 
+@pytest.mark.nightly
 def test_single_keys_can_be_switched_off_for_good(app: Application, tab: Page) -> None:
     campaign = preferences(app)
     enter(tab, campaign)
@@ -261,6 +266,7 @@ def test_single_keys_can_be_switched_off_for_good(app: Application, tab: Page) -
     assert not tab.locator("kbd").first.is_visible()
 
 
+@pytest.mark.nightly
 def test_the_kept_document_keeps_its_place_and_the_new_one_is_announced(app: Application, tab: Page) -> None:
     tab.set_viewport_size({"width": 1280, "height": 480})
     enter(tab, preferences(app, order="keep-preferred"))
@@ -276,6 +282,7 @@ def test_the_kept_document_keeps_its_place_and_the_new_one_is_announced(app: App
     expect(tab.locator(f"#{goes}")).to_have_class(re.compile(r"\bfresh\b"))
 
 
+@pytest.mark.nightly
 def test_finding_counts_in_both_documents(app: Application, tab: Page) -> None:
     enter(tab, preferences(app))
     tab.keyboard.press("f")
@@ -287,7 +294,14 @@ def test_finding_counts_in_both_documents(app: Application, tab: Page) -> None:
 # ---- grades
 
 
-@pytest.mark.parametrize(("width", "height", "scale"), [(390, 780, 2), (320, 640, 2), (640, 400, 2)])
+@pytest.mark.parametrize(
+    ("width", "height", "scale"),
+    [
+        (390, 780, 2),
+        pytest.param(320, 640, 2, marks=pytest.mark.nightly),
+        pytest.param(640, 400, 2, marks=pytest.mark.nightly),
+    ],
+)
 def test_grades_are_given_on_a_phone_on_a_narrow_one_and_at_twice_the_size(
     app: Application, browser: Browser, width: int, height: int, scale: int
 ) -> None:
@@ -333,6 +347,7 @@ def test_grades_are_given_on_a_phone_on_a_narrow_one_and_at_twice_the_size(
     context.close()
 
 
+@pytest.mark.nightly
 def test_two_grades_are_given_by_their_letters(app: Application, tab: Page) -> None:
     campaign = grades(app, 4, scale="binary", reason="none", cannot_tell=False)
     enter(tab, campaign)
@@ -348,6 +363,7 @@ def test_two_grades_are_given_by_their_letters(app: Application, tab: Page) -> N
     ]
 
 
+@pytest.mark.nightly
 def test_all_that_a_page_loads_is_small(app: Application, context: BrowserContext) -> None:
     campaign = grades(app, 4)
     tab = context.new_page()
@@ -358,6 +374,7 @@ def test_all_that_a_page_loads_is_small(app: Application, context: BrowserContex
     assert sum(len(gzip.compress(context.request.get(url).body())) for url in {campaign.page, *loaded}) <= 100_000
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("height", [780, 500])
 def test_nothing_moves_when_a_judgment_is_entered(app: Application, browser: Browser, height: int) -> None:
     context = browser.new_context(viewport={"width": 390, "height": height})
@@ -437,6 +454,7 @@ def test_a_unit_is_judged_without_javascript(app: Application, browser: Browser)
     context.close()
 
 
+@pytest.mark.nightly
 def test_the_servers_own_address_says_what_it_is(app: Application, tab: Page) -> None:
     tab.goto(app.address)
     expect(tab.locator("h1")).to_have_text("Relevance judgments")

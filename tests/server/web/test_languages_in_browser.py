@@ -32,6 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
         yield made
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("tag", TAGS)
 def test_every_page_is_open_to_everybody_and_needs_no_scrolling_sideways(
@@ -54,6 +55,7 @@ def test_every_page_is_open_to_everybody_and_needs_no_scrolling_sideways(
     assert not site.reports
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", WIDTHS)
 def test_texts_of_buttons_fit_in_every_language(browser: Browser, site: Gallery, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800})
@@ -72,6 +74,7 @@ def test_texts_of_buttons_fit_in_every_language(browser: Browser, site: Gallery,
     assert cut == {}
 
 
+@pytest.mark.nightly
 def test_from_right_to_left_the_page_is_mirrored_and_the_left_document_stays_on_the_left(
     browser: Browser, site: Gallery
 ) -> None:
@@ -148,6 +151,7 @@ def test_a_unit_of_magnitudes_is_judged_in_german_and_in_japanese(
     unit_is_whole(campaign)
 
 
+@pytest.mark.nightly
 def test_what_the_script_says_is_in_the_language_of_the_page(app: Application, browser: Browser) -> None:
     context = browser.new_context(locale="de-AT", viewport={"width": 1280, "height": 800})
     tab = context.new_page()
@@ -168,6 +172,7 @@ def test_what_the_script_says_is_in_the_language_of_the_page(app: Application, b
     context.close()
 
 
+@pytest.mark.nightly
 def test_the_arrow_keys_choose_the_side_that_is_seen_in_every_language(app: Application, browser: Browser) -> None:
     context = browser.new_context(locale="ja-JP", viewport={"width": 1280, "height": 800})
     tab = context.new_page()
@@ -186,6 +191,7 @@ def test_the_arrow_keys_choose_the_side_that_is_seen_in_every_language(app: Appl
     context.close()
 
 
+@pytest.mark.nightly
 def test_a_language_is_chosen_without_the_script_and_stays(app: Application, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()

@@ -23,7 +23,7 @@ def site() -> Iterator[Gallery]:
         yield made
 
 
-@pytest.mark.parametrize("width", [1280, 320])
+@pytest.mark.parametrize("width", [1280, pytest.param(320, marks=pytest.mark.nightly)])
 def test_axe_finds_nothing_on_any_page_light_or_dark(browser: Browser, site: Gallery, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800})
     tab, faults = context.new_page(), {}
@@ -37,6 +37,7 @@ def test_axe_finds_nothing_on_any_page_light_or_dark(browser: Browser, site: Gal
     assert not site.reports
 
 
+@pytest.mark.nightly
 def test_no_page_needs_scrolling_sideways_at_320_pixels_and_targets_are_large(browser: Browser, site: Gallery) -> None:
     context = browser.new_context(viewport={"width": 320, "height": 640})
     tab = context.new_page()
@@ -52,6 +53,7 @@ def test_no_page_needs_scrolling_sideways_at_320_pixels_and_targets_are_large(br
     context.close()
 
 
+@pytest.mark.nightly
 def test_what_has_focus_is_never_under_the_bar(tab: Page, site: Gallery) -> None:
     tab.goto(f"{site.base}/magnitude-html")
     tab.set_viewport_size({"width": 800, "height": 600})

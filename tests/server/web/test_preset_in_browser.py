@@ -118,6 +118,7 @@ def judge(tab: Page, study: Study, numbers: dict[str, str], seconds: float) -> N
         click(tab, "Save and continue")
 
 
+@pytest.mark.nightly
 def test_the_protocol_of_maddalena_et_al_from_the_first_page_to_the_second_unit(tab: Page, study: Study) -> None:
     assert plan_notes(study.plan) == ("Preset maddalena2017: all 23 settings are in force.",)
     # 3.2.1 consent and practice, with instructions
@@ -201,6 +202,7 @@ def revision(tab: Page) -> None:
     click(tab, "Look at my 8 documents again")
 
 
+@pytest.mark.nightly
 def test_the_back_button_comes_with_the_advice_what_it_is_for(tab: Page, study: Study) -> None:
     tab.goto(study.link)
     click(tab, "Begin")

@@ -58,6 +58,7 @@ def test_an_account_and_the_pages_of_administrators(browser: Browser, made: Esta
     assert not messages, "the page's own policy allows all that it does"
 
 
+@pytest.mark.nightly
 def test_somebody_signs_up_and_comes_back_by_their_own_link(browser: Browser, made: Estate) -> None:
     token = made.store.write(lambda c: add_sign_up(c, 1, 5, made.clock() + 1000, made.clock()))
     context = browser.new_context()

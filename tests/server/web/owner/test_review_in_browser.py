@@ -54,6 +54,7 @@ def item_of(made: Estate, campaign: str) -> str:
     return f"/owner/c/{campaign}/review/item?topic={topic}&document={document}"
 
 
+@pytest.mark.nightly
 def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, made: Estate) -> None:
     tab, messages, faults = browser.new_page(), [], {}
     tab.on("console", lambda message: messages.append(message.text))
