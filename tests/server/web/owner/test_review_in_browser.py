@@ -61,7 +61,7 @@ def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, made: Estate
     begin_session(made, tab)
     magnitudes, pairs = "/owner/c/demo-magnitude", "/owner/c/demo-preference"
     paths = [
-        *(f"{magnitudes}/review{query}" for query in ("", "?open=1", "?topic=none")),
+        *(f"{magnitudes}/review{query}" for query in ("", "?open=1")),
         f"{pairs}/review",
         item_of(made, "demo-magnitude"),
         f"{magnitudes}/questions",
