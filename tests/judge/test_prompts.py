@@ -171,7 +171,8 @@ def test_a_file_of_the_user_is_a_prompt(tmp_path):
 def test_the_prompt_that_the_docs_show_works():
     page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
     entry = parse_prompt(page.split("```toml\n")[1].split("```")[0], "docs/prompts.md")
-    assert len(asked(entry)) == 2
+    (message,) = asked(entry)
+    assert message.role == "user"
     assert read_reply(Reply(text="It names 3 facts.\nFinal grade: 1"), entry).values == (1,)
 
 
