@@ -205,7 +205,7 @@ def test_negative_judgments_mean_not_judged(world: tuple[qrowd.Runs, qrowd.Judgm
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"confidence": 1.0}, "confidence=1: a number between 0 and 1"),
+        ({"confidence": 1.0}, "confidence=1.0: a number between 0 and 1"),
         ({"n_documents": 0}, "n_documents=0: at least 1"),
         ({"tolerance": -0.1}, "tolerance=-0.1: 0 or more"),
         ({"target": "all"}, "target"),

@@ -98,7 +98,7 @@ class FactorComponents(Result):
             if name not in n:
                 raise ArgumentError(f"no factor {name!r}; choose from {', '.join(n)}")
             if not 0 < number < np.inf:
-                raise ArgumentError(f"{name}={number!r}: a number above 0 was expected")
+                raise ArgumentError("a number above 0 was expected", name, number)
             n[name] = number
         true = self.of(self.target)
         error = 0.0
@@ -202,22 +202,22 @@ def assessor_factors(assessors: Sequence[str], factors: str) -> tuple[tuple[str,
     taken = [name for name in names if names.count(name) > 1 or name in ("document", "system", "topic", "error")]
     if not names or taken:
         what = f"{taken[0]!r} cannot be a factor here" if taken else "it names no factor"
-        raise ArgumentError(f"factors={factors!r}: {what}; an example is '{{model}}+{{prompt}}'")
+        raise ArgumentError(f"{what}; an example is '{{model}}+{{prompt}}'", "factors", factors)
     if not all(parts[2:-1:2]):
-        raise ArgumentError(f"factors={factors!r}: two factors need text between them")
+        raise ArgumentError("two factors need text between them", "factors", factors)
     pattern = "(.+?)".join(re.escape(text) for text in parts[::2])
     levels = []
     for assessor in assessors:
         match = re.fullmatch(pattern, assessor, re.DOTALL)
         if match is None:
             raise ArgumentError(
-                f"factors={factors!r}: assessor {assessor!r} does not fit; leave it out, or give another pattern"
+                f"assessor {assessor!r} does not fit; leave it out, or give another pattern", "factors", factors
             )
         levels.append(match.groups())
     for name, of_factor in zip(names, zip(*levels, strict=True), strict=True):
         if len(set(of_factor)) < 2:
             advice = f"write it instead of {{{name}}}" if len(names) > 1 else "a second assessor is needed"
-            raise ArgumentError(f"factors={factors!r}: {name} is {of_factor[0]!r} for all assessors; {advice}")
+            raise ArgumentError(f"{name} is {of_factor[0]!r} for all assessors; {advice}", "factors", factors)
     return names, levels
 
 

@@ -69,9 +69,9 @@ def ppi_coverage(
 
     for name, value, choices in (("draw", draw, Draw), ("quantity", quantity, Quantity)):
         if value not in get_args(choices):
-            raise ArgumentError(f"{name}={value!r}: choose from {', '.join(get_args(choices))}")
+            raise ArgumentError(f"choose from {', '.join(get_args(choices))}", name, value)
     if n_resamples < 1:
-        raise ArgumentError(f"n_resamples={n_resamples!r}: 1 or more were expected")
+        raise ArgumentError("1 or more were expected", "n_resamples", n_resamples)
     if len(truth.assessors) != 1:
         raise ArgumentError(f"truth: judgments of {len(truth.assessors)} assessors; those of one were expected")
     if truth.assessors[0] in models.assessors:
@@ -87,7 +87,7 @@ def ppi_coverage(
         raise NoOverlapError("no topic is scored by the truth and every model; leave out models that judged little")
     for n in n_human:
         if not 2 <= n <= n_topics - 2:
-            raise ArgumentError(f"n_human={n}: from 2 to {n_topics - 2} of the {n_topics} topics were expected")
+            raise ArgumentError(f"from 2 to {n_topics - 2} of the {n_topics} topics were expected", "n_human", n)
     chance = Chance.of(seed := seed_of(rng))
     truths = np.tile(values[0].mean(axis=0), n_resamples)
     rows: list[tuple[object, ...]] = []

@@ -289,7 +289,7 @@ def randomised_tukey(
     """
     check_choice("within", within, Within)
     if n_resamples < 1:
-        raise ArgumentError(f"n_resamples={n_resamples}: at least 1 permutation was expected")
+        raise ArgumentError("at least 1 permutation was expected", "n_resamples", n_resamples)
     seed = seed_of(rng)
     panel = panel_of(scores)
     by_topic = panel.by_topic(panel.values)

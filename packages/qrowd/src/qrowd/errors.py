@@ -69,7 +69,11 @@ class ScaleError(InputError):
 
 
 class ArgumentError(InputError):
-    """An argument outside what the function takes."""
+    """An argument outside what the function takes; names the argument and its value where there is one culprit."""
+
+    def __init__(self, problem: str, argument: str | None = None, value: object = None) -> None:
+        self.problem, self.argument, self.value = problem, argument, value
+        super().__init__(problem if argument is None else f"{argument}={value!r}: {problem}")
 
 
 class NoOverlapError(QrowdError, ValueError):
@@ -86,4 +90,4 @@ def check_choice(name: str, value: object, choices: Any) -> None:
     """
     words = get_args(choices) or tuple(choices)
     if value not in words:
-        raise ArgumentError(f"{name}={value!r}: choose one of {', '.join(map(str, words))}")
+        raise ArgumentError(f"choose one of {', '.join(map(str, words))}", name, value)

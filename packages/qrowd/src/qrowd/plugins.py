@@ -32,7 +32,13 @@ def load(group: str) -> dict[str, object]:
                 f"{group}: {_owner(other)} and {_owner(point)} both declare {point.name!r}; uninstall one of them"
             )
         if point.name not in objects:
-            objects[point.name] = _imported(point, group)
+            try:
+                objects[point.name] = point.load()
+            except Exception as error:
+                raise ArgumentError(
+                    f"{group}: {point.name!r} of {_owner(point)} cannot be imported ({type(error).__name__}: {error}); "
+                    "update or uninstall that distribution"
+                ) from None
     return objects
 
 
@@ -50,17 +56,6 @@ def instances(group: str, kind: type[Any]) -> tuple[Any, ...]:
             expected = f"an instance of {kind.__module__}.{kind.__name__} was expected"
             raise ArgumentError(f"{group}: {name!r} is {type(each).__name__}; {expected}")
     return tuple(objects.values())
-
-
-def _imported(point: EntryPoint, group: str) -> object:
-    try:
-        loaded: object = point.load()
-    except Exception as error:
-        raise ArgumentError(
-            f"{group}: {point.name!r} of {_owner(point)} cannot be imported ({type(error).__name__}: {error}); "
-            "update or uninstall that distribution"
-        ) from None
-    return loaded
 
 
 def _owner(point: EntryPoint) -> str:

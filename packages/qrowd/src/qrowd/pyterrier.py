@@ -191,7 +191,7 @@ def Experiment(
     _check(labels, len(retr_systems), options)
     reference = labels[baseline] if isinstance(baseline, int) and -1 < baseline < len(labels) else baseline
     if reference is not None and reference not in labels:
-        raise ArgumentError(f"baseline={baseline!r}: choose from {', '.join(labels)}, or their numbers from 0")
+        raise ArgumentError(f"choose from {', '.join(labels)}, or their numbers from 0", "baseline", baseline)
     check_choice("test", test, Test)
     if correction is not None:
         check_choice("correction", correction, Correction)

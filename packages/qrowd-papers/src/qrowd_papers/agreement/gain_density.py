@@ -92,11 +92,11 @@ def density(
     """
     check_choice("curve", curve, Curve)
     if bins < 1:
-        raise ArgumentError(f"bins={bins!r}: at least 1 needed")
+        raise ArgumentError("at least 1 needed", "bins", bins)
     weights = rank_weights(cutoff, dcg)
     distributions = distributions_of(judgments, Conventions())
     if curve == "kde" and distributions.shape == "interval":
-        raise ArgumentError("curve='kde': an interval has no sample to smooth; use shape='sample'")
+        raise ArgumentError("an interval has no sample to smooth; use shape='sample'", "curve", "kde")
     documents, pairs = _listed(runs, distributions, topic, system, cutoff)
     gains = [_Mixture.of(distributions, pair, curve) for pair in pairs]
     judged = pairs >= 0
@@ -190,7 +190,7 @@ def _listed(
     """(ranks,) document labels, and their pairs, -1 where unjudged."""
     pool = distributions.pool
     if topic not in pool.topics:
-        raise ArgumentError(f"topic={topic!r}: nobody judged it; {closest(topic, pool.topics, 'judged topic')}")
+        raise ArgumentError(f"nobody judged it; {closest(topic, pool.topics, 'judged topic')}", "topic", topic)
     t = pool.topics.index(topic)
     rows = pool.rows(t)
     labels = [pool.documents[d] for d in pool.document[rows].tolist()]
@@ -199,9 +199,9 @@ def _listed(
         names, places = [labels[i] for i in best.tolist()], (best + rows.start).tolist()
     else:
         if runs is None:
-            raise ArgumentError(f"system={system!r}: runs are needed for a system's list")
+            raise ArgumentError("runs are needed for a system's list", "system", system)
         if system not in runs.systems:
-            raise ArgumentError(f"system={system!r}: no such run; {closest(system, runs.systems, 'system')}")
+            raise ArgumentError(f"no such run; {closest(system, runs.systems, 'system')}", "system", system)
         names = []
         if topic in runs.topics:
             ranked = runs.ranked()

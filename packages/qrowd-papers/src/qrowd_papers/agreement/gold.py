@@ -218,7 +218,7 @@ def alpha_of_matched_subsets(
     others = tuple(g for g in grades if g not in matched)
     if not others or not matched or not set(matched) <= set(grades):
         choices = ", ".join(f"{g:g}" for g in grades)
-        raise ArgumentError(f"matched_grades={matched_grades!r}: choose some, not all, of the gold grades {choices}")
+        raise ArgumentError(f"choose some, not all, of the gold grades {choices}", "matched_grades", matched_grades)
     seed = seed_of(rng)
     chance = Chance.of(seed)
     sizes = np.array([np.isin(grade(documents.pair), matched).sum() for documents in data.groups])

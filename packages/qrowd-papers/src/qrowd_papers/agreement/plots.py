@@ -99,7 +99,7 @@ def plot_topic_removal(removal: TopicRemoval, of: Of = "score", *, ax: Axes | No
     single topics decide.
     """
     if of not in get_args(Of):
-        raise ArgumentError(f"of={of!r}: choose one of {', '.join(get_args(Of))}")
+        raise ArgumentError(f"choose one of {', '.join(get_args(Of))}", "of", of)
     ax = axes_or_new(ax)
     values, side = (removal.score, 0) if of == "score" else (removal.tau, 1)
     shown = removal.n_topics >= max(0.1 * removal.n_topics.max(), 2)
@@ -210,7 +210,7 @@ def plot_gain_ridges(gains: GainDensity, curve: Curve = "gain", *, ax: Axes | No
     The dotted line is the mean of what is shown, over ranks.
     """
     if curve not in get_args(Curve):
-        raise ArgumentError(f"curve={curve!r}: choose one of {', '.join(get_args(Curve))}")
+        raise ArgumentError(f"choose one of {', '.join(get_args(Curve))}", "curve", curve)
     ax = axes_or_new(ax)
     edges = gains.edges
     rows: Floats = getattr(gains, curve)
@@ -254,7 +254,7 @@ def plot_cumulated_gain(gains: GainDensity, *, ax: Axes | None = None) -> Axes:
 def plot_scatter(scatter: Scatter, of: Means = "systems", *, ax: Axes | None = None) -> Axes:
     """One measure against another: one point a system, or a topic, with both correlations (Figure 8)."""
     if of not in get_args(Means):
-        raise ArgumentError(f"of={of!r}: choose one of {', '.join(get_args(Means))}")
+        raise ArgumentError(f"choose one of {', '.join(get_args(Means))}", "of", of)
     side = get_args(Means).index(of)
     x, y = (scatter.by_system, scatter.by_topic)[side]
     known = ~(np.isnan(x) | np.isnan(y))

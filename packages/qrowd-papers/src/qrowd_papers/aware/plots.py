@@ -64,9 +64,9 @@ def plot_similarity_to_random(
     """
     ax = axes_or_new(ax)
     if gap not in GAPS:
-        raise ArgumentError(f"gap={gap!r}: choose one of {', '.join(GAPS)}")
+        raise ArgumentError(f"choose one of {', '.join(GAPS)}", "gap", gap)
     if measure not in similarities.scores.measures:
-        raise ArgumentError(f"measure={measure!r}: choose one of {', '.join(similarities.scores.measures)}")
+        raise ArgumentError(f"choose one of {', '.join(similarities.scores.measures)}", "measure", measure)
     alike = similarities.single[GAPS.index(gap), similarities.scores.measures.index(measure)]  # (levels, assessors)
     order = np.argsort(alike.max(axis=0), kind="stable")
     y = name_rows(ax, [similarities.scores.assessors[a] if names else "" for a in order])
@@ -120,7 +120,7 @@ def plot_interaction(
     levels = effects.levels[1]
     named = [name for name in (levels if shown is None else shown) if name in levels][: len(PALETTE)]
     if not named:
-        raise ArgumentError(f"shown={shown!r}: choose from {', '.join(levels)}")
+        raise ArgumentError(f"choose from {', '.join(levels)}", "shown", shown)
     x, text = _places(effects.levels[0])
     for name in levels:
         if name not in named:

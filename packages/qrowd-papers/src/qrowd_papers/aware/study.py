@@ -491,9 +491,9 @@ def _checked(
         raise ArgumentError("methods: none was given")
     all_sizes = tuple(sizes) if sizes is not None else tuple(range(2, len(judgments.assessors)))
     if not all_sizes or min(all_sizes) < 2 or max(all_sizes) > len(judgments.assessors):
-        raise ArgumentError(f"sizes={list(all_sizes)}: from 2 to the {len(judgments.assessors)} assessors there are")
+        raise ArgumentError(f"from 2 to the {len(judgments.assessors)} assessors there are", "sizes", list(all_sizes))
     if n_tuples < 1:
-        raise ArgumentError(f"n_tuples={n_tuples}: 1 or more were expected")
+        raise ArgumentError("1 or more were expected", "n_tuples", n_tuples)
     return all_sizes
 
 

@@ -59,7 +59,7 @@ def judging_cost(
     """
     for name, value in (("pay", pay), ("fee", fee)):
         if value < 0:
-            raise ArgumentError(f"{name}={value!r}: expected 0 or more")
+            raise ArgumentError("expected 0 or more", name, value)
     plan = {"redundancy": redundancy, "unit_size": unit_size, "n_checks": n_checks}
     units = sum(units_needed(n, **plan) for n in documents)
     return Cost(sum(documents), units, units * unit_size, units * pay * (1 + fee))

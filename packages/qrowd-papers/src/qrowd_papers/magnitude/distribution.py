@@ -105,7 +105,7 @@ def distribution(
     low, high = within or (0.0, np.inf)
     inside = (value >= low) & (value <= high)
     if not inside.any():
-        raise ArgumentError(f"within={within!r}: no magnitude is in this range")
+        raise ArgumentError("no magnitude is in this range", "within", within)
     group = np.zeros(value.size, np.int64) if by is None else np.asarray(getattr(judgments, by), np.int64)
     labels = ("all",) if by is None else tuple(getattr(judgments, by + "s"))
     used, group = np.unique(group[inside], return_inverse=True)

@@ -100,7 +100,7 @@ def scale_conflicts(
         The reference graded no document that the others judged.
     """
     if min_distance < 1:
-        raise ArgumentError(f"min_distance={min_distance}: expected 1 level or more")
+        raise ArgumentError("expected 1 level or more", "min_distance", min_distance)
     with_reference = against(judgments, reference, noun="reference", repeats="first")
     combined = on_one_scale(with_reference.judgments, "auto", "rescaled")
     logs = combined.shared_scale().kind == "magnitude"

@@ -103,7 +103,7 @@ def order_agreement(
     groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     for name in groups:
         if name not in BY:
-            raise ArgumentError(f"by={name!r}: choose from {', '.join(BY)}, several of them, or None")
+            raise ArgumentError(f"choose from {', '.join(BY)}, several of them, or None", "by", name)
     with_reference = against(judgments, reference, noun="reference", repeats=repeats)
     if "unit" in groups:
         split, who, assessors, units = _by_unit(with_reference.judgments)
@@ -147,7 +147,7 @@ def order_agreement(
 def _by_unit(judgments: Judgments) -> tuple[Judgments, Ints, tuple[str, ...], tuple[str, ...]]:
     """Judgments with each unit as an assessor of its own; (2, those) numbers of assessor and unit; assessors; units."""
     if judgments.unit is None:
-        raise ArgumentError("by='unit': the judgments have no unit column; add one, or use by='assessor'")
+        raise ArgumentError("the judgments have no unit column; add one, or use by='assessor'", "by", "unit")
     units, unit = np.unique(
         np.array(["" if name is None else str(name) for name in judgments.unit], object), return_inverse=True
     )

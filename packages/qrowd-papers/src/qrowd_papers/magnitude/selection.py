@@ -79,7 +79,7 @@ def select_units_by_agreement(
         No judged document has a gold grade.
     """
     if n_units < 1:
-        raise ArgumentError(f"n_units={n_units!r}: expected 1 unit or more")
+        raise ArgumentError("expected 1 unit or more", "n_units", n_units)
     with_gold = with_grades(judgments, gold)
     judgments, grades = with_gold.judgments, with_gold.grades()
     units = units_of(judgments, by=by)

@@ -130,7 +130,7 @@ def simulate_single_assessor(
         No topic shared by runs, judgments and gold.
     """
     if n_resamples < 1:
-        raise ArgumentError(f"n_resamples={n_resamples}: 1 or more was expected")
+        raise ArgumentError("1 or more was expected", "n_resamples", n_resamples)
     if len(runs.systems) < 2:
         raise ArgumentError(f"runs: {len(runs.systems)} system, and two are needed to rank")
     shared = set(judgments.topics) & set(gold.topics) & set(runs.topics)

@@ -102,7 +102,7 @@ def robustness(
         No topic that both halves of any split judged.
     """
     if tau not in get_args(Tau):
-        raise ArgumentError(f"tau={tau!r}: choose one of {', '.join(get_args(Tau))}")
+        raise ArgumentError(f"choose one of {', '.join(get_args(Tau))}", "tau", tau)
     sides, seed = _sides(judgments.assessors, halves, n_resamples, rng)
     model = predicted_relevance(judgments, rel=rel, relevant_grades=relevant_grades, n_resamples=0)
     listed = measures if isinstance(measures, list | tuple) else [measures]

@@ -43,7 +43,7 @@ def units_of_topic(
     if len(own) < least:
         raise ArgumentError(f"documents: {len(own)} of them; this protocol needs at least {least} in every topic")
     if checks is not None and (checks[0] == checks[1] or not own.issuperset(checks)):
-        raise ArgumentError(f"checks={checks!r}: name two different documents of the topic, the better one first")
+        raise ArgumentError("name two different documents of the topic, the better one first", "checks", checks)
     chance = np.random.default_rng(rng)
     if isinstance(settings, MagnitudeSettings):
         units = _with_checks(list(documents), checks or (), settings, chance)

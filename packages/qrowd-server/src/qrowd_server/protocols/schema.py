@@ -40,9 +40,9 @@ class SchemaError(ArgumentError):
         code: str = "value_error",
         more: tuple[tuple[Where, str], ...] = (),
     ) -> None:
-        self.where, self.problem, self.code, self.more = where, problem, code, more
         lines = [f"{path(place)}: {text}" if place else text for place, text in ((where, problem), *more[: LISTED - 1])]
         super().__init__(listed(lines, 1 + len(more)))
+        self.where, self.problem, self.code, self.more = where, problem, code, more
 
     def __reduce__(self) -> tuple[type[SchemaError], tuple[Where, str, str, tuple[tuple[Where, str], ...]]]:
         return type(self), (self.where, self.problem, self.code, self.more)

@@ -194,7 +194,7 @@ def add_account(
 def check_role(role: str, roles: tuple[str, ...]) -> None:
     """Refuse a role that is none of these."""
     if role not in roles:
-        raise ArgumentError(f"role={role[:40]!r}: choose one of {', '.join(roles)}")
+        raise ArgumentError(f"choose one of {', '.join(roles)}", "role", role[:40])
 
 
 def set_password(connection: Connection, account_id: int, password_hash: str) -> None:

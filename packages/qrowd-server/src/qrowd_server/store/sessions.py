@@ -53,7 +53,7 @@ _CLOSE = delete(session).where(session.c.hash == _HASH)
 def open_session(connection: Connection, kind: Kind, subject_id: int, at: float) -> tuple[str, str]:
     """A new session; the id for the cookie, and the token for its forms."""
     if kind not in get_args(Kind):
-        raise ArgumentError(f"kind={kind!r}: choose {' or '.join(get_args(Kind))}")
+        raise ArgumentError(f"choose {' or '.join(get_args(Kind))}", "kind", kind)
     token, csrf = new_token(), new_token()
     row = {"hash": hashed(token), "kind": kind, "subject_id": subject_id, "csrf": csrf, "created": at, "seen": at}
     connection.execute(insert(session), row)

@@ -113,7 +113,7 @@ def coded_grades(judgments: Judgments, repeats: RepeatedValues, combine_scales: 
     if repeats not in get_args(Repeated):
         reason = ", and means are not grades" if repeats == "mean" else ""
         raise ArgumentError(
-            f"repeats={repeats!r}: {method} counts whole grades{reason}; choose one of {', '.join(get_args(Repeated))}"
+            f"{method} counts whole grades{reason}; choose one of {', '.join(get_args(Repeated))}", "repeats", repeats
         )
     data = coded(judgments, repeats, combine_scales, "relevant")
     if data.scale.kind in ("fractions", "magnitude"):

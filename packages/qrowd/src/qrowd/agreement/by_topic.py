@@ -65,7 +65,7 @@ class EaseCorrelation(Result):
     def points(self, *, bins: int = 0, name: str | None = None, backend: str = "pandas") -> Any:
         """The points of Figure 2: agreement and ease of every topic, or their means in every bin of topics."""
         if name is not None and name not in self.names:
-            raise ArgumentError(f"name={name!r}: choose from {', '.join(self.names)}")
+            raise ArgumentError(f"choose from {', '.join(self.names)}", "name", name)
         agreement = self.agreement[self.names.index(name) if name is not None else -1]
         defined = np.flatnonzero(~np.isnan(agreement))
         if not bins:
@@ -131,7 +131,7 @@ def binned(agreement: Floats, ease: Floats, bins: int) -> tuple[Floats, Floats]:
 def _in_bins(agreement: Floats, bins: int) -> list[NDArray[np.int64]]:
     """The places of topics in bins of equal size (differing by at most one), sorted by agreement."""
     if not 1 <= bins <= agreement.size:
-        raise ArgumentError(f"bins={bins}: expected 1 bin or more, and at most the number of topics, {agreement.size}")
+        raise ArgumentError(f"expected 1 bin or more, and at most the number of topics, {agreement.size}", "bins", bins)
     return np.array_split(np.argsort(agreement, kind="stable"), bins)
 
 

@@ -114,7 +114,7 @@ def document_counts(
     if level is not None:
         check_choice("level", level, Level)
     if min_judgments < 2:
-        raise ArgumentError(f"min_judgments={min_judgments}: agreement needs at least 2 judgments of a document")
+        raise ArgumentError("agreement needs at least 2 judgments of a document", "min_judgments", min_judgments)
     need_two_assessors(judgments)
     judgments = on_one_scale(judgments, combine_scales, unlike_at(level))
     scale = judgments.shared_scale()

@@ -379,15 +379,15 @@ def _panel(judgments: Judgments, conventions: Conventions) -> Panel:
 
 def _check(n_resamples: int, levels: Mapping[str, float], level_sd: float, conventions: Conventions) -> None:
     if not n_resamples >= 1 or n_resamples % 1:
-        raise ArgumentError(f"n_resamples={n_resamples!r}: a whole number from 1 was expected; the paper uses 1000")
+        raise ArgumentError("a whole number from 1 was expected; the paper uses 1000", "n_resamples", n_resamples)
     if not levels:
         raise ArgumentError("levels: name at least one; the paper's are {'under': .05, 'even': .5, 'over': .95}")
     for name, p in levels.items():
         if not 0 <= p <= 1:
             raise ArgumentError(f"levels: {name!r} is {p!r}; a probability from 0 to 1 was expected")
     if not 0 <= level_sd <= 1:
-        raise ArgumentError(f"level_sd={level_sd!r}: a standard deviation from 0 to 1 was expected")
+        raise ArgumentError("a standard deviation from 0 to 1 was expected", "level_sd", level_sd)
     if conventions.missing == "skip":
         raise ArgumentError(
-            "missing='skip': AWARE needs a score of every system on every topic; use zero or interpolate"
+            "AWARE needs a score of every system on every topic; use zero or interpolate", "missing", "skip"
         )

@@ -73,7 +73,7 @@ def assessor_similarities(
         )
     if isinstance(gold, str):
         if gold not in judgments.assessors:
-            raise ArgumentError(f"gold={gold!r}: {closest(gold, judgments.assessors, 'assessor')}")
+            raise ArgumentError(closest(gold, judgments.assessors, "assessor"), "gold", gold)
         gold, judgments = judgments.select(assessors=gold), judgments.select(assessors=lambda name: name != gold)
     scores, true = (
         evaluate(runs, part, measures, conventions=conventions, threads=threads) for part in (judgments, gold)

@@ -220,7 +220,7 @@ class Command(TyperCommand):
             with watched(partial(progress, "computing")):
                 return super().invoke(ctx)
         except ArgumentError as error:
-            raise ArgumentError(as_options(str(error), names)) from None
+            raise ArgumentError(argument_message(error, names)) from None
         except FileError as error:
             hint = _if_measure(error, self.params)
             raise FileError(error.path, as_options(error.problem, names) + hint, error.line) from None
@@ -288,6 +288,33 @@ def _value(one: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -
     elif not ((value and is_text) or (isinstance(value, str | int | float) and value == one.default)):
         return convert(ctx, value)
     return value if one.callback is None else one.callback(ctx, one, value)
+
+
+def argument_message(error: ArgumentError, names: Mapping[str, str]) -> str:
+    """The message of a wrong argument with its option and the value as it is typed. names : {argument: option}.
+
+    >>> argument_message(ArgumentError("at least 2 were expected", "n_resamples", 0), {"n_resamples": "--n-resamples"})
+    '--n-resamples 0: at least 2 were expected'
+    >>> argument_message(ArgumentError("it does not fit", "factors", "{model}+{prompt}"), {"factors": "--factors"})
+    "--factors '{model}+{prompt}': it does not fit"
+    """
+    problem = as_options(error.problem, names)
+    option = names.get(error.argument or "")
+    if error.argument is None:
+        return problem
+    if option is None:
+        return f"{error.argument.replace('_', ' ')} {typed(error.value)}: {problem}"
+    return f"{option}: {problem}" if error.value is True else f"{option} {typed(error.value)}: {problem}"
+
+
+def typed(value: object) -> str:
+    """A value as it is written on the command line."""
+    if isinstance(value, Mapping):
+        return typed(",".join(f"{key}={one}" for key, one in value.items()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return typed(",".join(map(str, value)))
+    text = str(value)
+    return shlex.quote(text) if set(text) & set(" <>{}") else text
 
 
 def as_options(message: str, names: Mapping[str, str]) -> str:

@@ -110,7 +110,7 @@ def row_correlations(x: Floats, y: Floats, *, kind: Kind = "tau_b", threads: int
     [1.0, -1.0]
     """
     if kind not in get_args(Kind):
-        raise ArgumentError(f"kind={kind!r}: choose from {', '.join(get_args(Kind))}")
+        raise ArgumentError(f"choose from {', '.join(get_args(Kind))}", "kind", kind)
     first, second = _tables(x, y)
     compute = _KERNELS[kind]
     rows, systems = first.shape

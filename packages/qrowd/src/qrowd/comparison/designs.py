@@ -202,14 +202,14 @@ def best_design(
     check_choice("target", target, Target)
     for name, value in (("topic_cost", topic_cost), ("judgment_cost", judgment_cost)):
         if not 0 <= value < np.inf:
-            raise ArgumentError(f"{name}={value!r}: 0 or more was expected")
+            raise ArgumentError("0 or more was expected", name, value)
     for name, value in (("budget", budget), ("documents_per_topic", documents_per_topic)):
         if not 0 < value < np.inf:
-            raise ArgumentError(f"{name}={value!r}: a number above 0 was expected")
+            raise ArgumentError("a number above 0 was expected", name, value)
     limits = {"max_topics": max_topics, "max_assessors": max_assessors}
     for name, limit in limits.items():
         if limit < 1:
-            raise ArgumentError(f"{name}={limit!r}: 1 or more was expected")
+            raise ArgumentError("1 or more was expected", name, limit)
     if topic_cost == judgment_cost == 0:
         raise ArgumentError("topic_cost=0, judgment_cost=0: without costs no design is best")
     if max_topics * max_assessors > DESIGNS:
@@ -219,7 +219,7 @@ def best_design(
     cost = t * topic_cost + t * a * documents_per_topic * judgment_cost
     paid = cost <= budget * (1 + 1e-12)
     if not paid.any():
-        raise ArgumentError(f"budget={budget:g}: one topic with one assessor costs {cost[0]:g}")
+        raise ArgumentError(f"one topic with one assessor costs {cost[0]:g}", "budget", budget)
     study = _study(components, t[paid], a[paid], design, cost[paid])
     value = getattr(study, target)
     if np.isnan(value).all():

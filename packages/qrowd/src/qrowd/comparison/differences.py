@@ -101,7 +101,7 @@ class Difference(Result):
         """
         n = self.n_assessors if n_assessors is None else n_assessors
         if n < 1:
-            raise ArgumentError(f"n_assessors={n}: at least 1 was expected")
+            raise ArgumentError("at least 1 was expected", "n_assessors", n)
         if isnan(self.assessor_variance):
             return nan
         now, then = (np.array([self.assessor_variance / count]) for count in (self.n_assessors, n))
@@ -455,4 +455,4 @@ def _check_options(method: str, confidence: float, n_resamples: int = 2) -> None
     check_choice("method", method, MethodChoice)
     check_confidence(confidence)
     if n_resamples < 2:
-        raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")
+        raise ArgumentError("at least 2 replicates were expected", "n_resamples", n_resamples)

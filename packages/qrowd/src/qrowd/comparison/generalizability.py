@@ -149,7 +149,7 @@ class VarianceComponents(Result):
         a = self.n_assessors if n_assessors is None else n_assessors
         for name, value in (("n_topics", t), ("n_assessors", a)):
             if not 0 < value < np.inf:
-                raise ArgumentError(f"{name}={value!r}: a number above 0 was expected")
+                raise ArgumentError("a number above 0 was expected", name, value)
         return float(t), float(a)
 
     def _coefficient(
@@ -441,7 +441,7 @@ def error_parts(components: VarianceComponents, design: Design | None) -> tuple[
     if components.design == "nested":
         if design_used == "crossed":
             raise ArgumentError(
-                "design='crossed': components of nested assessors do not give those of one panel for all topics"
+                "components of nested assessors do not give those of one panel for all topics", "design", "crossed"
             )
         return design_used, (v["system*topic"], 0.0, v["error"], v["topic"], 0.0, v["assessor:topic"])
     v_sa, v_a = v["system*assessor"], v["assessor"]

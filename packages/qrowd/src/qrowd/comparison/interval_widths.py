@@ -23,7 +23,7 @@ ENOUGH = 5
 def check_confidence(confidence: float) -> None:
     """Refuse a level of confidence outside 0 to 1."""
     if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+        raise ArgumentError("a level between 0 and 1 was expected", "confidence", confidence)
 
 
 def recommended(n_assessors: int) -> Method:

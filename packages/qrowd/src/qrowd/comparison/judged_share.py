@@ -55,7 +55,7 @@ def judged_share(runs: Runs, judgments: Judgments, *, cutoff: int = 10) -> Judge
         Runs and judgments share no topic.
     """
     if cutoff < 1:
-        raise ArgumentError(f"cutoff={cutoff}: 1 or more was expected")
+        raise ArgumentError("1 or more was expected", "cutoff", cutoff)
     panel = judgments.panel()
     n_systems = len(runs.systems)
     judged, anyone, returned = np.zeros((n_systems, len(panel.assessors))), np.zeros(n_systems), np.zeros(n_systems)

@@ -87,7 +87,7 @@ def topics_needed(
     None where max_topics are too few: more topics do nothing against what assessors do to the difference.
     """
     if not 0 < size < np.inf:
-        raise ArgumentError(f"size={size!r}: a difference above 0 was expected")
+        raise ArgumentError("a difference above 0 was expected", "size", size)
     _check(n_assessors=n_assessors, max_topics=max_topics)
     _check_level(power=power)
 
@@ -147,10 +147,10 @@ def _with_zeros(ms: Floats) -> Floats:
 def _check(**counts: int) -> None:
     for name, count in counts.items():
         if count < 1:
-            raise ArgumentError(f"{name}={count!r}: 1 or more was expected")
+            raise ArgumentError("1 or more was expected", name, count)
 
 
 def _check_level(**levels: float) -> None:
     for name, level in levels.items():
         if not 0 < level < 1:
-            raise ArgumentError(f"{name}={level!r}: a probability between 0 and 1 was expected")
+            raise ArgumentError("a probability between 0 and 1 was expected", name, level)

@@ -150,7 +150,7 @@ def rank_intervals(
     check_choice("over", over, Over)
     check_confidence(confidence)
     if n_resamples < 2:
-        raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")
+        raise ArgumentError("at least 2 replicates were expected", "n_resamples", n_resamples)
     panel = panel_of(scores)
     if len(panel.systems) < 2:
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")

@@ -181,7 +181,7 @@ def replicate_means(panel: Panel, n_resamples: int, over: Over, rng: Rng, thread
     of threads changes no bit.
     """
     if n_resamples < 2:
-        raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")
+        raise ArgumentError("at least 2 replicates were expected", "n_resamples", n_resamples)
     chance = Chance.of(rng)
 
     def block(number: int) -> Floats:

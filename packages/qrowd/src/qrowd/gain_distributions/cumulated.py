@@ -200,9 +200,9 @@ def distributions_of(
 def rank_weights(cutoff: object, dcg: Discount) -> Floats:
     """(cutoff,) the weight of each rank."""
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-        raise ArgumentError(f"cutoff={cutoff!r}: a whole number from 1 was expected")
+        raise ArgumentError("a whole number from 1 was expected", "cutoff", cutoff)
     if str(dcg).startswith("exp-"):
-        raise ArgumentError(f"dcg={dcg!r}: choose one of log2, original, zipf; 2^g - 1 is gains={{1: 1, 2: 3, 3: 7}}")
+        raise ArgumentError("choose one of log2, original, zipf; 2^g - 1 is gains={1: 1, 2: 3, 3: 7}", "dcg", dcg)
     check_choice("dcg", dcg, Discount)
     return discounts(int(cutoff), dcg)
 

@@ -209,15 +209,13 @@ def _check(gains: object, shape: object, interval: tuple[float, float], single: 
         try:
             gain_map(dict(gains))
         except ValueError as error:
-            raise ArgumentError(f"gains={gains!r}: {error} was expected") from None
+            raise ArgumentError(f"{error} was expected", "gains", gains) from None
     elif gains not in get_args(Gains):
-        raise ArgumentError(
-            f"gains={gains!r}: choose one of {', '.join(get_args(Gains))}, or a map like {{1: 1, 2: 3}}"
-        )
+        raise ArgumentError(f"choose one of {', '.join(get_args(Gains))}, or a map like {{1: 1, 2: 3}}", "gains", gains)
     check_choice("shape", shape, Shape)
     check_choice("single", single, Single)
     if np.shape(interval) != (2,) or not 0 <= interval[0] < interval[1] <= 1:
-        raise ArgumentError(f"interval={interval!r}: two rising shares from 0 to 1 were expected, as (0.1, 0.9)")
+        raise ArgumentError("two rising shares from 0 to 1 were expected, as (0.1, 0.9)", "interval", interval)
 
 
 def _gains_of(one: Judgments, gains: Gains | Mapping[float, float]) -> Floats:

@@ -43,7 +43,7 @@ def write_adjudication(
     if not disagreements.documents:
         raise ArgumentError("disagreements: there are none, so there is nothing to adjudicate")
     if n_documents < 1:
-        raise ArgumentError(f"n_documents={n_documents}: at least one document was expected")
+        raise ArgumentError("at least one document was expected", "n_documents", n_documents)
     scale = disagreements.judgments.shared_scale()
     if scale.kind not in ("binary", "graded"):
         raise ArgumentError(f"disagreements: a campaign collects grades, not values of the scale {scale}")

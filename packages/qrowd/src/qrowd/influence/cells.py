@@ -243,7 +243,7 @@ def _levels(panel: Panel, change: Change | None) -> tuple[Floats, Ints, Ints, In
     else:
         for name, scale in zip(panel.assessors, panel.scales, strict=True):
             if scale.kind not in ("binary", "graded"):
-                raise ArgumentError(f"change={change!r}: {name} judged on the scale {scale}; whole grades are needed")
+                raise ArgumentError(f"{name} judged on the scale {scale}; whole grades are needed", "change", change)
         if (given % 1 != 0).any():
             raise ArgumentError(
                 f"change={change!r}: a judgment is {given[given % 1 != 0][0]:g}, the mean of repeated ones; whole "

@@ -335,7 +335,7 @@ def _status(asking: Asking, reply: Reply | None) -> Status | None:
 
 def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -> None:
     if n_samples < 1:
-        raise ArgumentError(f"n_samples={n_samples}: each question is asked at least once")
+        raise ArgumentError("each question is asked at least once", "n_samples", n_samples)
     kinds = {one.form if one.form in SEVERAL else "" for one in prompts}
     if len(kinds) != 1:
         raise ArgumentError("prompts: one job asks for judgments, magnitudes or preferences; run one for each")

@@ -104,7 +104,7 @@ def magnitude_questions(
         A size below 3; a topic without check documents.
     """
     if size < 3:
-        raise ArgumentError(f"size={size}: a unit holds two check documents and at least one other")
+        raise ArgumentError("a unit holds two check documents and at least one other", "size", size)
     chance, questions = Chance.of(rng), []
     for topic, documents in pool.items():
         if not documents:

@@ -79,7 +79,7 @@ class AskOptions:
 
     def __post_init__(self) -> None:
         if self.concurrency < 1:
-            raise ArgumentError(f"concurrency={self.concurrency}: expected 1 or more requests at a time")
+            raise ArgumentError("expected 1 or more requests at a time", "concurrency", self.concurrency)
 
     def cost(self, request: Request, tokens: Tokens) -> float | None:
         """Cost of a request; None without a price."""

@@ -150,7 +150,7 @@ def unit_checks(
     slow_enough = np.ones(len(units), bool)
     if min_seconds is not None:
         if judgments.seconds is None:
-            raise ArgumentError(f"min_seconds={min_seconds!r}: the judgments have no seconds column")
+            raise ArgumentError("the judgments have no seconds column", "min_seconds", min_seconds)
         slow_enough = units.lowest(np.where(np.isnan(judgments.seconds), np.inf, judgments.seconds)) >= min_seconds
     return UnitChecks(units, high > low, slow_enough)
 

@@ -83,13 +83,13 @@ def units_needed(documents: int, *, redundancy: int = 10, unit_size: int = 8, n_
     460
     """
     if redundancy < 1:
-        raise ArgumentError(f"redundancy={redundancy!r}: expected 1 or more")
+        raise ArgumentError("expected 1 or more", "redundancy", redundancy)
     if n_checks < 0:
-        raise ArgumentError(f"n_checks={n_checks!r}: expected 0 or more")
+        raise ArgumentError("expected 0 or more", "n_checks", n_checks)
     if unit_size <= n_checks:
-        raise ArgumentError(f"unit_size={unit_size!r}: {n_checks} checks leave no room for other documents")
+        raise ArgumentError(f"{n_checks} checks leave no room for other documents", "unit_size", unit_size)
     if documents < unit_size:
-        raise ArgumentError(f"documents={documents!r}: expected {unit_size} or more")
+        raise ArgumentError(f"expected {unit_size} or more", "documents", documents)
     return -(-redundancy * (documents - n_checks) // (unit_size - n_checks))
 
 
@@ -97,18 +97,18 @@ def _needed(sd: float, margin: float, confidence: float) -> int:
     from scipy.special import ndtri
 
     if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: expected a number between 0 and 1, such as 0.95")
+        raise ArgumentError("expected a number between 0 and 1, such as 0.95", "confidence", confidence)
     z = float(ndtri((1 + confidence) / 2))
     return max(ceil((z * sd / margin) ** 2), 1)
 
 
 def _at_least(name: str, value: float, least: float) -> float:
     if not (isfinite(value) and value >= least):
-        raise ArgumentError(f"{name}={value!r}: expected {least:g} or more")
+        raise ArgumentError(f"expected {least:g} or more", name, value)
     return float(value)
 
 
 def _above(name: str, value: float) -> float:
     if not (isfinite(value) and value > 0):
-        raise ArgumentError(f"{name}={value!r}: expected a number above 0")
+        raise ArgumentError("expected a number above 0", name, value)
     return float(value)

@@ -150,9 +150,9 @@ def ordered_labels(labels: WordLabels) -> tuple[str, ...]:
     words = tuple(str(word).strip() for word in (labels.split("<") if isinstance(labels, str) else labels))
     text = "<".join(words)
     if len(words) < 2 or not all(words):
-        raise ArgumentError(f"labels={text!r}: two words or more were expected, from the lowest, as in 'low<high'")
+        raise ArgumentError("two words or more were expected, from the lowest, as in 'low<high'", "labels", text)
     if len({word.casefold() for word in words}) < len(words):
-        raise ArgumentError(f"labels={text!r}: a word stands twice")
+        raise ArgumentError("a word stands twice", "labels", text)
     return words
 
 

@@ -72,7 +72,7 @@ class Conventions:
         for name, choices in CHOICES.items():
             check_choice(name, getattr(self, name), choices)
         if not 0 <= self.min_coverage <= 1:
-            raise ArgumentError(f"min_coverage={self.min_coverage!r}: a share from 0 to 1 was expected")
+            raise ArgumentError("a share from 0 to 1 was expected", "min_coverage", self.min_coverage)
 
     def graded(self, judgments: Graded) -> Graded:
         """The judgments with their values as `grades` has them."""

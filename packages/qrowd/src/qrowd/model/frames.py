@@ -243,7 +243,7 @@ def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
     except ModuleNotFoundError as error:
         raise ArgumentError(f"backend={backend!r} is not installed here: {error}") from None
     except ValueError:
-        raise ArgumentError(f"backend={backend!r}: choose pandas, polars or pyarrow") from None
+        raise ArgumentError("choose pandas, polars or pyarrow", "backend", backend) from None
 
 
 # ---------------------------------------------------------------------- reading a table

@@ -418,7 +418,7 @@ class Judgments(Displayed):
             Assessors on different scales, whose values a slot would mix.
         """
         if n < 1:
-            raise ArgumentError(f"slots={n}: at least one slot was expected")
+            raise ArgumentError("at least one slot was expected", "slots", n)
         with_value = np.flatnonzero(self.value >= 0)
         keys = [self.pair_numbers] if self.order is None else [self.order, self.pair_numbers]
         rows = with_value[np.lexsort([key[with_value] for key in keys])]

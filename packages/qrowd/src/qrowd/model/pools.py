@@ -41,7 +41,7 @@ def pool_of(lists: Mapping[str, Sequence[str]], depth: int) -> tuple[str, ...]:
     """
     n: Any = depth
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ArgumentError(f"depth={depth!r}: give how many documents of every run are judged, from 1")
+        raise ArgumentError("give how many documents of every run are judged, from 1", "depth", depth)
     return tuple(sorted({document for ranking in lists.values() for document in ranking[:depth]}))
 
 

@@ -53,7 +53,7 @@ def write_partitioned(
         No runs or no judgments.
     """
     if n_parts < 1:
-        raise ArgumentError(f"n_parts={n_parts}: at least 1 was expected")
+        raise ArgumentError("at least 1 was expected", "n_parts", n_parts)
     target = Path(folder)
     if target.exists():
         raise FileError(folder, "exists already; name another folder")

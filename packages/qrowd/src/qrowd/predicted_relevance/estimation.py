@@ -125,12 +125,12 @@ def fitted(
 
 def _check(options: EstimationOptions) -> None:
     if not 0 <= options.smoothing < np.inf:
-        raise ArgumentError(f"smoothing={options.smoothing!r}: a number of counts from 0 was expected")
+        raise ArgumentError("a number of counts from 0 was expected", "smoothing", options.smoothing)
     check_choice("resample", options.resample, Resample)
     if options.n_resamples < 0:
-        raise ArgumentError(f"n_resamples={options.n_resamples!r}: a whole number from 0 was expected")
+        raise ArgumentError("a whole number from 0 was expected", "n_resamples", options.n_resamples)
     if not 0 < options.confidence < 1:
-        raise ArgumentError(f"confidence={options.confidence!r}: a number between 0 and 1 was expected")
+        raise ArgumentError("a number between 0 and 1 was expected", "confidence", options.confidence)
 
 
 def _intervals(

@@ -103,9 +103,9 @@ def posterior_relevance(
     """
     check_choice("combine", combine, Combine)
     if not 0 <= smoothing < np.inf:
-        raise ArgumentError(f"smoothing={smoothing!r}: a number of counts from 0 was expected")
+        raise ArgumentError("a number of counts from 0 was expected", "smoothing", smoothing)
     if own is not None and own < 1:
-        raise ArgumentError(f"own={own!r}: a number of judgments from 1, or None, was expected")
+        raise ArgumentError("a number of judgments from 1, or None, was expected", "own", own)
     judged = graded(judgments, repeats, combine_scales)
     doubles = judged.doubles()
     relevant, rule = is_relevant(judged.grades, judged.scale, rel, relevant_grades)

@@ -67,7 +67,7 @@ def relevant_results(
         Runs and judgments share no topic.
     """
     if cutoff < 1:
-        raise ArgumentError(f"cutoff={cutoff}: a rank from 1 was expected")
+        raise ArgumentError("a rank from 1 was expected", "cutoff", cutoff)
     panel = model.on_scale(judgments).panel(repeats=repeats)
     panel = panel if duplicates is None else panel.merged(*panel.pool.merged(duplicates))
     values = panel.values

@@ -202,7 +202,7 @@ def sensitivity_to_sample_size(
 
 def _check_resamples(n_resamples: int) -> None:
     if n_resamples < 2:
-        raise ArgumentError(f"n_resamples={n_resamples}: a standard deviation needs 2 or more")
+        raise ArgumentError("a standard deviation needs 2 or more", "n_resamples", n_resamples)
 
 
 def _given_ranks(doubles: Graded, ranks: Mapping[tuple[str, str], float]) -> Floats:

@@ -64,7 +64,7 @@ class PreferenceTable(Result):
         preferences that agree at the same rate. A pair of Bad documents stays one.
         """
         if not 0 <= rate <= 1:
-            raise ArgumentError(f"rate={rate}: expected a share, from 0 to 1")
+            raise ArgumentError("expected a share, from 0 to 1", "rate", rate)
         if "A = B" not in self.states:
             return self
         if "A < B" not in self.states or "A > B" not in self.states:

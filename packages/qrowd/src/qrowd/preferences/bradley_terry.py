@@ -238,7 +238,7 @@ def bradley_terry(
     if not len(preferences):
         raise NoOverlapError("there is no preference, so log-worths cannot be estimated")
     if position and (preferences.first is None or np.isnan(preferences.first).all()):
-        raise ArgumentError("position=True: the preferences do not say which document was shown first")
+        raise ArgumentError("the preferences do not say which document was shown first", "position", True)
     if n_resamples and resample != "pairs" and len(preferences.assessors) < 2:
         raise NoOverlapError(f"resample={resample!r} draws assessors, and there is only one; choose resample='pairs'")
     data = comparisons(preferences, ties=ties, strong=strong, sides=position)

@@ -359,14 +359,14 @@ def _check_as_is(judgments: Judgments, model: str) -> None:
 
 def _check(eps: float, q: float, closeness: Closeness | None, clusters: Clusters, min_documents: int) -> None:
     if not 0 <= eps < 1:
-        raise ArgumentError(f"eps={eps!r}: a share from 0 to below 1 was expected (.2 experts, .15 skilled, .1 crowd)")
+        raise ArgumentError("a share from 0 to below 1 was expected (.2 experts, .15 skilled, .1 crowd)", "eps", eps)
     if not 0 < q < 1:
-        raise ArgumentError(f"q={q!r}: a false discovery rate between 0 and 1 was expected")
+        raise ArgumentError("a false discovery rate between 0 and 1 was expected", "q", q)
     if closeness is not None:
         check_choice("closeness", closeness, Closeness)
     check_choice("clusters", clusters, Clusters)
     if min_documents < 2:
-        raise ArgumentError(f"min_documents={min_documents!r}: a t-test needs at least 2 documents")
+        raise ArgumentError("a t-test needs at least 2 documents", "min_documents", min_documents)
 
 
 def _too_few(assessors: tuple[str, ...]) -> str:

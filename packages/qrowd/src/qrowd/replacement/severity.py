@@ -88,7 +88,7 @@ def expected_values(
     """(measures, assessors and models, topics, systems) expected scores, and the topics."""
     panel = conventions.graded(judgments).panel(repeats=conventions.repeats)
     if n is not None and n < 1:
-        raise ArgumentError(f"n_resamples={n!r}: 1 or more were expected")
+        raise ArgumentError("1 or more were expected", "n_resamples", n)
     count = max(FEWEST, -(-SHUFFLES // len(assessors))) if n is None else n
     scaled = panel.values / np.where(np.isfinite(panel.maximum), panel.maximum, 1.0)
     columns = {name: panel.assessors.index(name) for name in (*assessors, *models)}

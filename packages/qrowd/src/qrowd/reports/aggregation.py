@@ -102,7 +102,7 @@ def aggregate(
     for name, value in settings.items():
         defaults = {other: taken[name].default for other, taken in parameters.items() if name in taken}
         if method not in defaults and value not in defaults.values():
-            raise ArgumentError(f"{name}={value!r}: not an option of the method {method}, but of {', '.join(defaults)}")
+            raise ArgumentError(f"not an option of the method {method}, but of {', '.join(defaults)}", name, value)
     taken_options = {name: value for name, value in (settings | options).items() if name in parameters[method]}
     with catch_warnings(action="ignore"):  # the sentence says what did not converge
         merged: Aggregate = METHODS[method](judgments, **taken_options)

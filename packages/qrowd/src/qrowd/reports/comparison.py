@@ -65,9 +65,9 @@ class Choices:
     def __post_init__(self) -> None:
         check_choice("correction", self.correction, Correction)
         if not 0 < self.confidence < 1:
-            raise ArgumentError(f"confidence={self.confidence!r}: a number between 0 and 1 was expected")
+            raise ArgumentError("a number between 0 and 1 was expected", "confidence", self.confidence)
         if self.n_resamples < 2:
-            raise ArgumentError(f"n_resamples={self.n_resamples}: at least 2 were expected")
+            raise ArgumentError("at least 2 were expected", "n_resamples", self.n_resamples)
 
     @property
     def alpha(self) -> float:

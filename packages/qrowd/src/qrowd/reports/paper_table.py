@@ -161,7 +161,7 @@ def systems_table(
             f"per_assessor: the table is of one measure, but {len(names)} were given; make a table of each"
         )
     if not 0 <= digits <= 12:
-        raise ArgumentError(f"digits={digits}: 0 to 12 were expected")
+        raise ArgumentError("0 to 12 were expected", "digits", digits)
     scores = evaluate(runs, judgments, names, conventions=conventions, progress=progress)
     by_method = None
     if methods:
@@ -248,7 +248,7 @@ def paper_table(
     order = system_order(rank_systems(main).mean)
     shown = [s for i, s in enumerate(order) if top is None or i < top or plain.systems[s] == baseline]
     if choices.marks == "pairs" and len(shown) > len(LETTERS):
-        raise ArgumentError(f"marks='pairs': {len(shown)} systems are more than letters; give top=26, or a baseline")
+        raise ArgumentError(f"{len(shown)} systems are more than letters; give top=26, or a baseline", "marks", "pairs")
     ranked = np.array([not is_residual(part.measures[0]) for part in parts.values()])
     rounded = np.round(means, digits)
     best = (rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked
@@ -336,7 +336,7 @@ class _Choices:
             number_of(self.baseline, systems, "system")
         elif self.marks == "baseline":
             raise ArgumentError(
-                "marks='baseline': name the system that the others are compared with, as in baseline='bm25'"
+                "name the system that the others are compared with, as in baseline='bm25'", "marks", "baseline"
             )
 
     def p_values(self, scores: Scores) -> Floats:

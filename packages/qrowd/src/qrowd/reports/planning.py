@@ -179,11 +179,11 @@ def plan(
     """
     runs, judgments = as_runs(runs), as_judgments(judgments)
     if not 0 < power < 1:
-        raise ArgumentError(f"power={power!r}: a probability between 0 and 1 was expected")
+        raise ArgumentError("a probability between 0 and 1 was expected", "power", power)
     if difference is not None and not 0 < difference < np.inf:
-        raise ArgumentError(f"difference={difference!r}: a number above 0 was expected")
+        raise ArgumentError("a number above 0 was expected", "difference", difference)
     if budget is not None and topic_cost == judgment_cost == 0:
-        raise ArgumentError(f"budget={budget!r}: give topic_cost, judgment_cost or both")
+        raise ArgumentError("give topic_cost, judgment_cost or both", "budget", budget)
     costs = Costs(
         budget, topic_cost, judgment_cost, pool_size(judgments) if documents_per_topic is None else documents_per_topic
     )

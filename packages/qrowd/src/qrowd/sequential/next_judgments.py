@@ -151,12 +151,12 @@ def next_judgments(
         Another measure than these.
     """
     if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence:g}: a number between 0 and 1 was expected")
+        raise ArgumentError("a number between 0 and 1 was expected", "confidence", confidence)
     if n_documents < 1:
-        raise ArgumentError(f"n_documents={n_documents}: at least 1 was expected")
+        raise ArgumentError("at least 1 was expected", "n_documents", n_documents)
     check_choice("target", target, Target)
     if tolerance < 0:
-        raise ArgumentError(f"tolerance={tolerance:g}: 0 or more was expected")
+        raise ArgumentError("0 or more was expected", "tolerance", tolerance)
     retrieved, parsed = as_runs(runs), parsed_measure(measure)
     by_people = None if judgments is None else as_judgments(judgments)
     by_models = None if models is None else as_judgments(models, argument="models")

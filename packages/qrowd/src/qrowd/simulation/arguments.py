@@ -8,14 +8,14 @@ from qrowd.errors import ArgumentError
 def share(name: str, value: float) -> float:
     """`value`, if it lies from 0 to 1."""
     if not 0 <= value <= 1:
-        raise ArgumentError(f"{name}={value!r}: a share lies from 0 to 1")
+        raise ArgumentError("a share lies from 0 to 1", name, value)
     return float(value)
 
 
 def count(name: str, value: int, least: int = 1) -> int:
     """`value`, if it is at least `least`."""
     if value < least:
-        raise ArgumentError(f"{name}={value!r}: at least {least} needed")
+        raise ArgumentError(f"at least {least} needed", name, value)
     return int(value)
 
 

@@ -112,7 +112,7 @@ class Confused:
     def __post_init__(self) -> None:
         matrix = np.array(self.confusion, np.float64)
         if matrix.ndim != 2 or matrix.shape[1] < 2 or (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1):
-            raise ArgumentError(f"confusion={self.confusion!r}: rows of at least two shares, each summing to 1, needed")
+            raise ArgumentError("rows of at least two shares, each summing to 1, needed", "confusion", self.confusion)
         object.__setattr__(self, "confusion", tuple(map(tuple, matrix.tolist())))
 
     @classmethod

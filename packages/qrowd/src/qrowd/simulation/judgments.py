@@ -50,7 +50,7 @@ def simulate_judgments(
     """
     unknown = [name for name in record if name not in RECORDABLE]
     if unknown:
-        raise ArgumentError(f"record={unknown[0]!r}: choose from {', '.join(RECORDABLE)}")
+        raise ArgumentError(f"choose from {', '.join(RECORDABLE)}", "record", unknown[0])
     coverage_of = _by_name("coverage", coverage, assessors, default=1.0)
     repeat_share_of = _by_name("repeat_share", repeat_share, assessors, default=0.0)
     chance = Chance.of(rng)

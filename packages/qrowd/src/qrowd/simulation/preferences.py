@@ -48,7 +48,7 @@ def simulate_preferences(
     share("coverage", coverage)
     share("bad_share", bad_share)
     if assessor_weights is not None and len(assessor_weights) != n_assessors:
-        raise ArgumentError(f"assessor_weights={assessor_weights!r}: one for each of {n_assessors} assessors")
+        raise ArgumentError(f"one for each of {n_assessors} assessors", "assessor_weights", assessor_weights)
     weights = np.ones(n_assessors) if assessor_weights is None else np.array(assessor_weights, np.float64)
     chance, pool = Chance.of(rng), truth.pool
     rows: list[tuple[NDArray[np.int64], ...]] = []

@@ -60,7 +60,7 @@ class RandomAssessors:
         shares = np.array([1 - share("p", p), p] if distribution is None else distribution, np.float64)
         n_grades = shares.shape[-1] if shares.ndim else 0
         if shares.shape not in ((n_grades,), (n, n_grades)) or n_grades < 2 or not _sum_to_one(shares):
-            raise ArgumentError(f"distribution={distribution!r}: a share for each of two grades or more, summing to 1")
+            raise ArgumentError("a share for each of two grades or more, summing to 1", "distribution", distribution)
         self.scale = parse_scale(f"0-{n_grades - 1}")
         self._levels = np.arange(n_grades, dtype=np.float64)
         self._edges = 256 * np.cumsum(shares, axis=-1)[..., :-1]

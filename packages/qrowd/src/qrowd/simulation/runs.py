@@ -49,16 +49,16 @@ def simulate_runs(
     share("unjudged_share", unjudged_share)
     share("tie_share", tie_share)
     if len(quality) not in (2, n_systems):
-        raise ArgumentError(f"quality={quality!r}: lowest and highest, or one for each of {n_systems} systems")
+        raise ArgumentError(f"lowest and highest, or one for each of {n_systems} systems", "quality", quality)
     steps = np.array(quality) if len(quality) == n_systems else np.linspace(quality[0], quality[1], n_systems)
     appeals = (
         np.broadcast_to(np.asarray(appeal, np.float64), (n_systems,)) if np.size(appeal) in (1, n_systems) else None
     )
     if appeals is None:
-        raise ArgumentError(f"appeal={appeal!r}: one number, or one for each of {n_systems} systems")
+        raise ArgumentError(f"one number, or one for each of {n_systems} systems", "appeal", appeal)
     systems = numbered("sys", n_systems) if names is None else tuple(names)
     if len(set(systems)) != n_systems:
-        raise ArgumentError(f"names={names!r}: {n_systems} different ones needed")
+        raise ArgumentError(f"{n_systems} different ones needed", "names", names)
 
     random = Chance.of(rng).stream("runs")
     pool, labels = truth.pool, list(truth.pool.documents)

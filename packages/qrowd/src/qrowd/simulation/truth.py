@@ -94,7 +94,7 @@ def simulate_pool(
     share("topic_variance", topic_variance)
     sizes = np.full(n_topics, n_documents) if np.ndim(n_documents) == 0 else np.array(n_documents)
     if sizes.shape != (n_topics,) or (sizes < 1).any():
-        raise ArgumentError(f"n_documents={n_documents!r}: one number above 0, or one for each of {n_topics} topics")
+        raise ArgumentError(f"one number above 0, or one for each of {n_topics} topics", "n_documents", n_documents)
     cuts = _cuts(n_grades, prevalence)
 
     random = Chance.of(rng).stream("pool")
@@ -128,7 +128,7 @@ def _cuts(n_grades: int, prevalence: float | Sequence[float]) -> NDArray[np.floa
     if not isinstance(prevalence, float | int):
         shares = np.array(prevalence, np.float64)
         if shares.shape != (n_grades,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
-            raise ArgumentError(f"prevalence={prevalence!r}: one share for each of {n_grades} grades, summing to 1")
+            raise ArgumentError(f"one share for each of {n_grades} grades, summing to 1", "prevalence", prevalence)
     else:
         halving = 0.5 ** np.arange(n_grades - 1)
         shares = np.append(1 - share("prevalence", prevalence), prevalence * halving / halving.sum())

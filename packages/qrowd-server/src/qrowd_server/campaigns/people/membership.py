@@ -29,7 +29,7 @@ def give_role(
     """
     new = next((one for one in CAMPAIGN_ROLES if one == role), None)
     if new is None and role != NONE:
-        raise ArgumentError(f"role={role[:40]!r}: choose one of {', '.join((*CAMPAIGN_ROLES, NONE))}")
+        raise ArgumentError(f"choose one of {', '.join((*CAMPAIGN_ROLES, NONE))}", "role", role[:40])
     row, who = find(connection, campaign), find_account(connection, name)
     if campaign_role(connection, who.id, row.id) == new:
         return

@@ -91,7 +91,7 @@ def delete_person(
         There is no such campaign or person in it, or an option that does not exist.
     """
     if answers not in get_args(Answers):
-        raise ArgumentError(f"answers={answers!r}: choose one of {', '.join(get_args(Answers))}")
+        raise ArgumentError(f"choose one of {', '.join(get_args(Answers))}", "answers", answers)
     campaign_row = find(connection, campaign)
     found = state.find_assessor(connection, assessor_id)
     if found is None or found[0].campaign_id != campaign_row.id or found[0].is_model:

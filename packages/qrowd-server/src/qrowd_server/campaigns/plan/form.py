@@ -59,7 +59,7 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
     if not (name := name_of_title(title)):
         raise ArgumentError("title: write a title that has letters or digits")
     if protocol not in PROTOCOLS:
-        raise ArgumentError(f"protocol={protocol[:40]!r}: choose one of {', '.join(PROTOCOLS)}")
+        raise ArgumentError(f"choose one of {', '.join(PROTOCOLS)}", "protocol", protocol[:40])
     redundancy = values.get("redundancy", "").strip()
     if not (redundancy.isascii() and redundancy.isdecimal() and len(redundancy) < 5):
         raise ArgumentError("people per document: write a whole number")

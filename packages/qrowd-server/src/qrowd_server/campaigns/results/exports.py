@@ -294,7 +294,7 @@ def export_rows(
     row, arms = find_arms(connection, campaign)
     kind, written = _kind(what, format)
     if adjudicated not in CHOICES or (adjudicated != "without" and what != JUDGMENTS):
-        raise ArgumentError(f"adjudicated={adjudicated!r}: choose one of {', '.join(CHOICES)}, of judgments only")
+        raise ArgumentError(f"choose one of {', '.join(CHOICES)}, of judgments only", "adjudicated", adjudicated)
     has_question, has_gold = (row.settings.get(key) is not None for key in ("question", "gold"))
     kinds = kinds_of(arms.values(), question=has_question, gold=has_gold)
     if what not in kinds:
@@ -308,7 +308,7 @@ def export_rows(
             choices = ", ".join(f"{row.name}/{arm}" for arm in of_kind)
             raise ArgumentError(f"{campaign}: format {format} holds one arm; choose {choices}")
         if everything:
-            raise ArgumentError(f"format={format!r}: it cannot tell what counts from what does not; choose a table")
+            raise ArgumentError("it cannot tell what counts from what does not; choose a table", "format", format)
     content = kind.content(asked)
     if isinstance(content, Table):
         assert written is not None  # as every table has formats
@@ -334,14 +334,14 @@ def note_names(
 def _kind(what: str, format: str) -> tuple[Export, Format | None]:
     """A kind of export, and the format of its table; None for a file."""
     if what not in EXPORTS:
-        raise ArgumentError(f"what={what!r}: choose one of {', '.join(EXPORTS)}")
+        raise ArgumentError(f"choose one of {', '.join(EXPORTS)}", "what", what)
     kind = EXPORTS[what]
     if not kind.formats:
         return kind, None
     if format not in FORMATS:
-        raise ArgumentError(f"format={format!r}: choose one of {', '.join(FORMATS)}")
+        raise ArgumentError(f"choose one of {', '.join(FORMATS)}", "format", format)
     if format not in kind.formats:
-        raise ArgumentError(f"format={format!r}: it cannot hold {what}; choose one of {', '.join(kind.formats)}")
+        raise ArgumentError(f"it cannot hold {what}; choose one of {', '.join(kind.formats)}", "format", format)
     return kind, FORMATS[format]
 
 

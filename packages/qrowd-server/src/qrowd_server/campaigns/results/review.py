@@ -54,10 +54,10 @@ def summaries(
     row = find(connection, campaign)
     protocols, labels = protocols_of(row), rows.topic_labels(connection, row.id)
     if arm not in protocols:
-        raise ArgumentError(f"arm={arm[:40]!r}: choose one of {', '.join(protocols)}")
+        raise ArgumentError(f"choose one of {', '.join(protocols)}", "arm", arm[:40])
     numbers = {label: number for number, (label, _) in labels.items()}
     if topic and topic not in numbers:
-        raise ArgumentError(f"topic={topic[:40]!r}: the campaign {campaign} has none of this name")
+        raise ArgumentError(f"the campaign {campaign} has none of this name", "topic", topic[:40])
     if protocols[arm] == PREFERENCE:
         return []
     ratios = protocols[arm] == "magnitude"

@@ -110,7 +110,7 @@ def campaign_units(
         There is no such campaign; a gap below 0.
     """
     if not session_gap >= 0:
-        raise ArgumentError(f"session_gap={session_gap:g}: expected minutes, 0 or more")
+        raise ArgumentError("expected minutes, 0 or more", "session_gap", session_gap)
     row, protocols = find_arms(connection, name)
     totals = list(assignment_totals(connection, row.id, names=names))
     session = sessions(totals, session_gap=session_gap)

@@ -71,7 +71,7 @@ class CampaignAdmin(Decisions):
         status : running, paused or stopped.
         """
         if status not in KINDS:
-            raise ArgumentError(f"status={status!r}: choose one of {', '.join(KINDS)}")
+            raise ArgumentError(f"choose one of {', '.join(KINDS)}", "status", status)
         at = self.clock()
 
         def work(connection: Connection) -> str:
@@ -136,7 +136,7 @@ class CampaignAdmin(Decisions):
     async def note(self, campaign: str, name: str, kind: str) -> None:
         """What a platform says of an assessor's work: `submitted` or `paid`."""
         if kind not in ("submitted", "paid"):
-            raise ArgumentError(f"kind={kind!r}: choose one of submitted, paid")
+            raise ArgumentError("choose one of submitted, paid", "kind", kind)
 
         def change(transaction: Transaction, assessor: AssessorRow) -> None:
             transaction.record_assessor(assessor, Event(kind))

@@ -159,10 +159,10 @@ def may_stop(
 def check_goal(n_systems: int, goal: Goal, n_best: int, stop_probability: float) -> None:
     """An error unless the options of `may_stop` fit each other and the number of systems."""
     if not 0.5 < stop_probability <= 1:
-        raise ArgumentError(f"stop_probability={stop_probability}: must be above .5 and at most 1 (proof)")
+        raise ArgumentError("must be above .5 and at most 1 (proof)", "stop_probability", stop_probability)
     check_choice("goal", goal, Goal)
     if goal == "top" and not 1 <= n_best < n_systems:
-        raise ArgumentError(f"n_best={n_best}: of {n_systems} systems the best can be 1 to {n_systems - 1}")
+        raise ArgumentError(f"of {n_systems} systems the best can be 1 to {n_systems - 1}", "n_best", n_best)
 
 
 def decision_of_samples(sign: Floats, sampled: Floats, goal: Goal, n_best: int, stop_probability: float) -> Decision:
@@ -205,7 +205,7 @@ def sampled_scores(
     probability, chance_bad : as in `may_stop`.
     """
     if n_completions < 1:
-        raise ArgumentError(f"n_completions={n_completions}: sample 1 or more")
+        raise ArgumentError("sample 1 or more", "n_completions", n_completions)
     systems.fits(state)
     n = state.n_documents
     chances = np.asarray(chance_bad, np.float64)

@@ -120,13 +120,13 @@ def grades_may_stop(
     possible = np.unique(np.asarray(levels, np.float64))
     check_goal(weights.shape[0], goal, n_best, stop_probability)
     if not possible.size or not np.isfinite(possible).all():
-        raise ArgumentError(f"levels={levels}: give the gains that a document can have, one or more numbers")
+        raise ArgumentError("give the gains that a document can have, one or more numbers", "levels", levels)
     bounds = grade_bounds(values, weights, lowest=float(possible[0]), highest=float(possible[-1]))
     proven = np.where(np.isnan(bounds.sign), np.nan, 1.0)
     if stop_probability == 1 or bounds.settled(goal, n_best):
         return Decision(bounds.settled(goal, n_best), bounds.sign, proven)
     if n_completions < 1:
-        raise ArgumentError(f"n_completions={n_completions}: sample 1 or more")
+        raise ArgumentError("sample 1 or more", "n_completions", n_completions)
     left = np.isnan(values)
     counts = 1 + (values[~left][:, None] == possible).sum(axis=0)
     drawn = Chance.of(rng).stream("grades").choice(possible, (n_completions, int(left.sum())), p=counts / counts.sum())
@@ -166,7 +166,7 @@ class GradedTopic:
         [1, 0, 1]
         """
         if len(shares) != len(gains) or not np.isclose(sum(shares), 1) or min(shares) < 0:
-            raise ArgumentError(f"shares={shares}: give one share from 0 for each of {len(gains)} grades, 1 in all")
+            raise ArgumentError(f"give one share from 0 for each of {len(gains)} grades, 1 in all", "shares", shares)
         place = np.argsort(np.argsort(topic.answers.wins.sum(axis=1), kind="stable"))
         ends = np.cumsum(shares)[:-1] * place.size
         grade = np.searchsorted(ends.round(9), place, side="right")

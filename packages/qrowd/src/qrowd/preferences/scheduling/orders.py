@@ -108,7 +108,7 @@ class Sort(Order):
 
     def __post_init__(self) -> None:
         if self.by not in _SORTS:
-            raise ArgumentError(f"by={self.by!r}: choose one of {', '.join(_SORTS)}")
+            raise ArgumentError(f"choose one of {', '.join(_SORTS)}", "by", self.by)
 
     def next(self, state: State) -> Pair | None:
         sequence = in_sequence(self.sequence, state)

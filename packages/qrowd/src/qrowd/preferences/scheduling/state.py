@@ -62,7 +62,7 @@ class State:
     def new(cls, n: int, *, transitive: bool = True, bad_loses: bool = True) -> State:
         """Nothing is known of n documents."""
         if n < 1:
-            raise ArgumentError(f"n={n}: a topic without documents has nothing to judge; give 1 or more")
+            raise ArgumentError("a topic without documents has nothing to judge; give 1 or more", "n", n)
         empty = np.zeros((n, n), bool)
         no_document = np.zeros(n, bool)
         return cls(empty, empty, no_document, no_document, transitive=transitive, bad_loses=bad_loses)
@@ -134,7 +134,7 @@ class State:
         if a == b:
             raise ArgumentError(f"document {a} cannot be compared with itself")
         if winner not in (a, b):
-            raise ArgumentError(f"winner={winner}: the preferred document must be one of the two shown, {a} and {b}")
+            raise ArgumentError(f"the preferred document must be one of the two shown, {a} and {b}", "winner", winner)
         loser = b if winner == a else a
         direct, seen = self.direct.copy(), self.seen.copy()
         direct[winner, loser] = True

@@ -77,7 +77,7 @@ def from_regression(state: State, *, ridge: float = 0.1) -> Floats:
     [0.5, 0.837, 0.694]
     """
     if not ridge > 0:
-        raise ArgumentError(f"ridge={ridge}: must be above 0, or a document that won every pair has no finite worth")
+        raise ArgumentError("must be above 0, or a document that won every pair has no finite worth", "ridge", ridge)
     winner, loser = np.nonzero(state.direct)
     even = np.array(state.even, np.int64).reshape(-1, 2)
     first, second = np.append(winner, even[:, 0]).astype(np.int32), np.append(loser, even[:, 1]).astype(np.int32)

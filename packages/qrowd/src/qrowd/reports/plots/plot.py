@@ -55,9 +55,9 @@ class Options:
         for name, least in (("top", 1), ("cutoff", 1), ("n_resamples", 2)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise ArgumentError(f"{name}={value}: at least {least} was expected")
+                raise ArgumentError(f"at least {least} was expected", name, value)
         if not 0 < self.confidence < 1:
-            raise ArgumentError(f"confidence={self.confidence!r}: a number between 0 and 1 was expected")
+            raise ArgumentError("a number between 0 and 1 was expected", "confidence", self.confidence)
 
 
 @dataclass(frozen=True, eq=False)

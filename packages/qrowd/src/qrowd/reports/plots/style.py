@@ -113,7 +113,7 @@ def render(figure: Figure, format: str) -> bytes:
         Any other format.
     """
     if format not in FORMATS:
-        raise ArgumentError(f"format={format!r}: a plot is written as {', '.join(FORMATS)}")
+        raise ArgumentError(f"a plot is written as {', '.join(FORMATS)}", "format", format)
     with styled():
         canvas = drawn(figure)
         out = BytesIO()

@@ -67,7 +67,7 @@ def plot_differences(
     """
     ax = axes_or_new(ax)
     if show not in ("probability", "difference"):
-        raise ArgumentError(f"show={show!r}: choose probability or difference")
+        raise ArgumentError("choose probability or difference", "show", show)
     n = len(differences.systems)
     lead, better, p = (np.full((n, n), np.nan) for _ in range(3))
     lead[differences.first, differences.second], lead[differences.second, differences.first] = (
