@@ -2,8 +2,7 @@
 
 from hypothesis import strategies as st
 
-from qrowd.model.conventions import Conventions
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Conventions, Duplicates
 from strategies import DOCUMENTS
 
 MEASURES = (

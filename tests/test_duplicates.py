@@ -13,8 +13,7 @@ from qrowd.aware import similarity_to_random
 from qrowd.errors import ArgumentError, FileError
 from qrowd.evaluation import evaluate
 from qrowd.files import read_duplicates
-from qrowd.model.conventions import Conventions
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Conventions, Duplicates
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments
+from qrowd.model.labels import Words
 from qrowd.model.runs import Runs
-from qrowd.model.vocabulary import Words
 from qrowd.trec import QRELS, RUN, format_qrels, format_run, judgments_from, mistakes, parse, runs_from
 
 

@@ -6,8 +6,7 @@ import xarray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, interval_dcg, uncertain_dcg
-from qrowd.model.conventions import Conventions
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Conventions, Duplicates
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 

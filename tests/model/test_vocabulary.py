@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.model.vocabulary import Vocabulary, Words, joined_codes
+from qrowd.model.labels import Vocabulary, Words, joined_codes
 
 
 def encode(vocabulary, words):

@@ -5,7 +5,7 @@ import pytest
 
 from merging import judgments_of
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Duplicates
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import predicted_relevance, relevant_results
 

@@ -21,15 +21,15 @@ from qrowd import tables, trec
 from qrowd.errors import FileError, check_choice
 from qrowd.leaderboards import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Duplicates
 from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
+from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
-from qrowd.model.vocabulary import Words
 from qrowd.paths import PathLike as PathLike
 from qrowd.paths import Paths as Paths
 from qrowd.paths import find_files as find_files

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from qrowd import readers
 from qrowd.errors import ArgumentError, FileError, InputError, RowError
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Duplicates
 from qrowd.model.encoding import split_cells
 from qrowd.model.frames import TableOptions, label_columns, roles_in
 from qrowd.model.headers import (

@@ -161,7 +161,7 @@ def same_rows(first: Judgments, second: Judgments) -> bool:
 def show_notes(notes: Iterable[str]) -> None:
     """What was left out while files were read, on standard error."""
     from qrowd.cli.commands import as_options
-    from qrowd.model.notes import HowRead
+    from qrowd.model.frames import HowRead
 
     for note in notes:
         if not isinstance(note, HowRead):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qrowd.errors import ArgumentError
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Duplicates
 
 
 def pair_of(systems: list[str] | None) -> tuple[str, str] | None:

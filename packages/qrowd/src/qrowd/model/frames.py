@@ -48,13 +48,21 @@ from qrowd.model.headers import (
     roles_of,
 )
 from qrowd.model.labels import first_of, merge_codes, number_in
-from qrowd.model.notes import HowRead
 from qrowd.model.scales import BINARY, Scale
 from qrowd.model.tabular import as_frame
 
 if TYPE_CHECKING:
     from qrowd.model.encoding import Column
     from qrowd.model.tabular import Frame as Frame
+
+
+class HowRead(str):
+    """How something was read of which nothing is left out; other notes name rows or files that are.
+
+    Commands print only the others, `qrowd check` prints both.
+    """
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Duplicates
 from qrowd.model.scales import Scale
 
 MOST_LEVELS = 16  # kernels compare codes with levels one after the other

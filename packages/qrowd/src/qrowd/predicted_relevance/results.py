@@ -10,7 +10,7 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import align
-from qrowd.model.duplicates import Duplicates
+from qrowd.model.conventions import Duplicates
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs

@@ -12,8 +12,7 @@ from qrowd.kernels import preference
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.preferences import Preferences
-from qrowd.model.topic_preferences import TopicPreferences
+from qrowd.model.preferences import Preferences, TopicPreferences
 
 Ties = Literal["drop", "random", "fractional"]
 Levels = Literal["wins", "reach", "share"]

@@ -20,7 +20,7 @@ from qrowd.kernels.gain_sums import discounts
 from qrowd.kernels.ranking import condensed
 from qrowd.model.measure import Definition, Measure
 from qrowd.model.panel import Pool
-from qrowd.model.topic_preferences import TopicPreferences
+from qrowd.model.preferences import TopicPreferences
 
 Ranks = NDArray[np.int32]
 WITHOUT_LIMIT = np.iinfo(np.int32).max - 1

@@ -22,9 +22,9 @@ from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.frames import TableOptions
 from qrowd.model.headers import COLUMNS, Kind
 from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
-from qrowd.model.vocabulary import Words
 from qrowd.paths import check_names, named_files, shown
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, count, percent, span

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import FileError, check_choice
-from qrowd.model.labels import Codes
+from qrowd.model.labels import Codes, joined_codes
 from qrowd.model.preferences import Preferences
-from qrowd.model.vocabulary import joined_codes
 from qrowd.trec.formats import BYTE_ORDER_MARK, PREFERENCES, Format, mistakes
 from qrowd.trec.reading import Parsed
 

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from qrowd.errors import FileError
 from qrowd.model.inferred_scales import joined_sources
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import Codes, number_in
+from qrowd.model.labels import Codes, Vocabulary, Words, joined_codes, number_in
 from qrowd.model.runs import Runs, first_duplicate
 from qrowd.model.scales import Scale
-from qrowd.model.vocabulary import Vocabulary, Words, joined_codes
 from qrowd.trec.formats import BYTE_ORDER_MARK, TAGGED_RUN, Format, mistakes
 
 

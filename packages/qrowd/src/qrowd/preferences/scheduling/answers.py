@@ -10,7 +10,7 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Bools
 from qrowd.model.chance import Chance, Rng
-from qrowd.model.topic_preferences import TopicPreferences
+from qrowd.model.preferences import TopicPreferences
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems, Weight
 

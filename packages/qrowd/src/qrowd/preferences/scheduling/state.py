@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import completions, preference
 from qrowd.kernels.arrays import Bools
-from qrowd.model.topic_preferences import TopicPreferences
+from qrowd.model.preferences import TopicPreferences
 
 LaterBad = Literal["any", "unseen", "none"]
 Pair = tuple[int, int]
