@@ -16,7 +16,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from qrowd.cli.completion import ARGUMENTS
-from qrowd.cli.examples import examples_of
 from qrowd.errors import ArgumentError, FileError, QrowdError
 
 #: Mistakes on the command line that the parser finds, such as an unknown option.
@@ -192,6 +191,8 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help text, and below it examples to copy."""
+        from qrowd.cli.examples import examples_of  # reads a file
+
         super().format_help(ctx, formatter)
         if examples := examples_of(ctx.command_path.partition(" ")[2]):
             formatter.write(f"\n{examples}")

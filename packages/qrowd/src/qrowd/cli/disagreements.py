@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qrowd.cli import options
-from qrowd.cli.options import option
+from qrowd.cli.options import option, pair_of
 from qrowd.cli.output import ShortNames, check_output, deliver, is_standard_output, name_with_ending, output_file
-from qrowd.cli.values import pair_of
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 

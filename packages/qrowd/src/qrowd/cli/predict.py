@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import convention, conventions_named, measures, option
+from qrowd.cli.options import convention, conventions_named, grades_of, measures, option
 from qrowd.cli.output import Output, Qrels, ShortNames, Top, deliver, write_qrels
-from qrowd.cli.values import grades_of
 from qrowd.model.conventions import Conventions
 
 
