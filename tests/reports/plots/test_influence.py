@@ -71,7 +71,7 @@ def test_without_whole_grades_a_change_is_what_another_assessor_gave():
 
 
 def test_assessors_on_several_scales_are_refused_with_what_to_do():
-    with pytest.raises(ScaleError, match="judge on different scales; bring them together"):
+    with pytest.raises(ScaleError, match="judge on different scales; rescale or recode them"):
         PLOTS["fragility"](RUNS, DEMO, Options())
 
 

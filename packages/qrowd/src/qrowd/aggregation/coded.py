@@ -119,7 +119,7 @@ def coded_grades(judgments: Judgments, repeats: RepeatedValues, combine_scales: 
     if data.scale.kind in ("fractions", "magnitude"):
         raise ScaleError(
             f"{method} counts whole grades, and these are {data.scale.kind} ({data.scale}); "
-            "recode them into grades, or merge them by mean, median or geometric_mean"
+            "recode them into grades, or merge them by mean, median or geometric-mean"
         )
     fractions = np.flatnonzero(data.value % 1 != 0)  # such as repeats averaged beforehand
     if fractions.size:

@@ -78,7 +78,7 @@ def dawid_skene(
             f"smoothing={smoothing}, tol={tol}, max_iterations={max_iterations}: "
             "expected 0 or more, above 0, and 1 or more"
         )
-    data = coded_grades(judgments, repeats, combine_scales, "dawid_skene")
+    data = coded_grades(judgments, repeats, combine_scales, "dawid-skene")
     seed, posterior = starting_posterior(data, start, ties, rng)
     share = 1 / data.grades.size if unsupported == "uniform" else 0.0
     pieces = list(enumerate(data.pool.topics)) if per == "topic" else [(0, None)]

@@ -47,7 +47,7 @@ def majority_vote(
     array([2.])
     """
     check_choice("ties", ties, Ties)
-    data = coded_grades(judgments, repeats, combine_scales, "majority_vote")
+    data = coded_grades(judgments, repeats, combine_scales, "majority")
     winners = winning(data)
     if ties == "fractional":
         seed, posterior = None, winners / winners.sum(axis=1, keepdims=True)

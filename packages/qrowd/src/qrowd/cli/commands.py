@@ -26,14 +26,6 @@ class Interrupted(BaseException):
     """Ctrl-C after something was written; the message says what. Not an exception that the parser turns into text."""
 
 
-#: Functions of Python that messages name, and what does the same on the command line.
-FUNCTIONS = {
-    "rescaled(), relevant_or_not() or recode,": "rescaled() or --recode FILE,",
-    "median or geometric_mean": "median or geometric-mean",
-    "majority_vote counts": "--method majority counts",
-    "dawid_skene counts": "--method dawid-skene counts",
-    "mace counts": "--method mace counts",
-}
 #: Words of the parser for numbers, and ours.
 EXPECTED = {
     "Input should be a valid number, unable to parse string as a number": "a number was expected",
@@ -333,9 +325,6 @@ def as_options(message: str, names: Mapping[str, str]) -> str:
     >>> as_options("factors='{model}+{prompt}': it does not fit", {"factors": "--factors"})
     "--factors '{model}+{prompt}': it does not fit"
     """
-    together = "--combine-scales rescaled" if "combine_scales" in names else "--grades rescaled"
-    for function, option in (*FUNCTIONS.items(), ("rescaled()", together)):
-        message = message.replace(function, option)
     for name, option in names.items():
         # An argument, but not a parameter of a measure or a method, which stands behind a name and a bracket.
         argument = rf"(?<![\w.-])(?<!\w\(){name}=('[^']*'|{{[^}}]*}}|[^\s,;:()]+)"

@@ -333,19 +333,6 @@ def related_of(texts: list[str] | None) -> dict[str, list[str]] | None:
     return related
 
 
-def numbers(name: str, text: str | None) -> list[int] | None:
-    """Whole numbers above 0, separated by commas."""
-    if text is None:
-        return None
-    try:
-        values = [int(part) for part in text.split(",")]
-    except ValueError:
-        values = [0]
-    if min(values) < 1:
-        raise ArgumentError(f"{name} {text}: whole numbers above 0 were expected, as in 25,50,100")
-    return values
-
-
 def read_duplicates(path: str) -> Duplicates:
     """The duplicates of a file."""
     from qrowd import files

@@ -147,7 +147,7 @@ def _panels(
             raise ArgumentError("judgments: there are none")
         return judgments.assessors, [conventions.graded(judgments).panel(repeats=conventions.repeats)]
     if conventions.grades == "rescaled":
-        raise ArgumentError("grades='rescaled' is for Judgments; make panels from judgments.rescaled()")
+        raise ArgumentError("grades='rescaled' is for Judgments; make panels from rescaled judgments")
     if isinstance(judgments, Panel):
         return judgments.assessors, [judgments]
     return getattr(judgments, "assessors", None), judgments

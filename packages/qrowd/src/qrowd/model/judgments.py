@@ -250,8 +250,8 @@ class Judgments(Displayed):
             return fractions[0]
         if not alike(self.scales):
             raise ScaleError(
-                f"assessors {two_unlike(self.assessors, self.scales)} judge on different scales; bring them together "
-                "with rescaled(), relevant_or_not() or recode, or declare the scale they share (--scale)"
+                f"assessors {two_unlike(self.assessors, self.scales)} judge on different scales; rescale or "
+                "recode them, or declare the scale they share (--scale)"
             )
         return next((scale for scale in self.scales if scale.declared), self.scales[0])
 
