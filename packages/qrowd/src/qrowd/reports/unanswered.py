@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from qrowd.model.runs import Runs
     from qrowd.paths import PathLike
 
-N_TOPICS = 10  # with the largest shares, that are shown
 SIGNIFICANT = 0.05  # p below which shares differ by more than chance
 Row = dict[str, Any]
 
@@ -38,11 +37,6 @@ class Unanswered:
     topics: tuple[Row, ...]
     systems: tuple[Row, ...]
     p: float
-
-    @property
-    def failed_topics(self) -> tuple[Row, ...]:
-        """The topics with the largest shares."""
-        return tuple(row for row in self.topics if row["unanswered"])[:N_TOPICS]
 
     @property
     def notes(self) -> tuple[Note, ...]:
