@@ -7,17 +7,15 @@ write_adjudication     these documents as the folder of a campaign, in which one
 """
 
 from qrowd.influence.adjudication import write_adjudication
-from qrowd.influence.decomposition import DecomposedDifference, DifferenceParts, RelativesParts, decompose_difference
+from qrowd.influence.decomposition import DecomposedDifference, decompose_difference
 from qrowd.influence.disagreements import Disagreements, disagreements
 from qrowd.influence.fragility import Fragility, FragilityChanges, fragility
 
 __all__ = [
     "DecomposedDifference",
-    "DifferenceParts",
     "Disagreements",
     "Fragility",
     "FragilityChanges",
-    "RelativesParts",
     "decompose_difference",
     "disagreements",
     "fragility",
