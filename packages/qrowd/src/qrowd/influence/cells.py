@@ -18,8 +18,9 @@ import numpy as np
 
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.evaluation import evaluate
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.measures.scoring import ByGain, Scored, TopicView
+from qrowd.model.alignment import align
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
@@ -99,36 +100,55 @@ class Cells:
         score = self.score[[self.systems.index(name) for name in runs.systems]]
         return replace(self, systems=runs.systems, runs=runs, score=score)
 
-    def cell(self, items: Ints, assessor: int) -> Ints:
-        """(items,) numbers of the cells of this assessor's judgments."""
-        return np.asarray(self.topic[items] * self.n_assessors + assessor)
+    def cell(self, items: Ints, assessors: Ints) -> Ints:
+        """(judgments,) numbers of the cells of these assessors' judgments."""
+        return np.asarray(self.topic[items] * self.n_assessors + assessors)
 
-    def moved(self, assessor: int, items: Ints, levels: Ints) -> Floats:
+    @cached_property
+    def is_ranked(self) -> Bools:
+        """(items,) whether a system ranks the document where the measure looks."""
+        lists = align(self.runs, self.panel.pool).lists
+        cutoff = None if self.measure.values.get("judged_only") else self.measure.cutoff
+        ranked = np.zeros(self.topic.size, bool)
+        ranked[lists.row if cutoff is None else lists.row[lists.rank < cutoff]] = True
+        return ranked
+
+    def moved(self, items: Ints, assessors: Ints, levels: Ints) -> Floats:
         """(systems, changes) what the score of the cell changes by if this judgment alone had this level.
 
-        levels : -1 for a judgment that is missing.
+        levels : -1 for a judgment that is missing. Equal changes of documents that no system ranks are scored once.
         """
-        place = places(self.topic[items])
-        after = np.repeat(self.level[:, [assessor]], int(place.max(initial=-1)) + 1, axis=1)
-        after[items, place] = levels
-        scores = self.scores(assessor, after)[:, self.topic[items], place]
-        return np.asarray(scores - self.score[:, self.cell(items, assessor)])
+        alike = np.where(self.is_ranked[items], items, -1 - self.topic[items])
+        changes = np.stack([alike, assessors, self.level[items, assessors], levels])
+        _, different, number = np.unique(changes, axis=1, return_index=True, return_inverse=True)
+        items, assessors, levels = items[different], assessors[different], levels[different]
+        cells = self.cell(items, assessors)
+        place = places(cells)
+        width = np.zeros(self.n_assessors, np.int64)
+        np.maximum.at(width, assessors, place + 1)
+        column = (np.cumsum(width) - width)[assessors] + place
+        assessor_of_column = np.repeat(np.arange(self.n_assessors), width)
+        after = self.level.astype(np.int16)[:, assessor_of_column]
+        after[items, column] = levels
+        scores = self.scores(assessor_of_column, after)[:, self.topic[items], column]
+        return np.asarray(scores - self.score[:, cells])[:, number.ravel()]
 
-    def scores(self, assessor: int, levels: Ints) -> Floats:
-        """(systems, topics, columns) scores of the assessor's topics with the judgments of each column.
+    def scores(self, assessors: Ints, levels: Ints) -> Floats:
+        """(systems, topics, columns) scores of the topics with the judgments of each column.
 
-        levels : (items, columns).
+        assessors : (columns,) on whose scale they are. levels : (items, columns).
         """
         block = max(AT_ONCE // max(len(levels), 1), 1)
-        parts = [self._scores(assessor, levels[:, begin : begin + block]) for begin in range(0, levels.shape[1], block)]
+        starts = range(0, levels.shape[1], block)
+        parts = [self._scores(assessors[n : n + block], levels[:, n : n + block]) for n in starts]
         return np.concatenate(parts, axis=2) if parts else np.zeros((len(self.systems), len(self.topics), 0))
 
-    def _scores(self, assessor: int, levels: Ints) -> Floats:
-        n = levels.shape[1]
+    def _scores(self, assessors: Ints, levels: Ints) -> Floats:
         stored = np.append(self.values, np.nan)
         codes = np.where(levels < 0, self.values.size, levels)
         values = Coded(codes.astype(np.uint8), stored) if stored.size <= MOST_LEVELS else stored[codes]
-        panel = Panel(self.panel.pool, tuple(map(str, range(n))), (self.panel.scales[assessor],) * n, values)
+        names = tuple(map(str, range(levels.shape[1])))
+        panel = Panel(self.panel.pool, names, tuple(self.panel.scales[a] for a in assessors), values)
         return _raw_scores(self.runs, panel, self.measure, self.conventions)
 
 

@@ -36,20 +36,16 @@ class SingleChanges:
 
 def single_changes(cells: Cells, change: Change) -> SingleChanges:
     """All changes of a single judgment, each scored alone."""
-    parts = []
-    for a in range(cells.n_assessors):
-        level = cells.level[:, a, None]
-        target = np.arange(cells.values.size)
-        allowed = (level >= 0) & (target != level)
-        allowed &= (cells.lowest[:, a, None] <= target) & (target <= cells.highest[:, a, None])
-        if change == "panel":
-            allowed &= (cells.level[:, :, None] == target).any(axis=1)
-        item, target = np.nonzero(allowed)
-        cost = np.abs(target - level[item, 0]) if change == "grade" else np.ones(item.size, np.int64)
-        moved = cells.moved(a, item, target)
-        parts.append((item, np.full(item.size, a), cells.cell(item, a), target, cost, moved.T))
-    item, assessor, cell, target, cost, moved = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return SingleChanges(item, assessor, cell, target, cost, moved.T)
+    target = np.arange(cells.values.size)
+    level = cells.level[:, :, None]
+    allowed = (level >= 0) & (target != level)
+    allowed &= (cells.lowest[:, :, None] <= target) & (target <= cells.highest[:, :, None])
+    if change == "panel":
+        allowed &= (level == target).any(axis=1, keepdims=True)
+    assessor, item, target = np.nonzero(allowed.transpose(1, 0, 2))
+    cost = np.abs(target - cells.level[item, assessor]) if change == "grade" else np.ones(item.size, np.int64)
+    moved = cells.moved(item, assessor, target)
+    return SingleChanges(item, assessor, cells.cell(item, assessor), target, cost, moved)
 
 
 def search(
@@ -80,7 +76,7 @@ def search(
         levels = np.repeat(cells.level[:, [a]], int(place[chosen].max()) + 1, axis=1)
         for i, p, level in zip(item[chosen].tolist(), place[chosen].tolist(), after[chosen].tolist(), strict=True):
             levels[i, p:] = level
-        scores = two.scores(a, levels)[:, cells.topic[item[chosen]], place[chosen]]
+        scores = two.scores(np.full(levels.shape[1], a), levels)[:, cells.topic[item[chosen]], place[chosen]]
         left = scores[first] - scores[second]
         previous = np.where(place[chosen] == 0, today[cell[chosen]], np.append(0.0, left[:-1]))
         lost[chosen] = sign * cells.share[cell[chosen]] * (previous - left)

@@ -300,10 +300,9 @@ class _Pair:
     def without_judgment(self) -> Floats:
         """(items, assessors) the difference of the cell without this judgment; as it is where there is none."""
         scores = self.scores[self.cells.topic]
-        for a in range(self.cells.n_assessors):
-            items = np.flatnonzero(self.cells.level[:, a] >= 0)
-            moved = self.cells.moved(a, items, np.full(items.size, -1))
-            scores[items, a] += moved[self.systems[0]] - moved[self.systems[1]]
+        items, assessors = np.nonzero(self.cells.level >= 0)
+        moved = self.cells.moved(items, assessors, np.full(items.size, -1))
+        scores[items, assessors] += moved[self.systems[0]] - moved[self.systems[1]]
         return scores
 
     def by_topic(self) -> DifferenceParts:

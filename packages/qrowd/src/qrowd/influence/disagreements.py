@@ -197,10 +197,10 @@ def disagreements(
 def _means(cells: Cells, items: Ints, level: Ints) -> Floats:
     """(items, systems) means if the judgments of each of these documents alone had these levels, by scoring again."""
     means = np.repeat(cells.means[None], items.size, axis=0)
-    for a in range(cells.n_assessors):
-        rows = np.flatnonzero((level[items, a] >= 0) & (level[items, a] != cells.level[items, a]))
-        changed = items[rows]
-        means[rows] += (cells.moved(a, changed, level[changed, a]) * cells.share[cells.cell(changed, a)]).T
+    rows, assessors = np.nonzero((level[items] >= 0) & (level[items] != cells.level[items]))
+    changed = items[rows]
+    moved = cells.moved(changed, assessors, level[changed, assessors])
+    np.add.at(means, rows, (moved * cells.share[cells.cell(changed, assessors)]).T)
     return means
 
 
