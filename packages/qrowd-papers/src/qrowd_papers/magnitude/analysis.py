@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate, geometric_mean, mean, median
-from qrowd.comparison import TwoRankings, two_rankings
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
@@ -30,6 +29,7 @@ from qrowd_papers.magnitude.merged_runs import merged_runs
 from qrowd_papers.magnitude.order_agreement import OrderAgreement, order_agreement
 from qrowd_papers.magnitude.selection import select_units_by_agreement
 from qrowd_papers.magnitude.single_assessor import SingleAssessorSimulation, simulate_single_assessor
+from qrowd_papers.magnitude.two_rankings import TwoRankings, two_rankings
 from qrowd_papers.magnitude.unit_counts import UnitWidths, unit_widths
 
 MEASURES = {"nDCG@10": "nDCG(dcg='original')@10", "ERR@10": "ERR(max_rel=topic)@10"}

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from qrowd.agreement import krippendorff_alpha
-from qrowd.comparison import TwoRankings
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import assessors_needed, unit_checks, units_needed
 from qrowd.model.chance import Rng
@@ -27,6 +26,7 @@ from qrowd_papers.magnitude.order_agreement import order_agreement
 from qrowd_papers.magnitude.participation import answer_times, fit_power_law
 from qrowd_papers.magnitude.selection import select_units_by_agreement
 from qrowd_papers.magnitude.study import MAPPINGS, TOPICS, mapping_rankings
+from qrowd_papers.magnitude.two_rankings import TwoRankings
 from qrowd_papers.magnitude.unit_counts import assessor_units, topic_units
 from qrowd_papers.simulations import Progress, each
 

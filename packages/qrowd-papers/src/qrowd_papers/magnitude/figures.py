@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.aggregation import median
-from qrowd.comparison import TwoRankings
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import LevelTests
 from qrowd.magnitude.level_ratios import FIGURE_15, level_ratios
@@ -34,6 +33,7 @@ from qrowd_papers.magnitude.study import (
     sampled_taus,
     simulate_campaign,
 )
+from qrowd_papers.magnitude.two_rankings import TwoRankings
 
 if TYPE_CHECKING:
     import pandas

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.comparison import TwoRankings
 from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.phrases import count
@@ -21,6 +20,7 @@ from qrowd.reports.plots.style import Figure
 from qrowd_papers.frames import frame_of, stacked
 from qrowd_papers.magnitude import plots
 from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis
+from qrowd_papers.magnitude.two_rankings import TwoRankings
 
 TOPICS = 18  # most panels of a figure by topic
 

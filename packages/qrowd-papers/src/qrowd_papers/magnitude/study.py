@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from qrowd import files
 from qrowd.aggregation import median
-from qrowd.comparison import TwoRankings
 from qrowd.errors import InputError
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import normalise
@@ -38,6 +37,7 @@ from qrowd.simulation import (
 from qrowd_papers.magnitude.analysis import MEASURES, gain_rankings
 from qrowd_papers.magnitude.merged_runs import merged_runs
 from qrowd_papers.magnitude.single_assessor import simulate_single_assessor
+from qrowd_papers.magnitude.two_rankings import TwoRankings
 from qrowd_papers.magnitude.unit_counts import unit_widths
 
 TOPICS: dict[str, tuple[int, int]] = {

@@ -8,7 +8,6 @@ kendall_tau_a, kendall_tau_b, ap_correlation, pearson, rmse        two rankings,
 row_correlations, correlations, ranking_agreement       many pairs of rankings; assessors with a reference; each pair
 sign_agreement          the share of differences for which two assessors agree on the sign
 top_set, top_set_overlap        the best system and those not significantly different from it
-two_rankings            the same systems by two kinds of scores: means, tau, both top sets
 head_to_head            two systems, by each assessor
 kinship                 scores of systems without the assessors that are related to them
 variance_components, d_study, best_design, marginal_gain        generalizability, and which design to judge next
@@ -58,7 +57,6 @@ from qrowd.comparison.system_ranking import (
     ranks,
 )
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
-from qrowd.comparison.two_rankings import TwoRankings, two_rankings
 
 __all__ = [
     "AllDifferences",
@@ -82,7 +80,6 @@ __all__ = [
     "SystemRanking",
     "TopSet",
     "TopSetOverlap",
-    "TwoRankings",
     "VarianceComponents",
     "against_baseline",
     "all_differences",
@@ -117,6 +114,5 @@ __all__ = [
     "top_set_overlap",
     "topics_for_an_assessor",
     "topics_needed",
-    "two_rankings",
     "variance_components",
 ]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from qrowd import Scores
-from qrowd.comparison import TwoRankings, top_set, two_rankings
+from qrowd.comparison import top_set
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd_papers.magnitude.two_rankings import TwoRankings, two_rankings
 
 VALUES = np.random.default_rng(5).uniform(size=(20, 6)) + np.linspace(0, 0.6, 6)
 SYSTEMS = tuple("abcdef")
