@@ -29,6 +29,14 @@ def test_every_setting_that_is_named_is_read(name: str) -> None:
     assert named <= {*variables(), *ENVIRONMENT_ONLY}
 
 
+def test_what_the_container_is_built_from_is_there_and_not_ignored() -> None:
+    folders = re.findall(r"^COPY (\S+) \S+$", (DEPLOY / "Containerfile").read_text(), re.MULTILINE)
+    ignored = (DEPLOY.parent / ".dockerignore").read_text().splitlines()
+    assert folders == ["packages/qrowd", "packages/qrowd-server"]
+    assert all((DEPLOY.parent / folder / "pyproject.toml").exists() for folder in folders)
+    assert {f"!{folder}" for folder in folders} <= set(ignored)
+
+
 def test_the_documentation_has_a_line_for_every_setting_and_no_other() -> None:
     rows = re.findall(r"^\| `(QROWD_[A-Z_]+)` \| `?([^`|]*?)`? \|", DOCUMENTATION.read_text(), re.MULTILINE)
     assert dict(rows) == {**variables(), **dict.fromkeys(ENVIRONMENT_ONLY, "none")}

@@ -107,7 +107,7 @@ def test_an_error_nobody_foresaw_is_logged_under_the_reference_that_is_shown(
     token = served.token(ann)
     for error in (RuntimeError("boom"), QrowdError("boom")):
         served.service.error = error
-        with caplog.at_level(logging.ERROR, "qrowd.web"):
+        with caplog.at_level(logging.ERROR, "qrowd_server.web"):
             answer = ann.post("/c/one/act", {**JUDGE, "csrf": token})
         assert (answer.status, answer.header("cache-control")) == (500, "no-store")
         assert answer.field("reference") in caplog.text

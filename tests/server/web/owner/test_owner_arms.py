@@ -95,9 +95,7 @@ def test_files_are_of_all_arms_or_of_one(made: Estate) -> None:
 def test_programs_are_told_the_arms_and_refused_others(made: Estate) -> None:
     campaign = json.loads(asked(made, "/campaigns/study").text)
     protocols = {"absolute": "grades", "preference": "preference", "degrees": "preference"}
-    assert (campaign["protocol"], campaign["arms"]) == (None, protocols)
-    assert campaign["settings"]["protocol"] is None
-    assert campaign["settings"]["arms"]["degrees"]["definitely"] is True
+    assert (campaign["protocol"], campaign["arms"]) == ("", protocols)
     single = json.loads(asked(made, "/campaigns/small").text)
     assert (single["protocol"], single["arms"]) == ("grades", {})
     for name, arm, message in (

@@ -25,7 +25,7 @@ from qrowd_server.store.migrate import HEAD, version
 from qrowd_server.store.settings import put_setting
 from qrowd_server.web.server import server_of
 
-log = logging.getLogger("qrowd.web")
+log = logging.getLogger("qrowd_server.web")
 
 SECONDS = 5.0  # between two looks at the store
 PATIENCE = 4.0  # seconds that the store may take

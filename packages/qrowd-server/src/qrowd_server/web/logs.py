@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
-log = logging.getLogger("qrowd.web.requests")
+log = logging.getLogger("qrowd_server.web.requests")
 
 WHO = "qrowd.who"  # key of the scope: "assessor:12", once the session was read
 SHOWN = ("campaign", "number", "assessor", "what", "format", "protocol")  # parameters of paths that are logged

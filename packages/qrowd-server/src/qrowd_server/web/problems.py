@@ -27,7 +27,7 @@ from qrowd_server.translatable import N_, Message
 from qrowd_server.web.languages import ENGLISH, language
 from qrowd_server.web.logs import request_id
 
-log = logging.getLogger("qrowd.web")
+log = logging.getLogger("qrowd_server.web")
 
 STALE = frozenset({"stale", "changed"})  # codes of refusals that mean: the page is not the current one
 RETRY_FULL, RETRY_BUSY = 30, 2  # seconds

@@ -29,7 +29,7 @@ from qrowd_server.translatable import Message as Text
 from qrowd_server.web.logs import PROBES, request_id
 from qrowd_server.web.problems import Problem
 
-log = logging.getLogger("qrowd.web")
+log = logging.getLogger("qrowd_server.web")
 
 BODY_LIMIT = 64 * 1024  # bytes
 HEADER_LIMIT = 32 * 1024  # with the address; what is still coming in is for uvicorn, or a proxy before it, to end
