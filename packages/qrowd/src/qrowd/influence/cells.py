@@ -118,20 +118,28 @@ class Cells:
 
         levels : -1 for a judgment that is missing. Equal changes of documents that no system ranks are scored once.
         """
-        alike = np.where(self.is_ranked[items], items, -1 - self.topic[items])
-        changes = np.stack([alike, assessors, self.level[items, assessors], levels])
-        _, different, number = np.unique(changes, axis=1, return_index=True, return_inverse=True)
+        n_levels = self.values.size + 1
+        number = np.where(self.is_ranked[items], items, self.topic.size + self.topic[items])
+        for more, n in (
+            (assessors, self.n_assessors),
+            (self.level[items, assessors] + 1, n_levels),
+            (levels + 1, n_levels),
+        ):
+            number = number * n + more
+        _, different, same = np.unique(number, return_index=True, return_inverse=True)
         items, assessors, levels = items[different], assessors[different], levels[different]
-        cells = self.cell(items, assessors)
-        place = places(cells)
-        width = np.zeros(self.n_assessors, np.int64)
-        np.maximum.at(width, assessors, place + 1)
-        column = (np.cumsum(width) - width)[assessors] + place
-        assessor_of_column = np.repeat(np.arange(self.n_assessors), width)
-        after = self.level.astype(np.int16)[:, assessor_of_column]
+        scales, scale = np.unique([str(scale) for scale in self.panel.scales], return_inverse=True)
+        place = places(self.topic[items] * scales.size + scale[assessors])
+        width = np.zeros(scales.size, np.int64)
+        np.maximum.at(width, scale[assessors], place + 1)
+        column = (np.cumsum(width) - width)[scale[assessors]] + place
+        assessor_at = np.zeros((len(self.topics), width.sum()), np.int64)
+        assessor_at[self.topic[items], column] = assessors
+        after = np.take_along_axis(self.level.astype(np.int16), assessor_at[self.topic], axis=1)
         after[items, column] = levels
-        scores = self.scores(assessor_of_column, after)[:, self.topic[items], column]
-        return np.asarray(scores - self.score[:, cells])[:, number.ravel()]
+        of_scale = np.unique(scale, return_index=True)[1]
+        scores = self.scores(np.repeat(of_scale, width), after)[:, self.topic[items], column]
+        return np.asarray(scores - self.score[:, self.cell(items, assessors)])[:, same]
 
     def scores(self, assessors: Ints, levels: Ints) -> Floats:
         """(systems, topics, columns) scores of the topics with the judgments of each column.

@@ -65,7 +65,7 @@ class PageData:
             {"name": "labels_and_texts", "dtype": "utf8", "shape": [len(texts)]},
         ]
         header = json.dumps({**self._header(), "arrays": listed}, separators=(",", ":"), allow_nan=False)
-        packed = gzip.compress(b"".join([*map(_by_place, arrays.values()), texts]), 9, mtime=0)
+        packed = gzip.compress(b"".join([*map(_by_place, arrays.values()), texts]), mtime=0, compresslevel=6)
         return header.replace("<", "\\u003c"), b64encode(packed).decode()
 
     def _header(self) -> dict[str, Any]:
