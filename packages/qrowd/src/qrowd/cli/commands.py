@@ -306,7 +306,7 @@ def typed(value: object) -> str:
         return typed(",".join(f"{key}={one}" for key, one in value.items()))
     if isinstance(value, list | tuple | set | frozenset):
         return typed(",".join(map(str, value)))
-    text = str(value)
+    text = f"{value:g}" if isinstance(value, float) else str(value)
     return shlex.quote(text) if set(text) & set(" <>{}") else text
 
 
