@@ -6,7 +6,6 @@ Peers are the same in NumPy, replicate by replicate, and SciPy's t-tests pair by
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
 
 import numpy as np
 from scipy.stats import ttest_rel
@@ -14,9 +13,7 @@ from side_by_side import data, finish, promise, seconds, times
 
 import qrowd
 from qrowd.comparison import all_differences, rank_intervals
-from qrowd.comparison.resampling import Over
 from qrowd_papers.coverage import N_ASSESSORS, N_TOPICS, PANELS, coverage
-from qrowd_papers.rank_coverage import Collection, power
 
 RESAMPLES = 10_000
 scores = qrowd.evaluate(
@@ -99,22 +96,4 @@ promise(
     beside=f"{200 * cells:,} simulated tables, {1000 * own / 200 / cells:.1f} ms each, by four methods",
     limit="instructions: 1,000 replicates of each table",
 )
-
-# The set of the best beside Tukey's at equal level, with the means and covariances of dl21's distinct systems.
-measured = qrowd.evaluate(
-    qrowd.read_runs([str(data("dl21", "runs"))]), qrowd.read_judgments([str(data("dl21", "judges"))]), ["nDCG@10"]
-).values[0]
-measured = measured[:, ~np.isnan(measured).any(axis=(0, 2))]
-_, distinct = np.unique(measured.reshape(-1, measured.shape[2]), axis=1, return_index=True)
-dl21 = Collection.like(measured[:, :, np.sort(distinct)])
-for over in get_args(Over):
-    for assessors in (5, 18):
-        result = power(dl21, assessors, 53, over, n_simulations=100, rng=1)
-        promise(
-            f"size of the set over {over}, {assessors} assessors, to Tukey's at equal level",
-            result.set_size / result.tukey_at_level,
-            at_most=1,
-            beside=f"Tukey's {result.tukey_at_level:.1f} systems, ours {result.set_size:.1f}; 100 simulations",
-            limit="topics and assessors, not the machine",
-        )
 finish()

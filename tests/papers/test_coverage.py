@@ -11,7 +11,7 @@ from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
 from qrowd_papers import coverage as study
 from qrowd_papers.coverage import METHODS, PANELS, coverage, coverage_page
-from qrowd_papers.rank_coverage import Power, RanksHeld, RankStudy
+from qrowd_papers.rank_coverage import RanksHeld, RankStudy
 
 ALIKE = pd.DataFrame(
     {
@@ -30,7 +30,6 @@ RANKS = RankStudy(
     n_equal=2000,
     n_families=1000,
     held=(RanksHeld(5, 3, 25, 0.97, 0.01, 1.0, 2.5),),
-    powers=(Power("topics", 5, 53, 0.05, 0.2, 12.0, 24.0, 32.0),),
     n=500,
 )
 JUDGE_HEAVY = {"judge-heavy": PANELS["judge-heavy"]}
@@ -86,7 +85,7 @@ def test_the_page_says_what_is_recommended_and_how_it_fares(monkeypatch):
     assert told[-1][1] == told[-1][2]
     assert page.sentence.startswith("The recommended intervals hold the truth")
     assert [row[:2] for row in page.tables[0].rows] == [[str(a), recommended(a)] for a in (2, 3, 5, 8, 18)]
-    assert len(page.tables) == 1 + 6 + len(PANELS)
+    assert len(page.tables) == 1 + 5 + len(PANELS)
     assert "one is wrongly left out of the set of the best in at most 6.0 % of simulations" in page.sentence
     assert "up to 20.0 %" in page.sentence
     assert "true ranks lie in their intervals in 97.0 % or more" in page.sentence

@@ -1,32 +1,25 @@
 """How many judgments does `qrowd next` need to decide which system is better, and how often is it wrong?
 
-Replays of real panels beside other ways of choosing what to judge; `next_judgments_page` is the page
+Replays of real panels, beside draws without labels and uniform draws; `next_judgments_page` is the page
 docs/papers/next_judgments.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.executors import AnyExecutor, in_executor
+from qrowd.executors import AnyExecutor
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.result import Result
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, interval, number, percent
 from qrowd.sequential.question import Question
 from qrowd.sequential.score_forms import is_linear
-from qrowd_papers.next_judgments_baselines import (
-    Decision,
-    depth_pools,
-    minimal_test_collection,
-    prediction_powered_topics,
-    random_topics,
-)
 from qrowd_papers.next_judgments_null import GUESSES, Guesses, null_errors
 from qrowd_papers.next_judgments_replays import (
     AP_MEASURE,
@@ -55,8 +48,6 @@ N_SEEDS, QUICK_EVERY, AP_EVERY = 20, 12, 6  # seeds; pairs if quick, and of AP, 
 N_PATHS = (20, 10_000)  # of equal systems, quick and not
 N_NULL = 30  # documents of each
 PATHS_AT_ONCE = 250  # simulations of equal systems that are one task
-POWERED = "prediction-powered topics"
-SET_SIZES = (12, 6, 3, 2, 1)  # of the systems that may still be the best
 
 
 @dataclass(frozen=True)
@@ -152,28 +143,19 @@ def replays(
     executor : whose workers replay pairs.
     """
     pairs = pairs_of(panel, every=every)
-    shared, what = (panel, tuple(seeds), pairs), f"pairs of {panel.name}"
+    shared, what = (panel, tuple(seeds)), f"pairs of {panel.name}"
     rows = list(chain(*each_result(_replays_of_pair, pairs, what, progress, executor, shared=shared)))
-    if is_linear(panel.measure):
-        rows += chain(*in_executor(_others_of_seed, seeds, executor, shared=shared))
     return Replays(tuple(rows))
 
 
-Shared = tuple[ReplayPanel, Sequence[int], Sequence[tuple[str, str]]]  # a panel, seeds and pairs of systems
-
-
-def _replays_of_pair(shared: Shared, pair: tuple[str, str]) -> list[Replay]:
-    panel, seeds, _ = shared
+def _replays_of_pair(shared: tuple[ReplayPanel, Sequence[int]], pair: tuple[str, str]) -> list[Replay]:
+    panel, seeds = shared
     return list(_of_documents(panel, pair, seeds))
 
 
-def _others_of_seed(shared: Shared, seed: int) -> list[Replay]:
-    panel, _, pairs = shared
-    return list(_others(panel, pairs, seed))
-
-
 def _of_documents(panel: ReplayPanel, pair: tuple[str, str], seeds: Iterable[int]) -> Iterator[Replay]:
-    """The designs that draw documents."""
+    i, j = (panel.systems.index(system) for system in pair)
+    difference = float(panel.differences()[i, j])
     for design, options in DESIGNS.items():
         if (panel.labels_only and not options["with_labels"]) or (
             options.get("sizes") and not is_linear(panel.measure)
@@ -182,38 +164,10 @@ def _of_documents(panel: ReplayPanel, pair: tuple[str, str], seeds: Iterable[int
         problem, gains = panel.problem(Question("better", pair), with_labels=options["with_labels"])
         for seed in seeds:
             *_, last = replay(problem, gains, seed=seed, sizes=options.get("sizes", "expected"))
-            yield _replay(panel, design, pair, seed, Decision(_sign(last, pair), last.n_asked), problem.matters.size)
-
-
-def _others(panel: ReplayPanel, pairs: Sequence[tuple[str, str]], seed: int) -> Iterator[Replay]:
-    """The designs that draw topics or nothing."""
-    numbers = np.array([[panel.systems.index(system) for system in pair] for pair in pairs])
-    contrasts = [panel.contrast(*pair) for pair in pairs]
-    n_documents = np.array([one.n_documents for one in contrasts]).T
-    better, worse = numbers.T
-    people, models = (of[:, better] - of[:, worse] for of in (panel.scores, panel.model_scores))
-    random = np.random.default_rng([seed, len(pairs)])
-    predicted = prediction_powered_topics(people, models, n_documents, random)
-    for place, (pair, one) in enumerate(zip(pairs, contrasts, strict=True)):
-        decisions = {
-            "random topics": random_topics(people[:, place], one.n_documents, random),
-            POWERED: predicted[place],
-            "depth-k pools": depth_pools(one.weights, one.gains, one.ranks),
-            "minimal test collection": minimal_test_collection(one.weights, one.gains, random),
-        }
-        for design, decision in decisions.items():
-            if panel.labels_only and design != POWERED:
-                continue
-            yield _replay(panel, design, pair, seed, decision, one.weights.size)
-
-
-def _replay(
-    panel: ReplayPanel, design: str, pair: tuple[str, str], seed: int, decision: Decision, n_documents: int
-) -> Replay:
-    i, j = (panel.systems.index(system) for system in pair)
-    difference = float(panel.differences()[i, j])
-    asked, decided = decision.n_asked, decision.sign != 0
-    return Replay(panel.name, design, *pair, seed, difference, asked, n_documents, decided, decision.sign < 0)
+            sign = _sign(last, pair)
+            yield Replay(
+                panel.name, design, *pair, seed, difference, last.n_asked, problem.matters.size, sign != 0, sign < 0
+            )
 
 
 def _sign(step: Step, pair: tuple[str, str]) -> int:
@@ -223,79 +177,7 @@ def _sign(step: Step, pair: tuple[str, str]) -> int:
     return 1 if step.look.low[0] > 0 else -1
 
 
-# ---------------------------------------------------------------------- the best of all
-
-
-@dataclass(frozen=True)
-class BestReplay:
-    """The question which of all systems is the best, asked until the set of those that may be no longer shrinks.
-
-    n_asked : {size: documents judged when the set had this size or less}. n_last, size : documents judged when the set
-    shrank for the last time, and its size then. n_documents : all in the top 10 of any system. wrong : whether the
-    best one was ever left out.
-    """
-
-    panel: str
-    seed: int
-    n_asked: dict[int, int]
-    n_last: int
-    size: int
-    n_documents: int
-    wrong: bool
-
-
-def best_replay(panel: ReplayPanel, *, seed: int) -> BestReplay:
-    """Which of all systems of a panel is the best."""
-    problem, gains = panel.problem(Question("best", panel.systems))
-    mean = panel.scores.mean(axis=0)
-    best = set(np.flatnonzero(mean == mean.max()).tolist())
-    n_asked: dict[int, int] = {}
-    size, n_last, wrong = len(panel.systems), 0, False
-    for step in replay(problem, gains, seed=seed):
-        look = step.look
-        remaining = set(look.remaining) or _named(look.answer, panel.systems)
-        wrong |= not best & remaining
-        if len(remaining) < size:
-            size, n_last = len(remaining), step.n_asked
-        n_asked.update({limit: step.n_asked for limit in SET_SIZES if size <= limit and limit not in n_asked})
-    n_documents = int((problem.candidates.weight > 0).any(axis=0).sum())
-    return BestReplay(panel.name, seed, n_asked, n_last, size, n_documents, wrong)
-
-
-def _best_of_seed(panel: ReplayPanel, seed: int) -> BestReplay:
-    return best_replay(panel, seed=seed)
-
-
-def _named(answer: str, systems: Sequence[str]) -> set[int]:
-    """The system that an answer calls the best."""
-    return {i for i, name in enumerate(systems) if answer.startswith(f"{name} is ")}
-
-
 # ---------------------------------------------------------------------- the page
-
-
-@dataclass(frozen=True)
-class PanelResults:
-    """What was replayed of a panel. n_systems : whose pairs were asked about. best : one for each seed."""
-
-    panel: str
-    n_systems: int
-    replays: Replays
-    best: tuple[BestReplay, ...]
-
-
-def panel_results(
-    panel: ReplayPanel,
-    *,
-    seeds: Sequence[int],
-    every: int = 1,
-    executor: AnyExecutor = None,
-    progress: Progress | None = None,
-) -> PanelResults:
-    """All replays of a panel. every : leave out pairs, all but every so many. executor : whose workers replay."""
-    rows = replays(panel, seeds=seeds, every=every, executor=executor, progress=progress)
-    best = each_result(_best_of_seed, seeds, f"best of {panel.name}", progress, executor, shared=panel)
-    return PanelResults(panel.name, len(panel.systems), rows, tuple(best))
 
 
 def next_judgments_page(
@@ -320,33 +202,32 @@ def next_judgments_page(
     if data is not None:
         panels += [(panel, max(every, AP_EVERY)) for panel in real(data, AP_MEASURE)]
     n_paths = N_PATHS[0] if quick else N_PATHS[1]
-    results = [
-        panel_results(panel, seeds=seeds, every=some, executor=executor, progress=progress) for panel, some in panels
-    ]
+    results = {
+        panel.name: replays(panel, seeds=seeds, every=some, executor=executor, progress=progress)
+        for panel, some in panels
+    }
     equal_systems = null_table(n_paths, first, progress, executor)
     return page_of(results, equal_systems, seeds=seeds, every=every)
 
 
-def page_of(results: Sequence[PanelResults], equal_systems: Table, *, seeds: Sequence[int], every: int) -> Document:
+def page_of(results: Mapping[str, Replays], equal_systems: Table, *, seeds: Sequence[int], every: int) -> Document:
     """The page of these results."""
-    together = Replays(tuple(row for one in results for row in one.replays.rows))
+    together = Replays(tuple(row for replayed in results.values() for row in replayed.rows))
     bands = together.bands()
-    tables = [_summary_table(one.panel, one.replays) for one in results]
-    tables += [_band_table(f"{one.panel}: by difference", bands[bands.panel == one.panel]) for one in results]
-    tables += [_best_table([row for one in results for row in one.best]), equal_systems]
-    own = bands[(bands.panel == results[0].panel) & (bands.design == NEXT)]
+    tables = [_summary_table(name, replayed) for name, replayed in results.items()]
+    tables += [_band_table(f"{name}: by difference", bands[bands.panel == name]) for name in results]
+    tables.append(equal_systems)
+    of_next = bands[(bands.panel == next(iter(results))) & (bands.design == NEXT)]
     shares = ", ".join(
-        f"{number(median, 2)} for {band}" for median, band in zip(own["median"], _band_names(own), strict=True)
+        f"{number(median, 2)} for {band}" for median, band in zip(of_next["median"], _band_names(of_next), strict=True)
     )
     sentence = f"Of the documents that can change a difference in {MEASURE}, qrowd next asks for (median): {shares}."
     notes = [
-        f"questions: {'each' if every == 1 else f'every {every}th'} pair of the best {results[0].n_systems} systems by "
+        f"questions: {'each' if every == 1 else f'every {every}th'} pair of the best systems by "
         f"people (AP: every {max(every, AP_EVERY)}th), {len(seeds)} seed(s); systems with the same score are left out",
         f"qrowd next: a batch of 15, then of {LATER} or 5 % of the answers, a look after each; nDCG's normaliser is "
         "estimated, as for users, and a decision is wrong where the true scores say otherwise",
         "open: of these, those that stay open when all documents that matter are judged: the normaliser is in doubt",
-        "the four other designs are given the true normalisers; prediction-powered intervals and the probability of a "
-        "minimal test collection are for one look, and pools have no error rate",
         f"wrong, 95 %: exact binomial interval, as if replays were independent; seed: {seeds[0]}",
     ]
     return Document(sentence, tuple(tables), tuple(notes), together.to_frame)
@@ -387,20 +268,6 @@ def _band_table(title: str, rows: pandas.DataFrame) -> Table:
         "wrong, 95 %": cells(interval, rows.wrong_low, rows.wrong_high),
     }
     return Table.of(title, columns)
-
-
-def _best_table(rows: Sequence[BestReplay]) -> Table:
-    columns: dict[str, list[str]] = {
-        "panel": [row.panel for row in rows],
-        "seed": [str(row.seed) for row in rows],
-        "documents": [str(row.n_documents) for row in rows],
-        **{f"{size} left": [str(row.n_asked.get(size, "-")) for row in rows] for size in SET_SIZES},
-        "last shrank": [str(row.n_last) for row in rows],
-        "then left": [str(row.size) for row in rows],
-        "share": [number(row.n_last / row.n_documents, 2) for row in rows],
-        "best left out": ["yes" if row.wrong else "no" for row in rows],
-    }
-    return Table.of("the best system: documents judged until so many systems are left", columns)
 
 
 def null_table(n_paths: int, seed: int, progress: Progress | None, executor: AnyExecutor = None) -> Table:

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd import files
 from qrowd.errors import InputError
-from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.linear import linear_parts
@@ -38,19 +36,6 @@ FIRST, LATER, SHARE = 15, 5, 0.05  # documents of the first batch; of later ones
 LONGEST = 1000  # ranks
 PEOPLE = Scale("graded", 3.0)
 Sizes = Literal["expected", "uniform"]
-
-
-@dataclass(frozen=True, eq=False)
-class Contrast:
-    """The documents that matter to the difference of two systems.
-
-    weights, gains, ranks : (documents,) rank is the better one in the two lists, from 0. n_documents : (topics,).
-    """
-
-    weights: Floats
-    gains: Floats
-    n_documents: NDArray[np.int64]
-    ranks: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,22 +80,9 @@ class ReplayPanel:
         return cls(name, runs, systems, labels, parsed, candidates, gains, label_shares(labels, candidates))
 
     @cached_property
-    def normalisers(self) -> Floats:
-        """(topics,) of the measure, by the grades of people."""
-        return _normalisers(self.measure, self.candidates, self.gains)
-
-    @cached_property
     def scores(self) -> Floats:
         """(topics, systems) by the grades of people."""
         return _scores(self.measure, self.candidates, self.gains)
-
-    @cached_property
-    def model_scores(self) -> Floats:
-        """(topics, systems) by the labels: the mean over the assessors that judged a topic."""
-        scores = evaluate(self.runs, self.labels, self.measure)
-        topics = [scores.topics.index(topic) for topic in self.runs.topics]
-        systems = [scores.systems.index(system) for system in self.systems]
-        return np.asarray(scores.panel_mean().values[0, 0][np.ix_(topics, systems)])
 
     def problem(self, question: Question, *, with_labels: bool = True) -> tuple[Problem, Floats]:
         """A question as `qrowd next` sees it, and the gains of its candidates, which it does not see.
@@ -135,18 +107,6 @@ class ReplayPanel:
         shares = self.shares[rows] if with_labels else np.zeros((len(part), 0))
         levels = possible_gains(self.measure, PEOPLE)
         return Problem(question, self.measure, part, label_features(shares), levels), self.gains[rows]
-
-    def contrast(self, first: str, second: str) -> Contrast:
-        """The documents whose gain changes the difference of the mean scores of two systems, by true normalisers."""
-        pair = [self.systems.index(system) for system in (first, second)]
-        of_pair = self.candidates.weight[pair]
-        rows = np.flatnonzero(of_pair[0] != of_pair[1])
-        topic = self.candidates.topic[rows]
-        n_topics = len(self.runs.topics)
-        by_rank = linear_parts(self.measure, PEOPLE, LONGEST)[0]
-        ranks = np.searchsorted(-by_rank, -of_pair[:, rows].max(axis=0) * (1 + 1e-12))
-        weights = (of_pair[0] - of_pair[1])[rows] / (self.normalisers[topic] * n_topics)
-        return Contrast(weights, self.gains[rows], np.bincount(topic, minlength=n_topics), ranks)
 
     def differences(self) -> Floats:
         """(systems, systems) differences of the mean scores, row minus column."""

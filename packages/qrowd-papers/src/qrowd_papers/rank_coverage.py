@@ -1,8 +1,7 @@
 """How often do rank intervals and the set of the best systems err? Simulated, with the truth known.
 
 Where all systems are equal, any significant difference is an error: it excludes a best system, and a true rank. Where
-they are not, the share of simulations in which every system's true rank lies in its interval. Power: how many systems
-remain in the set of the best, beside Tukey's honestly significant difference at the same level of error.
+they are not, the share of simulations in which every system's true rank lies in its interval.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.max_t import PairStatistics, critical_t, largest_of, pair_statistics
-from qrowd.comparison.resampling import Over, Panel
+from qrowd.comparison.resampling import Panel
 from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
@@ -158,34 +157,12 @@ class Collection:
         mean = spread * (family @ of_family + own)[:, 0]
         return cls(mean, root(0.0110, family), root(0.0009, axis), root(0.0084, family))
 
-    @classmethod
-    def like(cls, scores: Floats) -> Collection:
-        """Means and covariances of (assessor, topic, system) scores without holes."""
-        values = scores.transpose(1, 0, 2)
-        n_topics, n_assessors, _ = values.shape
-        contrasts = values - values.mean(axis=2, keepdims=True)
-        centred = contrasts - contrasts.mean(axis=(0, 1))
-        by_topic, by_assessor = centred.mean(axis=1), centred.mean(axis=0)
-        rest = (centred - by_topic[:, None] - by_assessor).reshape(-1, values.shape[2])
-        of_rest = rest.T @ rest / ((n_topics - 1) * (n_assessors - 1))
-        of_topic = (by_topic.T @ by_topic * n_assessors / (n_topics - 1) - of_rest) / n_assessors
-        of_assessor = (by_assessor.T @ by_assessor * n_topics / (n_assessors - 1) - of_rest) / n_topics
-        return cls(values.mean(axis=(0, 1)), *(_root(one) for one in (of_topic, of_assessor, of_rest)))
-
-    def draw(
-        self, random: np.random.Generator, n_topics: int, n_assessors: int, *, equal: bool = False, tastes: bool = True
-    ) -> Floats:
-        """(topics, assessors, systems); equal : all true means are; tastes : whether assessors have any."""
+    def draw(self, random: np.random.Generator, n_topics: int, n_assessors: int, *, equal: bool = False) -> Floats:
+        """(topics, assessors, systems); equal : all true means are."""
         values = random.normal(size=(n_topics, 1, self.topic.shape[1])) @ self.topic.T
         values = values + random.normal(size=(n_topics, n_assessors, self.rest.shape[1])) @ self.rest.T
-        if tastes:
-            values = values + random.normal(size=(1, n_assessors, self.assessor.shape[1])) @ self.assessor.T
+        values = values + random.normal(size=(1, n_assessors, self.assessor.shape[1])) @ self.assessor.T
         return np.asarray(values if equal else values + self.mean)
-
-
-def _root(covariance: Floats) -> Floats:
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def error_in_families(
@@ -243,68 +220,10 @@ def ranks_held(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Power:
-    """The set of the best beside Tukey's: family-wise error where all are equal, mean size of the set where not.
-
-    tukey_at_level : with the critical range at which Tukey errs as often as `error` says of the other, or .05.
-    """
-
-    over: Over
-    n_assessors: int
-    n_topics: int
-    error: float
-    tukey_error: float
-    set_size: float
-    tukey_set_size: float
-    tukey_at_level: float
-
-    @property
-    def over_what(self) -> str:
-        return "topics and assessors" if self.over == "both" else "topics"
-
-
-def power(
-    collection: Collection,
-    n_assessors: int,
-    n_topics: int,
-    over: Over,
-    *,
-    n_simulations: int = 400,
-    n_replicates: int = N_REPLICATES,
-    rng: Rng = None,
-) -> Power:
-    """Over topics, assessors have no tastes: those at hand are the only ones there could be."""
-    from scipy.stats import studentized_range
-
-    random = Chance.of(rng).stream(f"power {over} {n_assessors} {n_topics}")
-    tastes, systems = over == "both", collection.mean.size
-    errs, ranges = [], []
-    for _ in range(n_simulations):
-        values = collection.draw(random, n_topics, n_assessors, equal=True, tastes=tastes)
-        errs.append(_differs(_pairs(values, over), random, n_replicates))
-        mean, error = _tukey(values)
-        ranges.append((mean.max() - mean.min()) / error)
-    critical = studentized_range.ppf(1 - ALPHA, systems, (systems - 1) * (n_topics - 1))
-    fair = float(np.quantile(ranges, 1 - max(ALPHA, float(np.mean(errs)))))
-    sizes = []
-    for _ in range(n_simulations // 2):
-        values = collection.draw(random, n_topics, n_assessors, tastes=tastes)
-        pairs = _pairs(values, over)
-        better = _better(pairs, critical_t(largest_of(pairs, n_replicates, random, 1), ALPHA))
-        mean, error = _tukey(values)
-        behind = (mean.max() - mean) / error
-        sizes.append([(~better.any(axis=0)).sum(), (behind <= critical).sum(), (behind <= fair).sum()])
-    return Power(
-        over, n_assessors, n_topics, float(np.mean(errs)), float(np.mean(np.array(ranges) > critical)),
-        *np.mean(sizes, axis=0).tolist(),
-    )  # fmt: skip
-
-
-def _pairs(values: Floats, over: Over = "both") -> PairStatistics:
+def _pairs(values: Floats) -> PairStatistics:
     topics, assessors, systems = (tuple(map(str, range(size))) for size in values.shape)
     panel = Panel(topics, assessors, systems, values, np.ones(values.shape[:2], bool), 0)
-    return pair_statistics(panel, over if len(assessors) > 1 else "topics")
+    return pair_statistics(panel, "both" if len(assessors) > 1 else "topics")
 
 
 def _differs(pairs: PairStatistics, random: np.random.Generator, n: int) -> bool:
@@ -319,15 +238,6 @@ def _differs(pairs: PairStatistics, random: np.random.Generator, n: int) -> bool
 
 def _better(pairs: PairStatistics, critical: float) -> NDArray[np.bool_]:
     return (pairs.mean[:, None] > pairs.mean) & (pairs.t > critical)
-
-
-def _tukey(values: Floats) -> tuple[Floats, float]:
-    """Means of systems, and the root of the mean square of systems by topics over the number of topics."""
-    by_topic = values.mean(axis=1)
-    n_topics, n_systems = by_topic.shape
-    mean = by_topic.mean(axis=0)
-    rest = by_topic - mean - by_topic.mean(axis=1, keepdims=True) + mean.mean()
-    return mean, float(np.sqrt((rest**2).sum() / ((n_topics - 1) * (n_systems - 1)) / n_topics))
 
 
 # ---------------------------------------------------------------------- the tables
@@ -348,7 +258,6 @@ class RankStudy:
     n_equal: int
     n_families: int
     held: tuple[RanksHeld, ...]
-    powers: tuple[Power, ...]
     n: int
 
 
@@ -359,20 +268,17 @@ def rank_study(
     seed = seed_of(rng)
     simulations, n = (100, 40) if quick else (2000, 200)
     systems = N_SYSTEMS[:2] if quick else N_SYSTEMS
-    dl21 = Collection.in_families(Chance.of(seed).stream("dl21"), 63)
     options: dict[str, Any] = {"rng": seed, "executor": executor, "progress": progress}
     alike = family_wise_error(("normal", "skewed"), systems, n_simulations=simulations, **options)
     kinds = family_wise_error(("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, **options)
     tasks = [
         *(partial(error_in_families, a, n_simulations=simulations // 2) for a in IN_FAMILIES),
         *(partial(ranks_held, *cell, n_simulations=n) for cell in product(systems, (3, 5, 18), (25, 54))),
-        *(partial(power, dl21, a, 53, over, n_simulations=n) for over, a in product(get_args(Over), (5, 18))),
     ]
     parts = list(each_result(_of_seed, tasks, "systems that differ", progress, executor, shared=seed))
     held = tuple(part for part in parts if isinstance(part, RanksHeld))
-    powers = tuple(part for part in parts if isinstance(part, Power))
     families = dict(zip(IN_FAMILIES, parts, strict=False))
-    return RankStudy(alike, kinds, families, simulations, simulations // 2, held, powers, n)
+    return RankStudy(alike, kinds, families, simulations, simulations // 2, held, n)
 
 
 def _of_seed(seed: Seed, simulate: Callable[..., Any]) -> Any:
@@ -392,7 +298,7 @@ def rank_sentence(study: RankStudy) -> str:
 
 
 def rank_tables(study: RankStudy) -> list[Table]:
-    """Errors among equal systems by design, ranks of systems that differ, and the size of the set of the best."""
+    """Errors among equal systems by design, and ranks of systems that differ."""
     return [
         *(_equal_table(study.alike, design) for design in ("normal", "skewed")),
         _equal_table(study.kinds, "two kinds of systems"),
@@ -413,15 +319,6 @@ def rank_tables(study: RankStudy) -> list[Table]:
                 ("size of the set", "set_size", 1),
             ),
         ),
-        table_of(
-            "63 systems like those of dl21, 53 topics: the set of the best and Tukey's",
-            study.powers,
-            (
-                ("over", "over_what", ""), ("assessors", "n_assessors", ""), ("error", "error", 3),
-                ("error, Tukey", "tukey_error", 3), ("size", "set_size", 1), ("size, Tukey", "tukey_set_size", 1),
-                ("size, Tukey at equal level", "tukey_at_level", 1),
-            ),
-        ),
     ]  # fmt: skip
 
 
@@ -439,7 +336,6 @@ def rank_notes(study: RankStudy) -> list[str]:
         "families: five variants of one system share three quarters of what topics do to them; three quarters of all "
         f"tastes lie along one axis; {study.n_families:,} simulations of each",
         f"systems that differ: {study.n} simulations of each, families of five variants, true means anew every time",
-        f"Tukey: {study.n} simulations with equal systems for the error, {study.n // 2} with unequal ones for the size",
     ]
 
 
