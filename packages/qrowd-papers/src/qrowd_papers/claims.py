@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,6 +86,14 @@ class Claims:
                     "table": name, "row": ", ".join(labels), "column": column, "value": value, "error": error,
                     "verdict": one.verdict,
                 }  # fmt: skip
+
+
+def printed_numbers(paper: str) -> dict[str, Any]:
+    """The tables that a paper prints: the file printed.toml in its folder.
+
+    paper : the name of the folder.
+    """
+    return tomllib.loads((Path(__file__).parent / paper / "printed.toml").read_text(encoding="utf-8"))
 
 
 def claims_frame(tables: Iterable[Claims]) -> pandas.DataFrame:

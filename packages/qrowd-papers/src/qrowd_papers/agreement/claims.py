@@ -25,32 +25,16 @@ from qrowd_papers.agreement.study import (
     agreement_study,
     table_2,
 )
-from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, verdict
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, printed_numbers, verdict
 
 if TYPE_CHECKING:
     import pandas
 
 SETS = ("0", "1", "2", "01", "02", "12", "012")
-PRINTED_2 = {
-    "0": (0.13, 0.06, 0.78, 0.80, 0.19, 0.71),
-    "1": (0.06, 0.51, 0.16, 0.74, 0.47),
-    "2": (0.07, 0.29, 0.53, 0.31),
-    "01": (0.70, 0.46, 0.87),
-    "02": (0.45, 0.88),
-    "12": (0.68,),
-}
-"""Table 2: correlations with the sets that follow in SETS."""
-MARKED_2 = {
-    ("0", "01"), ("0", "02"), ("0", "012"), ("1", "01"), ("1", "12"), ("1", "012"), ("2", "02"), ("2", "12"),
-    ("2", "012"), ("01", "02"), ("01", "12"), ("01", "012"), ("02", "12"), ("02", "012"), ("12", "012"),
-}  # fmt: skip
-PRINTED_3 = {
-    8: (".76", ".78", ".84*", ".71", ".80", ".66", ".77"),
-    16: (".67*", ".51", ".65*", ".69*", ".67*", ".62", ".64*"),
-    32: (".48*", ".29", ".58*", ".58*", ".61*", ".46*", ".62*"),
-    0: (".42*", ".24", ".40*", ".43*", ".41*", ".39*", ".48*"),
-}
-"""Table 3: by number of bins, 0 for none; in the order of SETS."""
+PRINTED = printed_numbers("agreement")
+PRINTED_2: dict[str, list[float]] = PRINTED["table_2"]
+MARKED_2 = {(first, second) for first, others in PRINTED["marked_2"].items() for second in others}
+PRINTED_3: dict[int, list[str]] = {int(bins): row for bins, row in PRINTED["table_3"].items()}
 NO_DATA = "not reachable: this page was made without rf10"
 INSIDE = verdict(False, "no reading that was tried gives it; other choices of five labels come as near")
 OTHER_READING = verdict(False, "another reading gives it")

@@ -8,59 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan
 
 import numpy as np
 
 from qrowd_papers.analysis_of_variance import Anova, omega_squared
 from qrowd_papers.aware.study import AwareStudy, anova_tables
-from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, verdict
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, printed_numbers, verdict
 from qrowd_papers.tukey import Best, Tukey, tukey_hsd, tukey_of_means
 
 RESPONSES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE"}
 BEST: Mapping[str, Best] = {"ap_correlation": "highest", "relative_rmse": "lowest"}
-EFFECTS = {  # Tables 1-4: source -> (df, F, omega squared; nan where none is printed)
-    1: {
-        "size": (28, 580.7705, nan),
-        "method": (33, 171.8716, 0.4880),
-        "measure": (2, 30230.1290, 0.9109),
-        "systems": (1, 9183.9134, 0.6082),
-        "method*measure": (66, 145.0584, 0.6164),
-        "method*systems": (33, 42.1620, 0.1867),
-        "measure*systems": (2, 12311.4096, 0.8063),
-    },
-    2: {
-        "size": (28, 272.9961, nan),
-        "method": (33, 361.6465, 0.6680),
-        "measure": (2, 10490.3151, 0.7800),
-        "systems": (1, 1394.9723, 0.1907),
-        "method*measure": (66, 254.9091, 0.7391),
-        "method*systems": (33, 27.9039, 0.1305),
-        "measure*systems": (2, 117.9227, 0.0380),
-    },
-    3: {
-        "size": (28, 80.7404, nan),
-        "granularity": (1, 0.7746, 0.0),
-        "gap": (4, 41.1420, 0.0298),
-        "weight": (2, 14.8185, 0.0053),
-        "measure": (2, 3867.6402, 0.5970),
-        "systems": (1, 1318.3279, 0.2015),
-        "granularity*gap": (4, 27.5633, 0.0199),
-        "granularity*weight": (2, 10.3056, 0.0036),
-        "gap*weight": (8, 12.6764, 0.0176),
-    },
-    4: {
-        "size": (28, 136.8070, nan),
-        "granularity": (1, 50.4805, 0.0094),
-        "gap": (4, 19.7969, 0.0142),
-        "weight": (2, 252.9934, 0.0880),
-        "measure": (2, 1295.7805, 0.3316),
-        "systems": (1, 1944.7464, 0.2713),
-        "granularity*gap": (4, 8.7584, 0.0059),
-        "granularity*weight": (2, 14.5350, 0.0052),
-        "gap*weight": (8, 75.5719, 0.1026),
-    },
-}
+PRINTED = printed_numbers("aware")
+EFFECTS: dict[int, dict[str, list[float]]] = {int(table): effects for table, effects in PRINTED["effects"].items()}
+SUMMARY: dict[str, dict[str, list[str]]] = PRINTED["summary"]
 RESPONSE_OF = {1: "ap_correlation", 2: "relative_rmse", 3: "ap_correlation", 4: "relative_rmse"}
 N = {1: 5916, 2: 5916, 3: 5220, 4: 5220}  # responses: the printed total degrees of freedom + 1
 ERROR = {"ap_correlation": (6.4347, 5167), "relative_rmse": (49.8622, 5167)}  # sum of squares and df, Tables 3 and 4
@@ -86,41 +47,10 @@ class Grouping:
         )  # fmt: skip
 
 
-GROUPINGS = (
-    Grouping("8d", "ap_correlation", "granularity", 2610, {"tpc": 0.6611, "sgl": 0.6602}, (("tpc", "sgl"),)),
-    Grouping(
-        "8e", "ap_correlation", "gap", 1044,
-        {"apc": 0.6687, "tau": 0.6645, "kld": 0.6608, "fro": 0.6593, "rmse": 0.6499},
-        (("apc", "tau"), ("tau", "kld"), ("kld", "fro"), ("rmse",)),
-    ),
-    Grouping(
-        "8f", "ap_correlation", "weight", 1740, {"med": 0.6630, "md": 0.6620, "msd": 0.6569}, (("med", "md"), ("msd",))
-    ),
-    Grouping("9d", "relative_rmse", "granularity", 2610, {"sgl": 0.5843, "tpc": 0.6036}, (("sgl",), ("tpc",))),
-    Grouping(
-        "9e", "relative_rmse", "gap", 1044,
-        {"kld": 0.5758, "fro": 0.5868, "apc": 0.5967, "tau": 0.5987, "rmse": 0.6119},
-        (("kld", "fro"), ("fro", "apc"), ("apc", "tau"), ("rmse",)),
-    ),
-    Grouping(
-        "9f", "relative_rmse", "weight", 1740, {"med": 0.5642, "md": 0.5816, "msd": 0.6360},
-        (("med",), ("md",), ("msd",)),
-    ),
-)  # fmt: skip
-SUMMARY = {  # Table 5
-    "ap_correlation": {
-        "method": ("sgl_tau_msd", "sgl_apc_msd", "tpc_apc_msd", "sgl_tau_md"),
-        "granularity": ("sgl", "tpc"),
-        "gap": ("apc", "tau"),
-        "weight": ("med", "md"),
-    },
-    "relative_rmse": {
-        "method": ("sgl_rmse_med", "tpc_rmse_med", "tpc_fro_med", "sgl_fro_med", "sgl_kld_md"),
-        "granularity": ("sgl",),
-        "gap": ("kld", "fro"),
-        "weight": ("med",),
-    },
-}
+GROUPINGS = tuple(
+    Grouping(figure, row["response"], row["factor"], row["n"], row["means"], tuple(map(tuple, row["groups"])))
+    for figure, row in PRINTED["groupings"].items()
+)
 
 
 def from_print() -> Iterator[Claims]:

@@ -16,7 +16,7 @@ from qrowd.magnitude import assessors_needed, unit_checks, units_needed
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Document
 from qrowd.reports.phrases import probability
-from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, claims_frame, verdict
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, claims_frame, printed_numbers, verdict
 from qrowd_papers.magnitude.analysis import MEASURES
 from qrowd_papers.magnitude.costs import judging_cost
 from qrowd_papers.magnitude.digits import ratio_digits, round_numbers
@@ -33,36 +33,12 @@ from qrowd_papers.simulations import Progress, each
 FEE = 0.2  # of the platform, as a share of the pay; not printed
 CHOSEN_FEE = "match, but only by the fee, which is not printed and was chosen so"
 BINARY = "TREC\nSormunen"  # the column of Figure 7 that compares two binary scales
-TABLE_II = {
-    0.5: (27, 107, 239, 425, 664, 956),
-    1.0: (7, 27, 60, 107, 166, 239),
-    1.5: (3, 12, 27, 48, 74, 107),
-    2.0: (2, 7, 15, 27, 42, 60),
-    2.5: (2, 5, 10, 17, 27, 39),
-    3.0: (1, 3, 7, 12, 19, 27),
-    3.5: (1, 3, 5, 9, 14, 20),
-    4.0: (1, 2, 4, 7, 11, 15),
-    4.5: (1, 2, 3, 6, 9, 12),
-    5.0: (1, 2, 3, 5, 7, 10),
+PRINTED = printed_numbers("magnitude")
+TABLE_II: dict[float, list[int]] = {float(error): workers for error, workers in PRINTED["workers"].items()}
+TABLE_III: dict[str, list[float]] = PRINTED["mappings"]
+TABLE_IV: dict[tuple[str, str], list[list[float]]] = {
+    (kind, measure): values for kind, row in PRINTED["units"].items() for measure, values in row.items()
 }
-"""{E: workers for sigma 1 ... 6}."""
-TABLE_III = {
-    "C": (1.000, 1.000, 100, 100),
-    "100 C": (1.000, 0.698, 100, 100),
-    "1 + C": (0.989, 0.969, 98, 95),
-    "10 + C": (0.961, 0.939, 95, 91),
-    "100 + C": (0.957, 0.939, 95, 100),
-    "10^(1+C)": (0.720, 0.698, 66, 100),
-    "2^(1+C)": (0.870, 0.702, 42, 73),
-}
-"""{gain of grade C: tau by nDCG@10 and ERR@10, overlap of the top sets in %}."""
-TABLE_IV = {
-    ("TREC", "nDCG@10"): ((0.679, 0.744, 0.677), (63.64, 72.73, 81.82)),
-    ("TREC", "ERR@10"): ((0.361, 0.247, 0.222), (20.00, 60.00, 20.00)),
-    ("Sormunen", "nDCG@10"): ((0.036, 0.382, 0.147), (9.76, 68.29, 31.71)),
-    ("Sormunen", "ERR@10"): ((0.017, 0.323, 0.060), (68.18, 100.00, 68.18)),
-}
-"""{grades, measure: (tau, overlap in %) of narrow, wide and all units}."""
 UNITS = ("narrow", "wide", "all")
 NO_LOG = "not simulated"
 FIGURE_7 = {"NH": 92, "NR": 82, "Sormunen ME": 80, "TREC ME": 86, "TREC Sormunen": 85}
@@ -180,7 +156,7 @@ def _planning(findings: Findings) -> Iterator[Claims]:
             for level in (0.99, 0.95)
         }
         texts = [", ".join(map(str, row)) for row in (workers, *needed.values())]
-        claims.append(_counts("Table II", f"{error:g}", texts[0], texts[1:], list(workers) == needed[0.99]))
+        claims.append(_counts("Table II", f"{error:g}", texts[0], texts[1:], workers == needed[0.99]))
     header = ["E", "printed, sigma 1 to 6", "ours with 99 %", "ours with the 95 % of its title"]
     yield Claims("Table II: workers needed for a mean within E of the true one", header, claims)
 

@@ -34,17 +34,14 @@ from qrowd.simulation import (
     simulate_pool,
     simulate_runs,
 )
+from qrowd_papers.claims import printed_numbers
 from qrowd_papers.magnitude.analysis import MEASURES, gain_rankings
 from qrowd_papers.magnitude.merged_runs import merged_runs
 from qrowd_papers.magnitude.single_assessor import simulate_single_assessor
 from qrowd_papers.magnitude.two_rankings import TwoRankings
 from qrowd_papers.magnitude.unit_counts import unit_widths
 
-TOPICS: dict[str, tuple[int, int]] = {
-    "402": (278, 460), "403": (111, 182), "405": (214, 354), "407": (212, 350), "408": (188, 310), "410": (212, 350),
-    "415": (179, 295), "416": (174, 287), "418": (243, 402), "420": (164, 270), "421": (342, 567), "427": (195, 322),
-    "428": (253, 419), "431": (203, 335), "440": (264, 437), "442": (408, 677), "445": (210, 347), "448": (419, 695),
-}  # fmt: skip
+TOPICS: dict[str, list[int]] = printed_numbers("magnitude")["topics"]
 """Table I: TREC-8's topics with the number of documents and of units."""
 N_WORKERS, N_SYSTEMS = 1481, 129
 N_BINARY, N_LEVELS = 3881, 805  # documents that TREC, that Sormunen's assessors judged

@@ -13,6 +13,7 @@ from math import sqrt
 import numpy as np
 
 from qrowd.kernels.arrays import Floats
+from qrowd_papers.claims import printed_numbers
 
 # ------------------------------------------------------------------ Table 1: twenty results, two assessors
 
@@ -28,72 +29,19 @@ N_DOUBLE, ABOVE_NON = {"pages": 7027, "snippets": 6253}, {"pages": 0.19, "snippe
 """Section 4.1: results judged twice. Section 5.2.2: the share of them that the one-sided estimate needs."""
 
 nan = float("nan")
-TABLE_2 = {
-    "pages (5)": ((0.53, 0.27, 0.04, 0.01), (0.02, 0.01, 0.01, 0.00)),
-    "pages (4)": ((0.52, 0.28, 0.05, nan), (0.02, 0.02, 0.01, nan)),
-    "snippets (5)": ((0.47, 0.25, 0.08, 0.01), (0.02, 0.01, 0.01, 0.00)),
-    "snippets (4)": ((0.49, 0.26, 0.09, nan), (0.03, 0.02, 0.01, nan)),
-}
-"""p(Key|i) and its standard error, by equation 5 or 4."""
-TABLE_3 = {
-    "Key": (0.53, 0.27, 0.04, 0.01),
-    "HRel": (0.87, 0.65, 0.22, 0.02),
-    "Rel": (0.93, 0.88, 0.46, 0.08),
-}
-"""By the lowest grade that satisfies."""
-TABLE_4 = {
-    "Japanese": {
-        "all": ((0.51, 0.19, 0.03), (0.01, 0.00, 0.00)),
-        "nav.": ((0.77, 0.17, 0.03), (0.02, 0.02, 0.00)),
-        "inf., all intents": ((0.49, 0.20, 0.03), (0.01, 0.01, 0.00)),
-        "inf., top intent": ((0.54, 0.24, 0.05), (0.01, 0.01, 0.00)),
-    },
-    "Chinese": {
-        "all": ((0.37, 0.03, 0.00), (0.01, 0.00, 0.00)),
-        "nav.": ((0.07, 0.04, 0.01), (0.02, 0.00, 0.00)),
-        "inf., all intents": ((0.41, 0.04, 0.00), (0.02, 0.00, 0.00)),
-        "inf., top intent": ((0.29, 0.04, 0.00), (0.03, 0.00, 0.00)),
-    },
-}
-"""p(2|2), p(2|1), p(2|0) and standard errors."""
+PRINTED = printed_numbers("predicted_relevance")
+Rows = dict[str, list[float]]
+TABLE_2: dict[str, list[list[float]]] = PRINTED["table_2"]
+TABLE_3: Rows = PRINTED["table_3"]
+TABLE_4: dict[str, dict[str, list[list[float]]]] = PRINTED["table_4"]
 
 # ------------------------------------------------------------------ Tables 5 to 7: systems
 
-TABLE_5 = {
-    "oracle": (9.02, 0.40, 12.98, 0.93, 21.40, 0.61, 25.92, 0.63),
-    "RS_clueweb": (2.51, 0.27, 2.66, 0.46, 8.52, 0.54, 9.26, 0.74),
-    "UiSSP": (2.41, 0.36, 2.58, 0.57, 7.78, 0.82, 8.76, 1.20),
-    "UiSP": (2.27, 0.38, 2.52, 0.63, 7.22, 0.84, 8.00, 1.17),
-    "utTailyNormM400": (2.05, 0.37, 2.20, 0.54, 6.65, 0.86, 7.24, 1.14),
-    "utTailyM400": (1.94, 0.37, 2.06, 0.54, 6.32, 0.86, 6.74, 1.13),
-    "UiSS": (1.66, 0.25, 1.64, 0.35, 5.84, 0.65, 5.98, 0.92),
-    "udelODRA": (1.63, 0.30, 1.68, 0.48, 5.64, 0.73, 6.00, 1.01),
-    "udelFAVE": (1.63, 0.29, 1.62, 0.43, 5.78, 0.73, 6.14, 1.01),
-    "UPDFW13mu": (1.54, 0.32, 1.52, 0.44, 5.18, 0.79, 5.36, 1.06),
-    "iiitnaive01": (1.46, 0.28, 1.52, 0.45, 5.24, 0.65, 5.76, 0.88),
-    "cwi13SniTI": (1.46, 0.29, 1.46, 0.44, 5.17, 0.70, 5.48, 0.96),
-    "UPDFW13sh": (1.43, 0.27, 1.12, 0.32, 5.28, 0.71, 5.38, 0.98),
-    "RS_querypools": (1.25, 0.19, 1.06, 0.34, 5.33, 0.44, 6.18, 0.80),
-    "cwi13ODPTI": (1.17, 0.21, 0.92, 0.27, 4.48, 0.56, 4.52, 0.77),
-    "ECNUM25": (0.91, 0.22, 1.16, 0.38, 3.04, 0.64, 2.62, 0.56),
-    "cwi13ODPJac": (0.66, 0.16, 0.42, 0.16, 2.88, 0.51, 2.94, 0.72),
-    "udelRSMIN": (0.61, 0.21, 0.78, 0.33, 2.28, 0.48, 1.94, 0.62),
-    "incgqdv2": (0.55, 0.13, 0.48, 0.21, 2.17, 0.35, 2.08, 0.46),
-    "incgqd": (0.35, 0.12, 0.30, 0.19, 1.46, 0.29, 1.38, 0.40),
-    "StanfordEIG10": (0.19, 0.07, 0.14, 0.08, 0.85, 0.20, 0.66, 0.27),
-}
-"""Relevant results among 30: expected and counted from Key on, then from Rel on, each with its standard error."""
+TABLE_5: Rows = PRINTED["table_5"]
 ORACLE = "oracle"  # no system: it picks the best engines
 TABLE_5_TAU = (0.93, 0.89)  # section 7.1: expected with counted, from Key and from Rel on
-TABLE_6 = {
-    "Japanese nav.": (0.86, 0.86, 0.64),
-    "Japanese inf.": (0.84, 0.93, 1.00),
-    "Chinese nav.": (0.12, 0.43, 0.47),
-    "Chinese inf.": (0.06, 0.27, 0.72),
-}
-"""tau of the systems' rankings by U1 and by U2: binary, predicted and linear gains, nDCG@10."""
-TABLE_7 = {"binary": (0.75, 0.94), "linear": (0.96, 0.92), "exponential": (0.99, 0.93)}
-"""tau of the ranking by predicted gains with that by others, nDCG@20: from Key and from Rel on."""
+TABLE_6: Rows = PRINTED["table_6"]
+TABLE_7: Rows = PRINTED["table_7"]
 SYSTEMS = {"Japanese": 8, "Chinese": 12, "merging": 15}
 """Sections 4.1 and 4.2: runs of Table 6's languages, and of Table 7."""
 ROUNDING = 0.005

@@ -31,52 +31,19 @@ from qrowd.preferences import (
 )
 from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
-from qrowd_papers.claims import NOT_PUBLIC, Claim, Claims, verdict
+from qrowd_papers.claims import NOT_PUBLIC, Claim, Claims, printed_numbers, verdict
 
 LABELS = ("Bad", "Fair", "Good", "Excellent", "Perfect")
-WAYS = ("A < B", "A, B bad", "A > B")
-DEFINITE = ("A << B", "A < B", "A, B bad", "A > B", "A >> B")
+PRINTED = printed_numbers("preferences")
 TABLES: Mapping[str, tuple[tuple[str, ...], Sequence[Sequence[float]], Sequence[int]]] = {
-    "1": (
-        LABELS,
-        [
-            [0.579, 0.290, 0.118, 0.014, 0.000],
-            [0.208, 0.332, 0.309, 0.147, 0.003],
-            [0.095, 0.348, 0.286, 0.260, 0.011],
-            [0.011, 0.167, 0.264, 0.535, 0.022],
-            [0.000, 0.042, 0.125, 0.250, 0.583],
-        ],
-        [221, 307, 273, 269, 24],
-    ),
-    "2(a)": (WAYS, [[0.752, 0.033, 0.215], [0.208, 0.567, 0.225], [0.201, 0.034, 0.765]], [2580, 413, 2757]),
-    "2(b)": (WAYS, [[0.657, 0.051, 0.292], [0.297, 0.380, 0.323], [0.278, 0.053, 0.669]], [2530, 437, 2654]),
-    "3": (
-        DEFINITE,
-        [
-            [0.247, 0.621, 0.000, 0.132, 0.000],
-            [0.059, 0.661, 0.043, 0.221, 0.015],
-            [0.000, 0.244, 0.453, 0.300, 0.002],
-            [0.012, 0.212, 0.051, 0.670, 0.055],
-            [0.000, 0.180, 0.005, 0.680, 0.134],
-        ],
-        [219, 2288, 406, 2389, 194],
-    ),
+    name: (tuple(table["states"]), table["shares"], table["totals"]) for name, table in PRINTED["tables"].items()
 }
-SECONDS = {  # Table 4, the last row being over all assessors
-    "preference": (3.50, 3.24, 2.35, 4.13, 2.72, 2.09, 2.87),
-    "strong": (3.41, 3.67, 2.82, 4.30, 3.30, 2.40, 3.15),
-    "absolute": (7.96, 6.12, 5.56, 8.78, 8.20, 3.21, 6.33),
-}
+SECONDS: dict[str, list[float]] = PRINTED["seconds"]
 GRADED = {"DCG": "DCG(dcg=exp-log2)@5", "NDCG": "nDCG(dcg=exp-log2)@5"}
 PREFERRED = {"ppref": "ppref@5", "wpref": "wpref@5", "wpref, upper": "wpref(weight=upper)@5"}
 """wpref weighs a pair by the lower of its ranks, as section 4 says, or by the upper, as the utility of section 5.3."""
-MEASURE_PAIRS = {  # Table 5: (Pearson correlation, agreement on differences)
-    ("DCG", "NDCG"): (0.748, 1.000),
-    ("DCG", "ppref"): (0.485, 0.873),
-    ("DCG", "wpref"): (0.584, 0.866),
-    ("NDCG", "ppref"): (0.662, 0.873),
-    ("NDCG", "wpref"): (0.738, 0.866),
-    ("ppref", "wpref"): (0.950, 0.941),
+MEASURE_PAIRS: dict[tuple[str, str], list[float]] = {
+    (first, second): values for first, row in PRINTED["measures"].items() for second, values in row.items()
 }
 OTHER_WEIGHTS = {pair: found for pair, found in MEASURE_PAIRS.items() if "wpref" in pair}
 
