@@ -70,7 +70,6 @@ POSITIONAL = {  # (name, where): why it may be given without its name
     ("n_assessors", "*"): "a design is two numbers: generalizability(50, 5)",
     ("topics", "d_study"): "data, with a usual choice",
     ("assessors", "d_study"): "data, with a usual choice",
-    ("correction", "AllDifferences.adjusted"): "what the method is asked for",
     ("confidence", "Question.confidence_of_each"): "what the method divides",
     ("prompts", "*"): "data, with a usual choice",
     ("path", "Prices.read"): "data, with a usual choice",

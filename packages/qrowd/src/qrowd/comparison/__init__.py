@@ -28,59 +28,22 @@ from qrowd.comparison.correlation import (
     rmse,
     row_correlations,
 )
-from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, best_design, d_study, marginal_gain
-from qrowd.comparison.differences import AllDifferences, Difference, all_differences, difference
-from qrowd.comparison.effort import EqualCost, equal_cost, topics_for_an_assessor
-from qrowd.comparison.generalizability import VarianceComponents, variance_components
-from qrowd.comparison.head_to_head import HeadToHead, head_to_head
-from qrowd.comparison.judged_share import JudgedShare, judged_share
-from qrowd.comparison.kinship import Kinship, kinship
-from qrowd.comparison.mean_ranks import MeanRanks, mean_ranks
-from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
-from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
-from qrowd.comparison.rankings import (
-    Correlations,
-    RankingAgreement,
-    SignAgreement,
-    correlations,
-    ranking_agreement,
-    sign_agreement,
-)
-from qrowd.comparison.system_intervals import SystemIntervals, system_intervals
-from qrowd.comparison.system_ranking import (
-    BaselineComparison,
-    RankChanges,
-    SystemRanking,
-    against_baseline,
-    rank_changes,
-    rank_systems,
-    ranks,
-)
-from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
+from qrowd.comparison.designs import best_design, d_study, marginal_gain
+from qrowd.comparison.differences import all_differences, difference
+from qrowd.comparison.effort import equal_cost, topics_for_an_assessor
+from qrowd.comparison.generalizability import variance_components
+from qrowd.comparison.head_to_head import head_to_head
+from qrowd.comparison.judged_share import judged_share
+from qrowd.comparison.kinship import kinship
+from qrowd.comparison.mean_ranks import mean_ranks
+from qrowd.comparison.power import detectable_difference, power_of_difference, topics_needed
+from qrowd.comparison.rank_intervals import rank_intervals
+from qrowd.comparison.rankings import correlations, ranking_agreement, sign_agreement
+from qrowd.comparison.system_intervals import system_intervals
+from qrowd.comparison.system_ranking import against_baseline, rank_changes, rank_systems, ranks
+from qrowd.comparison.top_set import top_set, top_set_overlap
 
 __all__ = [
-    "AllDifferences",
-    "BaselineComparison",
-    "BestDesign",
-    "Correlations",
-    "DesignStudy",
-    "Difference",
-    "DifferenceComponents",
-    "EqualCost",
-    "HeadToHead",
-    "JudgedShare",
-    "Kinship",
-    "MarginalGain",
-    "MeanRanks",
-    "RankChanges",
-    "RankIntervals",
-    "RankingAgreement",
-    "SignAgreement",
-    "SystemIntervals",
-    "SystemRanking",
-    "TopSet",
-    "TopSetOverlap",
-    "VarianceComponents",
     "against_baseline",
     "all_differences",
     "ap_correlation",
