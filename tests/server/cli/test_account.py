@@ -37,19 +37,14 @@ def test_accounts_are_added_listed_and_removed(qrowd, database):
     assert list(rows(database)) == ["ann"]
 
 
-@pytest.mark.parametrize("command", [("campaign", "owner"), ("account", "add")])
-def test_a_name_that_exists_is_one_line_and_no_hash(qrowd, database, command):
-    assert qrowd(*command, "zoe").status == 0
-    again = qrowd(*command, "zoe")
+def test_a_name_that_exists_is_one_line_and_no_hash(qrowd, database):
+    assert qrowd("account", "add", "zoe").status == 0
+    again = qrowd("account", "add", "zoe")
     assert again.status == 2
     assert again.err == (
-        "qrowd: account 'zoe': there is one of this name already; qrowd account password changes its password\n"
+        "qrowd: account 'zoe': there is one of this name already; "
+        "qrowd account change --password changes its password\n"
     )
-
-
-def test_an_owner_by_the_campaign_command_is_an_administrator(qrowd, database):
-    assert qrowd("campaign", "owner", "zoe").status == 0
-    assert rows(database)["zoe"].role == "administrator"
 
 
 def test_another_password_ends_sessions_and_works_while_a_server_holds_the_database(qrowd, database, monkeypatch):
@@ -58,45 +53,55 @@ def test_another_password_ends_sessions_and_works_while_a_server_holds_the_datab
         number = server.read(accounts)[0].id
         cookie, _ = server.write(lambda c: open_session(c, "owner", number, 5.0))
         monkeypatch.setenv("QROWD_PASSWORD", "another password")
-        outcome = qrowd("account", "password", "zoe")
+        outcome = qrowd("account", "change", "zoe", "--password")
         assert (outcome.status, outcome.out) == (0, "zoe has another password; sessions of this account have ended\n")
         assert server.read(lambda c: find_session(c, cookie, 5.0)) is None
         assert check_login(server, "zoe", PASSWORD, "", 5.0) is None
         assert check_login(server, "zoe", "another password", "", 5.0) == number
-        assert qrowd("account", "change", "zoe", "disable").out == "zoe is disabled\n"
+        assert qrowd("account", "change", "zoe", "--disable").out == "zoe is disabled\n"
         assert check_login(server, "zoe", "another password", "", 5.0) is None
-        assert qrowd("account", "change", "zoe", "enable").out == "zoe may log in\n"
+        assert qrowd("account", "change", "zoe", "--enable").out == "zoe may log in\n"
         assert check_login(server, "zoe", "another password", "", 5.0) == number
 
 
 def test_a_link_to_set_a_password_is_printed(qrowd, database):
     assert qrowd("account", "add", "zoe", "--link").out.startswith("http://127.0.0.1:8000/owner/password/")
     assert not rows(database)["zoe"].has_password
-    assert qrowd("account", "password", "zoe", "--link").out.startswith("http://127.0.0.1:8000/owner/password/")
+    assert qrowd("account", "change", "zoe", "--link").out.startswith("http://127.0.0.1:8000/owner/password/")
 
 
 def test_a_role_in_a_campaign_is_an_event_by_the_command_line(qrowd, database):
     assert qrowd("account", "add", "zoe").status == 0
-    assert qrowd("account", "role", "zoe", "viewer", "--in-campaign", "my-campaign").status == 2  # not its name
-    assert qrowd("account", "role", "zoe", "viewer", "--in-campaign", "pilot").out == "zoe is viewer in pilot\n"
-    assert qrowd("account", "role", "zoe", "administrator").out == "zoe is administrator\n"
+    assert qrowd("account", "change", "zoe", "--role", "viewer", "--in-campaign", "my-campaign").status == 2
+    assert (
+        qrowd("account", "change", "zoe", "--role", "viewer", "--in-campaign", "pilot").out
+        == "zoe is viewer in pilot\n"
+    )
+    assert qrowd("account", "change", "zoe", "--role", "administrator").out == "zoe is administrator\n"
     with open_store(database, read_only=True) as store:
         assert [(one.name, one.role) for one in store.read(lambda c: members(c, 1))] == [("zoe", "viewer")]
         log = store.read(lambda c: of_owners(c, 1, 10))
         assert [(one.kind, one.account) for one in log] == [("member", "command line"), ("created", "command line")]
 
 
+NOBODY = "account 'nobody': there is none of this name; qrowd account list shows all"
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
         (("add", "two words"), "account 'two words': give a name of 1 to 100 characters without blanks"),
-        (("password", "nobody"), "account 'nobody': there is none of this name; qrowd account list shows all"),
-        (("remove", "nobody"), "account 'nobody': there is none of this name; qrowd account list shows all"),
-        (("role", "nobody", "member"), "account 'nobody': there is none of this name; qrowd account list shows all"),
-        (("role", "zoe", "viewer"), "role viewer: it is a role in a campaign; name it by --in-campaign NAME"),
+        (("change", "nobody", "--password"), NOBODY),
+        (("change", "zoe"), "nothing to change: give --role, --password, --link, --disable or --enable"),
+        (("remove", "nobody"), NOBODY),
+        (("change", "nobody", "--role", "member"), NOBODY),
         (
-            ("role", "zoe", "member", "--in-campaign", "pilot"),
-            "role member: it is a role on the server; leave --in-campaign out",
+            ("change", "zoe", "--role", "viewer"),
+            "--role viewer: it is a role in a campaign; name it by --in-campaign NAME",
+        ),
+        (
+            ("change", "zoe", "--role", "member", "--in-campaign", "pilot"),
+            "--role member: it is a role on the server; leave --in-campaign out",
         ),
     ],
 )

@@ -78,15 +78,6 @@ def test_check_notes_incomplete_quality_checks_and_creates_nothing(qrowd, pilot,
     assert not (tmp_path / "new.db").exists()
 
 
-def test_the_presets_are_printed_with_every_setting_and_its_section(qrowd, tmp_path):
-    outcome = qrowd("campaign", "presets", "-o", "presets.csv")
-    assert outcome.status == 0, outcome.err
-    rows = pd.read_csv(tmp_path / "presets.csv").set_index("setting")
-    assert (rows.value["min_seconds"], rows.section["min_seconds"]) == ("20.0", "3.2.5 (d)")
-    assert 'preset = "maddalena2017"' in outcome.out
-    assert "ACM TOIS 35(3), section 3.2 and Appendix A" in outcome.out
-
-
 def test_the_progress_of_a_campaign_is_printed_and_written(qrowd, pilot, tmp_path):
     outcome = qrowd("campaign", "status", pilot, "--per-assessor", "-o", "topics.csv")
     assert outcome.status == 0, outcome.err
@@ -96,13 +87,13 @@ def test_the_progress_of_a_campaign_is_printed_and_written(qrowd, pilot, tmp_pat
     assert qrowd("campaign", "list").out.startswith("1 campaign.")
 
 
-@pytest.mark.parametrize("status", ["paused", "running", "stopped"])
-def test_the_status_of_a_campaign_is_set(qrowd, pilot, status):
-    assert qrowd("campaign", "set-status", pilot, status).out == f"{pilot} is {status}\n"
+def test_the_status_of_a_campaign_is_set(qrowd, pilot):
+    for status in ("paused", "running", "stopped"):
+        assert qrowd("campaign", "status", pilot, "--set", status).out.startswith(f"{pilot} is {status}: ")
 
 
 def test_an_unknown_status_is_refused_in_one_line(qrowd, pilot):
-    outcome = qrowd("campaign", "set-status", pilot, "steered")
+    outcome = qrowd("campaign", "status", pilot, "--set", "steered")
     assert outcome.status == 2
     assert "'running', 'paused', 'stopped'" in outcome.err
     assert outcome.err.count("\n") == 1
@@ -122,7 +113,6 @@ def test_an_archive_brings_the_campaign_into_another_database(qrowd, pilot):
         qrowd("campaign", "status", pilot, "--database", name).out for name in ("judgments.db", "other.db")
     )
     assert before.splitlines()[0] == after.splitlines()[0]
-    assert qrowd("campaign", "rebuild", pilot).status == 0
 
 
 @pytest.mark.parametrize(
@@ -154,7 +144,7 @@ def test_commands_read_what_a_campaign_has_collected(qrowd, pilot, tmp_path, com
 def test_a_session_gap_below_0_is_refused_with_the_option(qrowd, pilot):
     outcome = qrowd("campaign", "export", pilot, "--what", "units", "--session-gap", -1)
     assert outcome.status == 2
-    assert "--session-gap -1: expected minutes, 0 or more" in outcome.err
+    assert "--session-gap -1.0: expected minutes, 0 or more" in outcome.err
     assert outcome.err.count("\n") == 1
 
 
@@ -232,10 +222,9 @@ def test_all_commands_work_beside_a_server(qrowd, pilot, tmp_path):
         for command in (
             ("create", "kitchen"),
             ("export", pilot),
-            ("set-status", pilot, "stopped"),
+            ("status", pilot, "--set", "stopped"),
             ("list",),
             ("create", "kitchen", "--replace"),
-            ("rebuild", pilot),
             ("delete", pilot, "--archive", "pilot.archive"),
             ("import", "pilot.archive"),
         ):
@@ -250,7 +239,7 @@ def test_all_commands_work_beside_a_server(qrowd, pilot, tmp_path):
         assert qrowd("campaign", "change", "kitchen").out.endswith("kitchen is changed\n")
         outcome = qrowd("campaign", "change", "kitchen")
         assert (outcome.status, outcome.out) == (0, "kitchen: nothing would change\n")
-    assert "pilot is stopped" in qrowd("campaign", "set-status", pilot, "stopped").out
+    assert "pilot is stopped" in qrowd("campaign", "status", pilot, "--set", "stopped").out
     assert qrowd("campaign", "delete", pilot).status == 0
 
 
@@ -307,9 +296,9 @@ def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot
     before = qrowd("campaign", "status", pilot).out
     refused = qrowd("campaign", "delete", pilot, "--archive", "pilot.jsonl")
     assert (refused.status, refused.err) == (
-        2, "qrowd: pilot is running; stop it first: qrowd campaign set-status pilot stopped\n"
+        2, "qrowd: pilot is running; stop it first: qrowd campaign status pilot --set stopped\n"
     )  # fmt: skip
-    qrowd("campaign", "set-status", pilot, "stopped")
+    qrowd("campaign", "status", pilot, "--set", "stopped")
     assert sizes()["event"] > 0
     assert qrowd("campaign", "delete", pilot, "--archive", "pilot.jsonl").status == 0
     assert set(sizes().values()) == {0}
@@ -319,7 +308,7 @@ def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot
 
 
 def test_a_campaign_is_deleted_into_an_archive_of_its_name_and_the_day(qrowd, pilot, tmp_path):
-    qrowd("campaign", "set-status", pilot, "stopped")
+    qrowd("campaign", "status", pilot, "--set", "stopped")
     outcome = qrowd("campaign", "delete", pilot)
     assert outcome.status == 0, outcome.err
     [archive] = tmp_path.glob("pilot-*.archive")

@@ -57,70 +57,59 @@ def list_(database: options.Database = options.DATABASE, output: Output = None) 
     deliver(all_accounts(rows), output)
 
 
-def password(name: Name, link: AsLink = False, database: options.Database = options.DATABASE) -> None:
-    """Set another password for an account; its sessions end."""
-    from qrowd_server.store.accounts import find_account, set_password
-
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        number = store.read(lambda connection: find_account(connection, name)).id
-        if link:
-            typer.echo(_password_link(store, number))
-            return
-        password_hash = new_password()
-        store.write(lambda connection: set_password(connection, number, password_hash))
-    typer.echo(f"{name} has another password; sessions of this account have ended")
-
-
-def role(
+def change(
     name: Name,
     role: Annotated[
-        Literal["administrator", "member", "owner", "viewer", "none"],
-        typer.Argument(help="New role: the first two on the server, the others in a campaign."),
-    ],
+        Literal["administrator", "member", "owner", "viewer", "none"] | None,
+        option(help="New role: the first two on the server, the others in a campaign."),
+    ] = None,
     in_campaign: Annotated[
         str | None, option(help="Campaign in which the account gets the role.", metavar="NAME")
     ] = None,
+    password: Annotated[
+        bool, option("--password", help="Ask for another password; the sessions of the account end.")
+    ] = False,
+    link: AsLink = False,
+    disabled: Annotated[
+        bool | None,
+        option("--disable/--enable", help="Whether anybody can log in with it. Disabling it ends its sessions."),
+    ] = None,
     database: options.Database = options.DATABASE,
 ) -> None:
-    """Give an account another role, on the server or in a campaign."""
+    """Give an account another role or password, disable it, or enable it."""
     from qrowd.errors import ArgumentError
     from qrowd_server.campaigns.people.membership import give_role
-    from qrowd_server.store.accounts import SERVER_ROLES, find_account, set_server_role
+    from qrowd_server.store import accounts
 
-    on_server = next((one for one in SERVER_ROLES if one == role), None)
-    if (on_server is None) != (in_campaign is not None):
+    if role is None and disabled is None and not (password or link):
+        raise ArgumentError("nothing to change: give --role, --password, --link, --disable or --enable")
+    on_server = next((server_role for server_role in accounts.SERVER_ROLES if server_role == role), None)
+    if role is not None and (on_server is None) != (in_campaign is not None):
         raise ArgumentError(
-            f"role {role}: it is a role in a campaign; name it by --in-campaign NAME"
+            f"--role {role}: it is a role in a campaign; name it by --in-campaign NAME"
             if on_server is None
-            else f"role {role}: it is a role on the server; leave --in-campaign out"
+            else f"--role {role}: it is a role on the server; leave --in-campaign out"
         )
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        if in_campaign is not None:
+        number = store.read(lambda connection: accounts.find_account(connection, name)).id
+        if on_server is not None:
+            store.write(lambda connection: accounts.set_server_role(connection, number, on_server))
+            typer.echo(f"{name} is {role}")
+        elif role is not None and in_campaign is not None:
             store.write(lambda connection: give_role(connection, in_campaign, name, role, time.time()))
-        elif on_server is not None:
-            store.write(lambda connection: set_server_role(connection, find_account(connection, name).id, on_server))
-    typer.echo(f"{name} is {role}{'' if in_campaign is None else f' in {in_campaign}'}")
-
-
-def change(
-    name: Name,
-    what: Annotated[
-        Literal["disable", "enable"],
-        typer.Argument(help="disable: nobody logs in with it, and its sessions end; enable: it may log in again."),
-    ],
-    database: options.Database = options.DATABASE,
-) -> None:
-    """Disable or enable an account."""
-    from qrowd_server.store.accounts import disable_account, enable_account, find_account
-
-    done = {"disable": "is disabled", "enable": "may log in"}
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        number = store.read(lambda connection: find_account(connection, name)).id
-        if what == "disable":
-            store.write(lambda connection: disable_account(connection, number, time.time()))
-        else:
-            store.write(lambda connection: enable_account(connection, number))
-    typer.echo(f"{name} {done[what]}")
+            typer.echo(f"{name} is {role} in {in_campaign}")
+        if link:
+            typer.echo(_password_link(store, number))
+        elif password:
+            password_hash = new_password()
+            store.write(lambda connection: accounts.set_password(connection, number, password_hash))
+            typer.echo(f"{name} has another password; sessions of this account have ended")
+        if disabled:
+            store.write(lambda connection: accounts.disable_account(connection, number, time.time()))
+            typer.echo(f"{name} is disabled")
+        elif disabled is not None:
+            store.write(lambda connection: accounts.enable_account(connection, number))
+            typer.echo(f"{name} may log in")
 
 
 def remove(name: Name, database: options.Database = options.DATABASE) -> None:
@@ -149,6 +138,4 @@ def _password_link(store: Store, number: int) -> str:
     return store.write(lambda connection: password_link(connection, number, address, time.time()))
 
 
-account = command_group(
-    "Add, list and change accounts of the judging server.", add, list_, password, role, change, remove
-)
+account = command_group("Add, list and change accounts of the judging server.", add, list_, change, remove)

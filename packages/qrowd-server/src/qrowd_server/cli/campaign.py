@@ -12,8 +12,8 @@ from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver, output_file, write_output
-from qrowd_server.cli.campaign_changes import Name, change, delete, import_, rebuild
-from qrowd_server.cli.campaign_people import delete_person, person, retention
+from qrowd_server.cli.campaign_changes import Name, change, delete, import_
+from qrowd_server.cli.campaign_people import person, retention
 from qrowd_server.cli.database import open_campaigns
 from qrowd_server.cli.judge_campaign import ask
 
@@ -130,21 +130,32 @@ def export(
 def status(
     name: Name,
     database: options.Database = options.DATABASE,
+    new: Annotated[
+        Literal["running", "paused", "stopped"] | None,
+        option("--set", help="Give the campaign this status, also while the server runs."),
+    ] = None,
     per_assessor: Annotated[
         bool, option("--per-assessor", help="Also print the results of each assessor, and their agreement.")
     ] = False,
     names: options.Names = False,
     output: Output = None,
 ) -> None:
-    """Show the progress of a campaign."""
+    """Show the progress of a campaign; --set pauses it, stops it or lets it go on."""
     from qrowd_server.campaigns.results.progress import progress
     from qrowd_server.campaigns.results.quality import quality
+    from qrowd_server.campaigns.running.admin import CampaignAdmin
     from qrowd_server.cli.campaign_tables import one_campaign
 
+    if new is not None:
+        import asyncio
+
+        with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+            asyncio.run(CampaignAdmin(store).set_status(name, new))
     with open_campaigns(database) as store, store.reading() as connection:
-        one = progress(connection, name, time.time())
-        arms = [f"{name}/{arm}" for arm in one.arms] or [name]
-        document = one_campaign(one, [quality(connection, each, names=names) for each in arms] if per_assessor else [])
+        counts = progress(connection, name, time.time())
+        arms = [f"{name}/{arm}" for arm in counts.arms] or [name]
+        qualities = [quality(connection, arm, names=names) for arm in arms] if per_assessor else []
+        document = one_campaign(counts, qualities)
     deliver(document, output)
 
 
@@ -157,28 +168,6 @@ def list_(database: options.Database = options.DATABASE, output: Output = None) 
     with open_campaigns(database) as store, store.reading() as connection:
         document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
     deliver(document, output)
-
-
-def presets(output: Output = None) -> None:
-    """Show the presets, each the protocol of a paper, with all their settings and the section that prints each."""
-    from qrowd_server.cli.campaign_tables import all_presets
-    from qrowd_server.protocols.presets import PRESETS
-
-    deliver(all_presets(PRESETS), output)
-
-
-def owner(
-    name: Annotated[str, typer.Argument(help="Name of the account.")], database: options.Database = options.DATABASE
-) -> None:
-    """Create an account of an administrator, as qrowd account add does; it asks for the password."""
-    from qrowd_server.cli.account import new_password
-    from qrowd_server.store.accounts import add_account, check_new_account
-
-    with open_campaigns(database, write=True, beside_server=True) as store:
-        store.read(lambda connection: check_new_account(connection, name))
-        password = new_password()
-        store.write(lambda connection: add_account(connection, name, password, time.time(), role="administrator"))
-    typer.echo(f"{name} can log in at /owner/login")
 
 
 def invite(
@@ -214,20 +203,6 @@ def invite(
         typer.echo(f"{assessor}\t{address.rstrip('/')}/join/{token}")
 
 
-def set_status(
-    name: Name,
-    status: Annotated[Literal["running", "paused", "stopped"], typer.Argument(help="New status.")],
-    database: options.Database = options.DATABASE,
-) -> None:
-    """Set the status of a campaign: running, paused or stopped."""
-    import asyncio
-
-    from qrowd_server.campaigns.running.admin import CampaignAdmin
-
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")
-
-
 def backup(
     path: Annotated[str, typer.Argument(help="New file for the copy.")], database: options.Database = options.DATABASE
 ) -> None:
@@ -248,15 +223,10 @@ campaign = command_group(
     import_,
     export,
     status,
-    owner,
     invite,
     ask,
-    set_status,
-    rebuild,
     backup,
     person,
-    delete_person,
     retention,
     delete,
-    presets,
 )

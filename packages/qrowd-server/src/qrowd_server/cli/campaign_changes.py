@@ -1,4 +1,4 @@
-"""`qrowd campaign change`, `import`, `delete` and `rebuild`: commands that write whole campaigns."""
+"""`qrowd campaign change`, `import` and `delete`: commands that write whole campaigns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.options import option
-from qrowd.reports.phrases import count
 from qrowd_server.cli.database import open_campaigns
 
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
@@ -88,12 +87,3 @@ def delete(
         store.write(lambda connection: delete_campaign(connection, name, newest=newest))
     typer.echo(f"wrote {file}; {name} is deleted from {database}")
     typer.echo(f"qrowd campaign import {quote(file)} brings it back")
-
-
-def rebuild(name: Name, database: options.Database = options.DATABASE) -> None:
-    """Rebuild the tables of a campaign from its event log."""
-    from qrowd_server.campaigns.running.rebuild import rebuild as rebuild_tables
-
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-        n = store.write(lambda connection: rebuild_tables(connection, name))
-    typer.echo(f"{name}: {count(n, 'event')}")

@@ -21,35 +21,29 @@ def person(
     campaign: Campaign,
     name: Person,
     database: options.Database = options.DATABASE,
+    delete: Annotated[
+        Literal["keep", "withdraw"] | None,
+        option(
+            help="Delete the person instead: names, platform ids and texts leave tables and log. The answers are kept "
+            "under the pseudonym, or withdrawn. With SQLite stop the server first.",
+            show_default="nothing is deleted",
+        ),
+    ] = None,
     output: Annotated[str, output_file("File for the data; - for standard output.")] = "-",
 ) -> None:
-    """Export everything that a campaign holds about a person, as JSON."""
+    """Export everything that a campaign holds about a person, as JSON, or delete the person."""
     from qrowd_server.campaigns.people.person_data import person_json
-    from qrowd_server.campaigns.people.privacy import find_person
+    from qrowd_server.campaigns.people.privacy import delete_person, find_person
     from qrowd_server.campaigns.running.lookup import find
 
-    with open_campaigns(database) as store, store.reading() as connection:
-        row = find_person(connection, find(connection, campaign).id, name)
-        write_output(output, iter([person_json(connection, row, for_owner=True)]))
-
-
-def delete_person(
-    campaign: Campaign,
-    name: Person,
-    database: options.Database = options.DATABASE,
-    answers: Annotated[
-        Literal["keep", "withdraw"],
-        option(help="Whether the person's answers stay in the result, under the pseudonym."),
-    ] = "keep",
-) -> None:
-    """Delete a person: names, platform ids and texts leave tables and log; with SQLite stop the server first."""
-    from qrowd_server.campaigns.people.privacy import delete_person as delete
-    from qrowd_server.campaigns.people.privacy import find_person
-    from qrowd_server.campaigns.running.lookup import find
-
+    if delete is None:
+        with open_campaigns(database) as store, store.reading() as connection:
+            row = find_person(connection, find(connection, campaign).id, name)
+            write_output(output, iter([person_json(connection, row, for_owner=True)]))
+        return
     with open_campaigns(database, write=True, create=False) as store:
         row = store.read(lambda connection: find_person(connection, find(connection, campaign).id, name))
-        done = store.write(lambda connection: delete(connection, campaign, row.id, time.time(), answers=answers))
+        done = store.write(lambda connection: delete_person(connection, campaign, row.id, time.time(), answers=delete))
     texts = count(done.n_texts, "text")
     typer.echo(f"{done.pseudonym} of {campaign} is deleted: {count(done.n_events, 'event')} changed, {texts} removed")
     typer.echo("copies and exports made earlier still hold the person; delete these, too")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from qrowd.reports.document import Document, Table
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from qrowd_server.campaigns.results.progress import Progress
     from qrowd_server.campaigns.results.quality import AssessorQuality, Quality
     from qrowd_server.campaigns.running.question import QuestionProgress
-    from qrowd_server.protocols.presets import Preset
     from qrowd_server.store.accounts import Account
 
 
@@ -109,23 +107,6 @@ def _of_question(question: QuestionProgress) -> list[str]:
     if question.models:
         notes.append(f"Labels by {', '.join(question.models)} help to predict grades.")
     return notes
-
-
-def all_presets(presets: Mapping[str, Preset]) -> Document:
-    """One row per setting of a preset."""
-    rules = [(name, rule) for name, preset in presets.items() for rule in preset.rules]
-    columns = {
-        "preset": [name for name, _ in rules],
-        "table": [rule.table for _, rule in rules],
-        "setting": [rule.key for _, rule in rules],
-        "value": [json.dumps(rule.value) for _, rule in rules],
-        "section": [rule.section for _, rule in rules],
-        "rule": [rule.rule for _, rule in rules],
-    }
-    table = Table.of("presets", columns)
-    names = ", ".join(f'preset = "{name}"' for name in presets)
-    sentence = f"Settings of {names} in [campaign]; settings that a campaign has itself override them."
-    return Document(sentence, (table,), tuple(f"{name}: {one.source}." for name, one in presets.items()), _frame(table))
 
 
 def _assessors(quality: Quality) -> Table:

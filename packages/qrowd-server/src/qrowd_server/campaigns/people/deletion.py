@@ -35,7 +35,7 @@ def check_stopped(connection: Connection, name: str) -> None:
     """
     status = find(connection, name).status
     if status != "stopped":
-        raise ArgumentError(f"{name} is {status}; stop it first: qrowd campaign set-status {name} stopped")
+        raise ArgumentError(f"{name} is {status}; stop it first: qrowd campaign status {name} --set stopped")
 
 
 def newest_event(connection: Connection, campaign_id: int) -> int:
