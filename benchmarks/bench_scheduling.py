@@ -15,19 +15,10 @@ from side_by_side import cpu_seconds, finish, promise, times
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from oracles import scheduling as loops
-from qrowd.preferences.scheduling import (
-    FIGURE_2,
-    Answers,
-    ByUtility,
-    State,
-    StopRule,
-    Systems,
-    judgments_needed,
-    may_stop,
-    replay,
-    simulate_topic,
-)
+from qrowd.preferences.scheduling import State, Systems, may_stop
+from qrowd.preferences.scheduling.orders import ByUtility
 from qrowd.preferences.scheduling.utility import expected_utility, from_known
+from qrowd_papers.preferences.replays import FIGURE_2, PROVEN, Answers, judgments_needed, replay, simulate_topic
 
 
 def made(n_documents: int, n_systems: int) -> tuple[Answers, list[list[int]]]:
@@ -102,9 +93,9 @@ for n_documents, n_systems, most in ((100, 2, 10), (100, 20, 100), (200, 63, 50)
 for n_systems in (2, 20):
     answers, rankings = made(50, n_systems)
     systems = Systems.of(rankings, 50, weight="lower")
-    replay("utility", answers, systems, stop=StopRule(), limit=3, rng=1)
+    replay("utility", answers, systems, stop=PROVEN, limit=3, rng=1)
     started = time.process_time()
-    session = replay("utility", answers, systems, stop=StopRule(), rng=1)
+    session = replay("utility", answers, systems, stop=PROVEN, rng=1)
     took = time.process_time() - started
     promise(
         f"replay of 50 documents and {n_systems} systems with a decision for every judgment, s",

@@ -40,7 +40,6 @@ WRONG = [
     f"plot ranks {PANEL} -o ranks.doc",
     "prefer bradley-terry --preferences panel/preferences.csv --ridge -1",
     "prefer bradley-terry --preferences panel/preferences.csv --strong x",
-    "prefer simulate --n-topics 0",
     "magnitude summary --judgments panel/judges",
     f"magnitude levels {MAGNITUDES}",
     "study aware --data nowhere",

@@ -105,45 +105,6 @@ def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_pa
     assert again.out == outcome.out
 
 
-def test_orders_are_replayed_on_simulated_and_on_given_answers(qrowd, said, runs, tmp_path):
-    outcome = qrowd("prefer", "simulate", "--n-topics", 8, "--output", "curves.csv")
-    assert outcome.status == 0, outcome.err
-    assert "utility, Bad, stop needs the fewest judgments" in outcome.out
-    assert set(pd.read_csv(tmp_path / "curves.csv")["condition"]) == {
-        "all pairs", "sorting", "sorting, Bad", "utility, Bad, stop",
-        "grades, all documents", "grades, random, stop", "grades, utility, stop",
-    }  # fmt: skip
-    outcome = qrowd("prefer", "simulate", *said, *runs, "--systems", "bm25", "splade", "--order", "random", "--no-stop")
-    assert outcome.status == 0, outcome.err
-    assert "first 5 of 2 systems" in outcome.out
-    assert "0.0 % of pairs of systems" in outcome.out  # everything was asked
-
-
-def test_the_goal_the_stop_and_the_probability_of_a_replay_are_options_and_named_in_the_output(qrowd, tmp_path):
-    rule = ("--goal", "top", "--n-best", 2, "--stop-probability", 0.9, "--probability", "regression")
-    outcome = qrowd("prefer", "simulate", "--n-topics", 4, *rule, "--order", "utility", "-o", "curves.csv")
-    assert outcome.status == 0, outcome.err
-    assert "stop: once it is the same in 90 % of completions: which 2 systems are the best" in outcome.out
-    assert "P(A over B): regression" in outcome.out
-    frame = pd.read_csv(tmp_path / "curves.csv")  # the same topics by grades, beside them
-    names = ["grades, all documents", "grades, random, stop", "grades, utility, stop"]
-    judgments = [frame[frame.condition == name].eval("judgments * topics").sum() for name in names]
-    assert judgments[0] >= judgments[1] >= judgments[2]
-    assert "fewer than all" in outcome.out
-
-
-def test_given_grades_are_replayed_by_utility_and_to_a_stop(qrowd, folder, runs):
-    grades = ("--judgments", folder / "gold.qrels")
-    outcome = qrowd("prefer", "simulate", *grades, *runs, "--depth", 5, "-m", "P(rel=1)@3")
-    assert outcome.status == 0, outcome.err
-    assert "Graded by utility and stopped" in outcome.out
-    assert "measure: P(rel=1)@3" in outcome.out
-    rows = [line.split() for line in outcome.out.splitlines() if line.strip().startswith("grades, ")]
-    fewer = rows[1:]  # after the title
-    assert [float(row[-1]) for row in fewer] == [0, 0, 0]  # a proven stop is never wrong
-    assert float(fewer[0][-2]) == 0 <= float(fewer[2][-2])
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -154,14 +115,6 @@ def test_given_grades_are_replayed_by_utility_and_to_a_stop(qrowd, folder, runs)
         (("bradley-terry", "--preferences", "PREFERENCES", "--ridge", "-1"), "ridge"),
         (("bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"), "'--resample': 'topics'"),
         (("bradley-terry", "--preferences", "PREFERENCES", "--position"), "--position: the preferences"),
-        (("simulate", "--order", "backwards"), "order 'backwards': choose one of all, kept"),
-        (("simulate", "--bad-share", "2"), "--bad-share 2.0"),
-        (("simulate", "--goal", "top", "--n-best", "3", "--n-topics", "2"), "--n-best 3: of 3 systems the best can be"),
-        (("simulate", "-m", "AP", "--n-topics", "2"), "AP: is not a weighted sum of gains by rank"),
-        (("simulate", "--judgments", "GOLD"), "--judgments: give the --runs"),
-        (("simulate", "--judgments", "GOLD", "--preferences", "PREFERENCES"), "--judgments: give either grades or"),
-        (("simulate", "--preferences", "PREFERENCES"), "give the --runs"),
-        (("simulate", "--preferences", "PREFERENCES", "--runs", "RUNS", "--systems", "bm52"), "'bm52' is not among"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_status_2(qrowd, folder, arguments, message):

@@ -9,9 +9,9 @@ from qrowd.errors import ArgumentError, InputError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
-from qrowd.preferences.scheduling import real_topics
 from qrowd.simulation import simulate_demo, simulate_preferences
 from qrowd_papers.preferences.missing import missing_preferences
+from qrowd_papers.preferences.replays import real_topics
 from qrowd_papers.preferences.study import log_worths_and_grades, preferences_page, rank_systems
 
 

@@ -8,7 +8,6 @@ import pytest
 from matplotlib.image import imread
 
 from qrowd.preferences import PreferenceTable, agreement_difference
-from qrowd.preferences.scheduling import Curves
 from qrowd.reports.plots.style import Figure, render
 from qrowd_papers.preferences.plots import (
     plot_judging_times,
@@ -17,6 +16,7 @@ from qrowd_papers.preferences.plots import (
     plot_tie_rates,
     plot_what_others_say,
 )
+from qrowd_papers.preferences.replays import Curves
 
 REFERENCE = Path(__file__).parent / "reference"
 NAN = float("nan")

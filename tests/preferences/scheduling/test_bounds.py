@@ -10,18 +10,11 @@ from hypothesis import strategies as st
 
 from oracles import scheduling as oracle
 from qrowd.errors import ArgumentError
-from qrowd.preferences.scheduling import (
-    Answers,
-    AtRandom,
-    Bounds,
-    State,
-    Systems,
-    difference_bounds,
-    from_log_worths,
-    may_stop,
-    replay,
-    sampled_scores,
-)
+from qrowd.preferences.scheduling import State, Systems, difference_bounds, may_stop
+from qrowd.preferences.scheduling.bounds import Bounds, sampled_scores
+from qrowd.preferences.scheduling.orders import AtRandom
+from qrowd.preferences.scheduling.utility import from_log_worths
+from qrowd_papers.preferences.replays import Answers, replay
 
 TINY = 1e-9
 LATER = ("any", "unseen", "none")

@@ -7,21 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd import Judgments, Runs
-from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.preferences.scheduling import (
-    GradedTopic,
-    Systems,
-    grade_bounds,
-    grade_utility,
-    graded_topics,
-    grades_may_stop,
-    grades_needed,
-    order_documents,
-    rank_coefficients,
-    replay_grades,
-    simulate_topic,
-)
+from qrowd.errors import ArgumentError
+from qrowd.preferences.scheduling import grade_bounds, grades_may_stop, order_documents
+from qrowd.preferences.scheduling.grades import grade_utility
 
 GAINS = st.lists(st.sampled_from([np.nan, 0.0, 1.0, 2.0]), min_size=1, max_size=5)
 
@@ -107,39 +95,6 @@ def test_below_proof_a_share_of_completions_is_enough_and_the_grades_so_far_say_
     assert grades_may_stop(seen, wide, [0, 1], stop_probability=0.9, rng=1).stop  # most documents have grade 0
 
 
-# ---- replays
-
-
-TOPIC = GradedTopic(
-    np.array([3.0, 0.0, 1.0, 0.0]),
-    rank_coefficients(Systems.of([[0, 1, 2], [2, 1, 3]], 4), 1 / np.log2([2, 3, 4])),
-    np.array([0.0, 1.0, 2.0, 3.0]),
-)
-
-
-def test_a_replay_by_hand():
-    # 0 (utility 1) is worth 3 of at most 3, so 3 stays ahead of 1.5 (2 at rank 1 against rank 3) and 1.5 (3 at rank 3).
-    one = replay_grades(TOPIC, "utility", rng=1)
-    assert one.order.tolist()[0] == 0
-    assert one.order.tolist()[-1] == 1
-    assert (one.n_judged, one.error, one.regret) == (2, 0.0, 0.0)
-    assert replay_grades(TOPIC, "random", stop=False, rng=1).n_judged == 4
-    assert replay_grades(TOPIC, goal="top", rng=1).n_judged == 2
-
-
-@given(st.integers(0, 10**6), st.integers(2, 4))
-def test_a_proven_stop_is_never_wrong_and_saves_what_the_curves_say(seed, n_systems):
-    rng = np.random.default_rng(seed)
-    rankings = [rng.permutation(6)[:4].tolist() for _ in range(n_systems)]
-    coefficients = rank_coefficients(Systems.of(rankings, 6), 1 / np.log2(np.arange(2, 6)))
-    topics = [GradedTopic(rng.integers(0, 4, 6).astype(float), coefficients, np.arange(4.0)) for _ in range(2)]
-    curves = grades_needed(topics, rng=seed)
-    assert curves.error.tolist() == [0, 0, 0]
-    assert curves.judgments[0] == 6
-    assert (curves.judgments <= 6).all()
-    assert curves.topics.tolist() == [2, 2, 2]
-
-
 def test_dcg_at_3_of_two_rankings_by_hand():
     # Rankings 0 1 2 and 2 1 3. 1 stands at rank 2 in both and tells nothing; 0 and 2 tell most.
     discount = 1 / np.log2([2, 3, 4])
@@ -153,50 +108,12 @@ def test_dcg_at_3_of_two_rankings_by_hand():
     assert bounds.settled()
 
 
-JUDGMENTS = Judgments.from_rows(
-    [("q", d, "ann", g) for d, g in (("a", 2), ("b", 0), ("c", 1), ("x", 1))] + [("p", "a", "ann", 1)],
-    scales={"ann": "0-2"},
-)
-RUNS = Runs.from_dict({"one": {"q": {"a": 3, "b": 2, "u": 1}}, "two": {"q": {"u": 4, "c": 3, "b": 2, "x": 1}}})
-
-
-def test_a_real_topic_has_the_graded_documents_among_the_first_of_each_system():
-    (topic,) = graded_topics(JUDGMENTS, RUNS, gains=np.array([0, 1, 3.0]), discounts=np.array([1, 0.5]), depth=3)
-    # u has no grade: the lists are a b and c b; x stands at rank 4. p has no such documents.
-    assert topic.gains.tolist() == [3, 0, 1]
-    assert topic.coefficients.tolist() == [[1, 0.5, 0], [0, 0.5, 1]]
-    with pytest.raises(NoOverlapError, match="no topic has 4 documents"):
-        list(graded_topics(JUDGMENTS, RUNS, gains=np.arange(3.0), discounts=np.ones(2), least=4, depth=3))
-    with pytest.raises(ArgumentError, match="2 is no grade from 0 to 1"):
-        list(graded_topics(JUDGMENTS, RUNS, gains=np.arange(2.0), discounts=np.ones(2)))
-    both = Judgments.from_rows([("q", "a", "ann", 1), ("q", "a", "bob", 1)])
-    with pytest.raises(ArgumentError, match="of 2 assessors"):
-        list(graded_topics(both, RUNS, gains=np.arange(2.0), discounts=np.ones(2)))
-
-
-def test_five_grades_of_two_systems_first_five_save_one_to_two_judgments_a_topic_as_the_paper_says():
-    shares, gains = (0.20, 0.28, 0.25, 0.25, 0.02), 2.0 ** np.arange(5) - 1  # of Table 1; DCG of section 4.1
-    discounts = 1 / np.log2(np.arange(2, 7))
-    topics = [simulate_topic(n_systems=2, rng=i) for i in range(100)]
-    graded = [GradedTopic.of(topic, shares=shares, gains=gains, discounts=discounts) for topic in topics]
-    curves = grades_needed(graded, rng=1)
-    mean = {
-        name: np.average(curves.judgments[curves.condition == name], weights=curves.topics[curves.condition == name])
-        for name in curves.condition
-    }
-    assert 1 <= mean["grades, all documents"] - mean["grades, utility, stop"] <= 2
-    assert mean["grades, utility, stop"] < mean["grades, random, stop"] < mean["grades, all documents"]
-    assert (curves.error == 0).all()
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: grade_bounds(np.ones(3), np.ones((1, 3))), "2 or more systems x 3 documents"),
         (lambda: grade_utility(np.ones((1, 4))), "found shape"),
         (lambda: order_documents(np.ones((2, 3)), [0, 1, 1]), "each of the 3 documents once"),
-        (lambda: replay_grades(TOPIC, "best"), "order='best'"),
-        (lambda: GradedTopic.of(simulate_topic(rng=1), shares=[0.5], gains=np.ones(1), discounts=np.ones(1)), "shares"),
         (lambda: grades_may_stop(np.ones(2), np.ones((2, 2)), []), "levels"),
         (lambda: grades_may_stop(np.ones(2), np.ones((2, 2)), [1], goal="top", n_best=2), "n_best=2: of 2 systems"),
         (lambda: grade_bounds(np.array([2.0, np.nan]), np.ones((2, 2))), "every gain must lie"),

@@ -8,21 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
-from qrowd.preferences.scheduling import (
-    ORDERS,
-    Answers,
-    AtRandom,
-    ByUtility,
-    InOrder,
-    KeepPreferred,
-    Sort,
-    State,
-    Systems,
-    Tournament,
-    expected_utility,
-    make_order,
-    replay,
-)
+from qrowd.preferences.scheduling import ORDERS, State, Systems, expected_utility, make_order
+from qrowd.preferences.scheduling.orders import AtRandom, ByUtility, InOrder, KeepPreferred, Sort, Tournament
+from qrowd_papers.preferences.replays import Answers, replay
 
 
 @st.composite

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from oracles import preferences as measures
 from oracles import scheduling as oracle
 from qrowd.errors import ArgumentError
-from qrowd.preferences.scheduling import Answers, State, Systems
+from qrowd.preferences.scheduling import State, Systems
+from qrowd_papers.preferences.replays import Answers
 
 N = 5
 RANKING = st.permutations(range(N)).flatmap(lambda order: st.integers(1, N).map(lambda k: list(order)[:k]))

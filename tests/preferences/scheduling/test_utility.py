@@ -9,16 +9,8 @@ from oracles import scheduling as oracle
 from qrowd.errors import ArgumentError
 from qrowd.model.preferences import Preferences
 from qrowd.preferences import bradley_terry
-from qrowd.preferences.scheduling import (
-    State,
-    Systems,
-    expected_utility,
-    from_known,
-    from_log_worths,
-    from_regression,
-    make_order,
-    probabilities,
-)
+from qrowd.preferences.scheduling import State, Systems, expected_utility, make_order
+from qrowd.preferences.scheduling.utility import from_known, from_log_worths, from_regression, probabilities
 
 N = 5
 KINDS = ("change", "settled", "printed")

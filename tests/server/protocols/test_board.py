@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import boards as oracle
-from qrowd.preferences.scheduling import InOrder
+from qrowd.preferences.scheduling.orders import InOrder
 from qrowd_server.protocols.board import Board, Fact
 from qrowd_server.protocols.events import Event
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import boards as oracle
-from qrowd.preferences.scheduling import ORDERS, Answers, Systems, difference_bounds
+from qrowd.preferences.scheduling import ORDERS, Systems, difference_bounds
+from qrowd_papers.preferences.replays import Answers
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import Event, GoOn, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
 from qrowd_server.protocols.protocol import BadRow, Material, PreferenceRow, Question

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from qrowd.preferences.scheduling import simulate_topic
+from qrowd_papers.preferences.replays import simulate_topic
 from qrowd_server.protocols.events import Event, Prefer
 from qrowd_server.protocols.protocol import Material
 from qrowd_server.protocols.settings import PreferenceSettings

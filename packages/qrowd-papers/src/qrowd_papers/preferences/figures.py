@@ -17,7 +17,6 @@ from qrowd.errors import InputError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences import inferred_table, preference_table
-from qrowd.preferences.scheduling import Curves, judgments_needed, real_topics, simulate_topic
 from qrowd.reports.plots.style import Figure
 from qrowd_papers.arms.compared_arms import ArmsReport
 from qrowd_papers.frames import frame_of, stacked
@@ -33,6 +32,7 @@ from qrowd_papers.preferences.claims import (
     measure_scores,
     simulated_study,
 )
+from qrowd_papers.preferences.replays import Curves, judgments_needed, real_topics, simulate_topic
 from qrowd_papers.preferences.study import CANDIDATES, CONDITIONS, ENGINES
 
 if TYPE_CHECKING:

@@ -5,40 +5,72 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from qrowd.evaluation import measure
+from qrowd.kernels.arrays import Floats
 from qrowd.measures.linear import linear_parts
-from qrowd.model.chance import Rng
+from qrowd.model.chance import Chance, Rng
 from qrowd.model.scales import parse_scale
-from qrowd.preferences.scheduling import Curves, GradedTopic, Topic, grades_needed
+from qrowd.preferences.scheduling import grades_may_stop, order_documents, rank_coefficients
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
 from qrowd_papers.preferences.claims import GRADED, LABELS
+from qrowd_papers.preferences.replays import Answers, Topic
 
 SHARES = (0.20, 0.28, 0.25, 0.25, 0.02)  # of Bad, Fair, Good, Excellent and Perfect, as printed in section 3.2
 PRINTED = "1-2"  # judgments fewer per query
 
 
-def graded_curves(topics: Sequence[Topic], *, rng: Rng) -> Curves:
-    """The documents of the topics graded in five grades along the same order; DCG@5 with gains 2^g - 1."""
+def gains_of_answers(answers: Answers, shares: Sequence[float], gains: Floats) -> Floats:
+    """(documents,) gains along the order of the answers: the document that wins fewest pairs has the lowest grade.
+
+    shares : of documents with each grade, the lowest first. gains : by grade.
+
+    >>> gains_of_answers(Answers.of_order([2, 0, 1]), [1 / 3, 2 / 3], np.array([0, 1])).tolist()
+    [1, 0, 1]
+    """
+    place = np.argsort(np.argsort(answers.wins.sum(axis=1), kind="stable"))
+    ends = np.cumsum(shares)[:-1] * place.size
+    return np.asarray(gains[np.searchsorted(ends.round(9), place, side="right")])
+
+
+def graded_until_settled(gains: Floats, coefficients: Floats, levels: Floats, sequence: Iterable[int]) -> int:
+    """How many documents of the sequence are graded until no further grade can change the order of the systems.
+
+    gains : (documents,) that they will get. coefficients, levels : as in `grades_may_stop`.
+    """
+    graded, n_graded = np.full(gains.size, np.nan), 0
+    for document in sequence:
+        graded[document] = gains[document]
+        n_graded += 1
+        if grades_may_stop(graded, coefficients, levels).stop:
+            break
+    return n_graded
+
+
+def grades_needed(topics: Sequence[Topic], *, rng: Rng) -> Floats:
+    """(topics, 3) documents; grades until the order of the systems by DCG@5 is settled, at random and by utility."""
     discounts, gains = linear_parts(measure(GRADED["DCG"]), parse_scale(f"0-{len(LABELS) - 1}"), 5)
-    graded = [GradedTopic.of(topic, shares=SHARES, gains=gains, discounts=discounts) for topic in topics]
-    return grades_needed(graded, rng=rng)
+    needed = []
+    for i, topic in enumerate(topics):
+        by_document = gains_of_answers(topic.answers, SHARES, gains)
+        coefficients = rank_coefficients(topic.systems, discounts)
+        chance = Chance.of(Chance.of(rng).stream("topic", i))
+        at_random = chance.stream("sequence").permutation(by_document.size).tolist()
+        by_utility = order_documents(coefficients, at_random).tolist()
+        stops = [graded_until_settled(by_document, coefficients, gains, one) for one in (at_random, by_utility)]
+        needed.append([by_document.size, *stops])
+    return np.array(needed, np.float64)
 
 
-def savings_table(curves: Mapping[str, Curves]) -> Table:
+def savings_table(needed: Mapping[str, Floats]) -> Table:
     """Mean judgments of a topic, and how many fewer they are than documents; beside what is printed."""
     rows = []
-    for topics, curve in curves.items():
-        judgments = {
-            name: float(np.average(curve.judgments[here], weights=curve.topics[here]))
-            for name in dict.fromkeys(curve.condition.tolist())
-            if (here := curve.condition == name).any()
-        }
-        everything, by_chance, by_utility = judgments.values()
+    for topics, counts in needed.items():
+        everything, by_chance, by_utility = counts.mean(axis=0)
         cells = (everything, by_chance, by_utility, everything - by_utility)
         rows.append([topics, *(number(cell, 2) for cell in cells), PRINTED])
     header = ["grades", "all documents", "random, stop", "utility, stop", "fewer", "fewer, printed"]

@@ -12,9 +12,9 @@ import numpy as np
 
 from qrowd.kernels.arrays import Floats
 from qrowd.preferences import PreferenceTable
-from qrowd.preferences.scheduling import Curves
 from qrowd.reports.plots.marks import above, cells, name_rows, note
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
+from qrowd_papers.preferences.replays import Curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

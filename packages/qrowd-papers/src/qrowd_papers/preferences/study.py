@@ -28,32 +28,32 @@ from qrowd.preferences import (
     pairwise_preferences,
     transitivity,
 )
-from qrowd.preferences.scheduling import (
-    FIGURE_2,
-    Condition,
-    Curves,
-    StopRule,
-    Topic,
-    judgments_needed,
-    real_topics,
-    simulate_topic,
-)
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import interval, number
 from qrowd_papers.frames import stacked
 from qrowd_papers.preferences import claims as printed
 from qrowd_papers.preferences.arms import feedback_claims, three_arms, times_claims
-from qrowd_papers.preferences.grades import graded_curves, savings_table
+from qrowd_papers.preferences.grades import grades_needed, savings_table
 from qrowd_papers.preferences.missing import Missing, missing_preferences
+from qrowd_papers.preferences.replays import (
+    FIGURE_2,
+    PROVEN,
+    Condition,
+    Curves,
+    Topic,
+    judgments_needed,
+    real_topics,
+    simulate_topic,
+)
 
 MEASURES = ("ppref@10", "wpref@10", "wpref", "APpref", "compatibility", "compatibility@10")
 GRADED = "nDCG@10"
 CONDITIONS = (
     *FIGURE_2,
-    Condition("random, Bad, stop", "random", stop=StopRule()),
-    Condition("kept, Bad, stop", "kept", stop=StopRule()),
-    Condition("settled, Bad, stop", "settled", stop=StopRule()),
-    Condition("utility, Bad, stop at 95 %", "utility", stop=StopRule(stop_probability=0.95)),
+    Condition("random, Bad, stop", "random", stop=PROVEN),
+    Condition("kept, Bad, stop", "kept", stop=PROVEN),
+    Condition("settled, Bad, stop", "settled", stop=PROVEN),
+    Condition("utility, Bad, stop at 95 %", "utility", stop={**PROVEN, "stop_probability": 0.95}),
     Condition("top 5, no stop", "top"),
 )
 """Figure 2's curves, and other orders and stops beside them."""
@@ -140,7 +140,7 @@ def preferences_page(
             progress(what, len(finished), steps)
 
     curves: dict[str, Curves] = {}
-    graded: dict[str, Curves] = {}
+    graded: dict[str, NDArray[np.float64]] = {}
     for name, engines, candidates, bad in SIMULATED:
         topics = [
             simulate_topic(n_systems=engines, n_candidates=candidates, bad_share=bad, rng=chance.stream(name, i))
@@ -148,7 +148,7 @@ def preferences_page(
         ]
         curves[f"simulated, {name}"] = judgments_needed(topics, CONDITIONS, rng=seed)
         if bad:  # grades are the same without Bad marks
-            graded[f"{engines} engines' first five of {candidates}"] = graded_curves(topics, rng=seed)
+            graded[f"{engines} engines' first five of {candidates}"] = grades_needed(topics, rng=seed)
         advance(name)
     study = printed.simulated_study(rng=chance.stream("study"))
     arms = three_arms(study, rng=seed)

@@ -19,7 +19,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from qrowd.preferences.scheduling import KeepPreferred, Order, State, Systems, make_order, may_stop
+from qrowd.preferences.scheduling import Order, State, Systems, make_order, may_stop
+from qrowd.preferences.scheduling.orders import KeepPreferred
 from qrowd_server.protocols.asking import STALE, look_up_events, question_view, rating_events, reply_events, seconds_of
 from qrowd_server.protocols.board import Board, Pair
 from qrowd_server.protocols.events import Action, Event, GoOn, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import convention, conventions_named, measures, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
-from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
@@ -119,90 +118,4 @@ def bradley_terry(
     deliver(worth_document(worths), output)
 
 
-def simulate(
-    data: options.PreferenceData,
-    runs: options.MaybeRuns = options.NO_RUNS,
-    systems: Annotated[
-        list[str] | None, option(help="Systems of the runs that are compared.", metavar="SYSTEMS", show_default="all")
-    ] = None,
-    order: Annotated[
-        list[str] | None,
-        option(
-            help="Orders of asking: all, kept, random, merge, insertion, heap, utility, settled, printed or top.",
-            metavar="ORDERS",
-            show_default="those of Figure 2 of the paper",
-        ),
-    ] = None,
-    stop: Annotated[bool, option("--stop/--no-stop", help="Stop as soon as the order of the systems is known.")] = True,
-    goal: Annotated[
-        Literal["ranking", "top"],
-        option(help="What is known by then: the order of each pair of systems, or which systems are the best."),
-    ] = "ranking",
-    n_best: Annotated[int, option(help="Number of best systems, for --goal top.", min=1)] = 1,
-    stop_probability: Annotated[
-        float, option(help="Stop when this is known with this probability; 1: for certain.")
-    ] = 1.0,
-    probability: Annotated[
-        Literal["half", "odds", "regression"],
-        option(help="P(A over B) of orders by utility: 1/2, or from earlier judgments by odds or logistic regression."),
-    ] = "odds",
-    depth: Annotated[int, option(help="Number of top documents of each system that are judged.")] = 5,
-    weight: Annotated[
-        Literal["none", "lower", "upper", "upper-log2"],
-        option(help="Weights of the ranks: none as in ppref, or one of those of wpref."),
-    ] = "none",
-    judgments: Annotated[
-        list[str] | None,
-        option(help="Judgment files whose grades are replayed instead of preferences.", panel="Data", metavar="FILES"),
-    ] = None,
-    measure: Annotated[
-        str,
-        option(
-            "-m",
-            "--measure",
-            help="Measure of grades, linear in gains, by which the systems are compared.",
-            metavar="MEASURE",
-            callback=options.checked_measures,
-        ),
-    ] = "DCG@10",
-    n_topics: Annotated[int, option(help="Number of topics.", panel="Simulated preferences", min=1)] = 100,
-    n_systems: Annotated[int, option(help="Number of systems.", panel="Simulated preferences", min=2)] = 3,
-    bad_share: Annotated[
-        float, option(help="Share of documents that are judged 'Bad'.", panel="Simulated preferences")
-    ] = 0.2,
-    seed: options.Seed = 1,
-    output: Output = None,
-) -> None:
-    """Count the judgments that each order of asking needs until the result is known."""
-    from qrowd import files
-    from qrowd.reports.preferences import replayed_grades, replayed_preferences, simulated_preferences
-
-    rule: dict[str, Any] = {
-        "goal": goal,
-        "n_best": n_best,
-        "stop_probability": stop_probability,
-        "depth": depth,
-        "rng": seed,
-    }
-    of_pairs: dict[str, Any] = {"order": order, "stop": stop, "probability": probability, "weight": weight}
-    given = data.preferences is not None or data.campaign is not None
-    if judgments is not None and given:
-        raise ArgumentError("--judgments: give either grades or preferences; a replay is of one kind")
-    retrieved = runs.read(data)
-    if judgments is None and not given:
-        document = simulated_preferences(
-            n_topics=n_topics, n_systems=n_systems, bad_share=bad_share, measure=measure, **of_pairs, **rule
-        )
-    elif retrieved is None:
-        raise ArgumentError(f"{'--judgments' if judgments else '--preferences'}: give the --runs that they compare")
-    elif judgments is not None:
-        read = files.read_judgments(judgments)
-        document = replayed_grades(read, retrieved, measure=measure, systems=systems, **rule)
-    else:
-        document = replayed_preferences(data.read(), retrieved, systems=systems, **of_pairs, **rule)
-    deliver(document, output)
-
-
-prefer = command_group(
-    "Evaluate systems by preferences between two documents.", evaluate, agree, bradley_terry, simulate
-)
+prefer = command_group("Evaluate systems by preferences between two documents.", evaluate, agree, bradley_terry)

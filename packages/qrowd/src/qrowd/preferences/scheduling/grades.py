@@ -5,22 +5,16 @@ Carterette, Allan & Sitaraman (2006), Minimal Test Collections for Retrieval Eva
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.kernels import scheduling
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.preferences.scheduling.answers import Topic
+from qrowd.model.chance import Chance, Rng
 from qrowd.preferences.scheduling.bounds import Bounds, Decision, Goal, check_goal, decision_of_samples
-from qrowd.preferences.scheduling.replay import Curves, curves_of, error_and_regret
 from qrowd.preferences.scheduling.systems import Systems
-
-GradeOrder = Literal["random", "utility"]
 
 
 def rank_coefficients(systems: Systems, discounts: Floats) -> Floats:
@@ -132,138 +126,6 @@ def grades_may_stop(
     drawn = Chance.of(rng).stream("grades").choice(possible, (n_completions, int(left.sum())), p=counts / counts.sum())
     sampled = drawn @ weights[:, left].T + weights[:, ~left] @ values[~left]
     return decision_of_samples(bounds.sign, sampled, goal, n_best, stop_probability)
-
-
-# ---------------------------------------------------------------------- replays
-
-
-@dataclass(frozen=True, eq=False)
-class GradedTopic:
-    """A topic to replay: gains that its documents will get.
-
-    gains : (documents,). coefficients : (systems, documents), as in `grade_bounds`. levels : (m,) gains that a document
-    could have had.
-    """
-
-    gains: Floats
-    coefficients: Floats
-    levels: Floats
-
-    @property
-    def n_documents(self) -> int:
-        return int(self.gains.size)
-
-    @classmethod
-    def of(cls, topic: Topic, *, shares: Sequence[float], gains: Floats, discounts: Floats) -> GradedTopic:
-        """A topic of preferences as its documents would be graded along the same order.
-
-        shares : of documents with each grade, the lowest grade first; the document that wins fewest pairs gets the
-            lowest grade. gains : by grade. discounts : by rank, from 1.
-
-        >>> from qrowd.preferences.scheduling import Answers
-        >>> topic = Topic(Answers.of_order([2, 0, 1]), Systems.of([[0, 1], [2, 1]], 3))
-        >>> GradedTopic.of(topic, shares=[1 / 3, 2 / 3], gains=np.array([0, 1]), discounts=np.ones(2)).gains.tolist()
-        [1, 0, 1]
-        """
-        if len(shares) != len(gains) or not np.isclose(sum(shares), 1) or min(shares) < 0:
-            raise ArgumentError(f"give one share from 0 for each of {len(gains)} grades, 1 in all", "shares", shares)
-        place = np.argsort(np.argsort(topic.answers.wins.sum(axis=1), kind="stable"))
-        ends = np.cumsum(shares)[:-1] * place.size
-        grade = np.searchsorted(ends.round(9), place, side="right")
-        return cls(gains[grade], rank_coefficients(topic.systems, discounts), gains)
-
-
-@dataclass(frozen=True, eq=False)
-class GradeReplay:
-    """What happened when the documents of a topic were graded in an order.
-
-    order : (documents,) their numbers. n_judged : the first of them that were graded. decision : by then, None without
-    a stop. error, regret : as in `Replay`.
-    """
-
-    order: Ints
-    n_judged: int
-    decision: Decision | None
-    error: float
-    regret: float
-
-
-def replay_grades(
-    topic: GradedTopic,
-    order: GradeOrder = "utility",
-    *,
-    stop: bool = True,
-    goal: Goal = "ranking",
-    n_best: int = 1,
-    stop_probability: float = 1.0,
-    rng: Rng = None,
-) -> GradeReplay:
-    """Grade the documents in an order, and stop as soon as it may be; one document at least is graded.
-
-    order : "utility", as by `order_documents`, or "random".
-    goal, n_best, stop_probability : as in `grades_may_stop`.
-    """
-    check_choice("order", order, GradeOrder)
-    chance = Chance.of(rng)
-    sequence = chance.stream("sequence").permutation(topic.n_documents)
-    if order == "utility":
-        sequence = order_documents(topic.coefficients, sequence.tolist())
-    gains, decision, n_judged = np.full(topic.n_documents, np.nan), None, 0
-    for n_judged, document in enumerate(sequence.tolist(), start=1):
-        gains[document] = topic.gains[document]
-        if stop:
-            decision = grades_may_stop(
-                gains,
-                topic.coefficients,
-                topic.levels,
-                goal=goal,
-                n_best=n_best,
-                stop_probability=stop_probability,
-                rng=chance.stream("stop", n_judged),
-            )
-            if decision.stop:
-                break
-    scores = topic.coefficients @ np.nan_to_num(gains)
-    error, regret = error_and_regret(scores, topic.coefficients @ topic.gains, decision)
-    return GradeReplay(sequence, n_judged, decision, error, regret)
-
-
-def grades_needed(
-    topics: Iterable[GradedTopic],
-    *,
-    goal: Goal = "ranking",
-    n_best: int = 1,
-    stop_probability: float = 1.0,
-    rng: Rng = None,
-) -> Curves:
-    """How many documents are graded without a stop, and with it in random order and by utility.
-
-    goal, n_best, stop_probability : as in `grades_may_stop`.
-
-    Source: Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR,
-    section 5.3.
-    """
-    seed = seed_of(rng)
-    chance = Chance.of(seed)
-    conditions: tuple[tuple[str, GradeOrder, bool], ...] = (
-        ("grades, all documents", "random", False),
-        ("grades, random, stop", "random", True),
-        ("grades, utility, stop", "utility", True),
-    )
-    results: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
-    for number, topic in enumerate(topics):
-        for name, order, stop in conditions:
-            one = replay_grades(
-                topic,
-                order,
-                stop=stop,
-                goal=goal,
-                n_best=n_best,
-                stop_probability=stop_probability,
-                rng=chance.stream("topic", number),
-            )
-            results.setdefault((name, topic.n_documents), []).append((one.n_judged, one.error, one.regret))
-    return curves_of(results, [name for name, _, _ in conditions], seed)
 
 
 def _checked(gains: Floats, coefficients: Floats) -> tuple[Floats, Floats]:

@@ -15,13 +15,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import scheduling
 from qrowd.kernels.arrays import Ints
-from qrowd.model.chance import Rng, seed_of
+from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences.scheduling.state import Pair, State
 from qrowd.preferences.scheduling.systems import Systems
-from qrowd.preferences.scheduling.utility import Probability, Utility, expected_utility
+from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Probability, Utility, expected_utility
+
+ORDERS = ("all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top")
 
 
 class Order(ABC):
@@ -254,3 +256,40 @@ def in_sequence(sequence: Sequence[int] | None, state: State) -> Ints:
     if numbers.shape != (n,) or not np.array_equal(np.sort(numbers), np.arange(n)):
         raise ArgumentError(f"sequence: give each of the {n} documents once, as numbers from 0 to {n - 1}")
     return numbers
+
+
+def make_order(
+    name: str,
+    n_documents: int,
+    systems: Systems | None = None,
+    *,
+    k: int = 5,
+    probability: Estimate = "odds",
+    rng: Rng = None,
+) -> Order:
+    """An order by its name, along a random sequence of the documents.
+
+    "all": every pair in turn; "kept": the preferred document stays; "random": any open pair; "merge", "insertion",
+    "heap": sorts; "utility", "settled", "printed": what tells most about the systems, by the utilities "change",
+    "settled" and "printed" of `expected_utility`; "top": the tournament for the best k.
+
+    probability : what the utilities take for P(a > b): "half", "odds" (`from_known`) or "regression"
+        (`from_regression`).
+    """
+    check_choice("probability", probability, Estimate)
+    chance = Chance.of(rng)
+    sequence = chance.stream("sequence").permutation(n_documents).tolist()
+    if name in ("utility", "settled", "printed"):
+        if systems is None:
+            raise ArgumentError(f"order {name!r} needs systems to compare; {', '.join(ORDERS[:6])} do without")
+        kind: Utility = "change" if name == "utility" else "settled" if name == "settled" else "printed"
+        return ByUtility(systems, kind, None, ESTIMATES[probability], sequence)
+    if name in ("merge", "insertion", "heap"):
+        return Sort(name, sequence)
+    if name == "top":
+        return Tournament(k, rng=chance.stream("tournament"))
+    if name == "random":
+        return AtRandom(chance.stream("random"))
+    if name not in ORDERS:
+        raise ArgumentError(f"order {name!r}: choose one of {', '.join(ORDERS)}")
+    return KeepPreferred(sequence) if name == "kept" else InOrder(sequence)
