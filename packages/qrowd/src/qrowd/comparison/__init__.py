@@ -36,7 +36,7 @@ from qrowd.comparison.head_to_head import head_to_head
 from qrowd.comparison.judged_share import judged_share
 from qrowd.comparison.kinship import kinship
 from qrowd.comparison.mean_ranks import mean_ranks
-from qrowd.comparison.power import detectable_difference, power_of_difference, topics_needed
+from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.rankings import correlations, ranking_agreement, sign_agreement
 from qrowd.comparison.system_intervals import system_intervals
@@ -44,6 +44,7 @@ from qrowd.comparison.system_ranking import against_baseline, rank_changes, rank
 from qrowd.comparison.top_set import top_set, top_set_overlap
 
 __all__ = [
+    "DifferenceComponents",
     "against_baseline",
     "all_differences",
     "ap_correlation",

@@ -24,7 +24,6 @@ from qrowd_server.web.owner import (
     removal,
     review,
 )
-from qrowd_server.web.owner.login import owner_link
 
 LARGE = {**change.LARGE, **campaigns.LARGE}
 ROUTES: list[BaseRoute] = [
@@ -40,5 +39,3 @@ ROUTES: list[BaseRoute] = [
     *review.ROUTES,
     *invitations.ROUTES,
 ]
-
-__all__ = ["LARGE", "ROUTES", "owner_link"]
