@@ -25,10 +25,10 @@ from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Judge, Rate
 from qrowd_server.protocols.views import DocumentView, RatingView
 from qrowd_server.store import events, sessions, state
-from qrowd_server.store.backup import backup
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitations import find_invitation, invite
+from qrowd_server.store.sqlite import backup
 
 #: What only the person to be deleted has; each is long enough to be found by chance nowhere.
 NAME, PLATFORM_ID, SUBMISSION, ABOUT = "marked-name-Zoltan", "marked-pid-5f3a9c", "marked-submission-7", "marked-study"

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, insert
 from qrowd import read_judgments, read_preferences
 from qrowd.errors import ArgumentError
 from qrowd_server.store import events, export, schema, writers
-from qrowd_server.store.backup import backup
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.engine import open_store
+from qrowd_server.store.sqlite import backup
 from server.soak.store import AT, assessor_row, assignment_row, campaign, judged, judgment_row, memory
 
 WHY = 'he said "no", =then\r\nleft;\ttab 𝔘 \u2028 end'

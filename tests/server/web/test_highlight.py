@@ -7,8 +7,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd_server.web import highlight
-from qrowd_server.web.highlight import STEMMERS, mark, stem, stemmer_of, terms
+from qrowd_server.web import documents
+from qrowd_server.web.documents import STEMMERS, mark, stem, stemmer_of, terms
 
 
 def unmarked(html: str) -> str:
@@ -78,8 +78,8 @@ def test_marks_are_those_of_a_search_that_looks_at_each_word_by_itself(text: str
         return f"<mark>{word}</mark>"
 
     html_marked = re.sub(r"<[^<>]*>|&#?\w+;|[^\W_]+", marked, html)
-    for at_once in (highlight.AT_ONCE, 1, 3):  # words of a long text are looked for so many at a time
-        with patch.object(highlight, "AT_ONCE", at_once):
+    for at_once in (documents.AT_ONCE, 1, 3):  # words of a long text are looked for so many at a time
+        with patch.object(documents, "AT_ONCE", at_once):
             found = mark(html, title)
         assert found.html == html_marked
         assert found.counts == tuple((word, counts[stemmed]) for stemmed, word in stems.items())

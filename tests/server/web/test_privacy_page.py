@@ -13,8 +13,8 @@ from qrowd_server.store import events, state
 from qrowd_server.store.base import Store
 from qrowd_server.store.invitations import invite
 from qrowd_server.web.app import make_app
-from qrowd_server.web.keeping import keep_once
 from qrowd_server.web.security import ServerSettings
+from qrowd_server.web.serving import keep_once
 
 URL = "http://testserver"
 

@@ -207,7 +207,7 @@ def backup(
     path: Annotated[str, typer.Argument(help="New file for the copy.")], database: options.Database = options.DATABASE
 ) -> None:
     """Copy a SQLite database, also while a server uses it."""
-    from qrowd_server.store.backup import backup as copy
+    from qrowd_server.store.sqlite import backup as copy
 
     with open_campaigns(database) as store:
         copy(store, path)

@@ -1,18 +1,56 @@
-"""A store in one SQLite file."""
+"""A store in one SQLite file: its lock, which one writer holds, its connections, and a copy while it is in use."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
+import sys
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from sqlalchemy import URL, Engine, NullPool, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from qrowd_server.store.base import Database, StoreBusyError, StoreError, StoreFullError, to_json
-from qrowd_server.store.holding import hold
+from qrowd_server.store.base import Database, Store, StoreBusyError, StoreError, StoreFullError, to_json
+
+
+def hold(path: Path) -> BinaryIO:
+    """Hold the lock of a database until the file returned is closed; the system lets go of it when its holder dies.
+
+    It is on a file of its own, since closing a second descriptor of the database would drop SQLite's own locks on it.
+
+    Raises
+    ------
+    StoreError
+        Somebody else holds it.
+    """
+    file = open(path.with_name(path.name + ".lock"), "a+b")  # noqa: SIM115 - it stays open
+    try:
+        _lock(file)
+    except OSError:
+        file.close()
+        raise StoreError(
+            f"{path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, then start "
+            "it again; assessors' answers are kept on their pages meanwhile"
+        ) from None
+    os.set_inheritable(file.fileno(), False)
+    return file
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 WAIT = 5.0  # seconds for another program that has the file locked
 READERS = 32
@@ -80,3 +118,35 @@ class SqliteFile(Database):
         if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_READONLY):
             return StoreError(f"{self.path}: {cause}")
         return error
+
+
+def backup(store: Store, path: str | Path) -> None:
+    """Copy a SQLite store into a new file, with everything acknowledged before; writing goes on meanwhile.
+
+    The file appears whole or not at all, and holds nothing of what was deleted before.
+
+    Raises
+    ------
+    StoreError
+        There is such a file already; the store is in PostgreSQL, which has pg_dump for this.
+    """
+    target = Path(path).absolute()
+    if store.dialect != "sqlite":
+        raise StoreError(f"{store.url!r}: copy a PostgreSQL store with pg_dump")
+    if target.exists():
+        raise StoreError(f"{target}: is there already; name a new file")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(sqlite3.connect(str(store.url.database), isolation_level=None)) as connection:
+            connection.execute("vacuum into ?", (str(unfinished),))
+        with open(unfinished, "rb+") as file:
+            os.fsync(file.fileno())
+        os.link(unfinished, target)  # unlike a rename, never over another file
+    except FileExistsError:
+        raise StoreError(f"{target}: is there already; name a new file") from None
+    except (OSError, sqlite3.Error) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise StoreFullError(f"{target}: {reason}; no copy was made") from error
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,32 +1,67 @@
-"""From a database's address to a running server."""
+"""From a database's address to a running server, which removes by itself what is due.
+
+That is: idle sessions, addresses of failed logins, drafts that nobody saved for a day, names at the end of their time.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from secrets import token_bytes
 from socket import AI_PASSIVE, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, getaddrinfo, socket
 from typing import Any
 
+from sqlalchemy import Connection
 from starlette.applications import Starlette
 
 from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.people.retention import DAY, apply_retention
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.question import look_for_ever
-from qrowd_server.store.base import Store
+from qrowd_server.store.accounts import WITHIN, forget_attempts
+from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.sessions import purge
 from qrowd_server.store.settings import secret
 from qrowd_server.web import api, owner
 from qrowd_server.web.app import make_app
-from qrowd_server.web.keeping import keep
 from qrowd_server.web.logs import LogLevel, set_up_logs
 from qrowd_server.web.owner.oidc import oidc_settings
 from qrowd_server.web.security import ServerSettings
+
+log = logging.getLogger("qrowd_server.keeping")
+
+
+def keep_once(store: Store, at: float, retention_days: float | None, *, names: bool) -> dict[str, int]:
+    """Remove what is due: {campaign: people whose names were removed}. names : also look for campaigns that are due."""
+
+    def work(connection: Connection) -> None:
+        purge(connection, at)
+        forget_attempts(connection, at)
+
+    store.write(work)
+    return apply_retention(store, at, default=retention_days) if names else {}
+
+
+async def keep(store: Store, clock: Callable[[], float], retention_days: float | None) -> None:
+    """Do so at the start and every 15 minutes; names once a day. A store that fails is asked again the next time."""
+    looked = None
+    while True:
+        at = clock()
+        names = looked is None or at - looked >= DAY
+        try:
+            for campaign, n in (await asyncio.to_thread(keep_once, store, at, retention_days, names=names)).items():
+                log.info("names were removed at the end of the retention time: campaign %s, %d people", campaign, n)
+            looked = at if names else looked
+        except StoreError as error:
+            log.warning("what is due could not be removed: %s", error)
+        await asyncio.sleep(WITHIN)
+
 
 SWITCH = 0.001  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
 GARBAGE = (20_000, 20, 50)  # objects, and rounds, after which garbage is searched for

@@ -16,7 +16,7 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.result import Result
 from qrowd_server.campaigns.running.lookup import find_arms
-from qrowd_server.store.assignments import AssignmentTotals, assignment_totals
+from qrowd_server.store.counts import AssignmentTotals, assignment_totals
 
 SESSION_GAP = 30.0  # minutes
 UNITS = (

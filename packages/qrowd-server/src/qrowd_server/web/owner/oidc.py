@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store.identities import sign_in
+from qrowd_server.store.accounts import sign_in
 from qrowd_server.web.problems import Problem, not_found
 from qrowd_server.web.server import server_of
 
