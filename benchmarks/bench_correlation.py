@@ -7,13 +7,12 @@ import statistics
 import numpy as np
 from calibration import loop_seconds
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, pearsonr, studentized_range, wilcoxon
+from scipy.stats import kendalltau, pearsonr, wilcoxon
 from side_by_side import finish, median_ratio, promise, seconds, times
 
 from qrowd.comparison.correlation import row_correlations
 from qrowd.comparison.top_set import top_set
 from qrowd.model.scores import Scores
-from qrowd_papers.tukey import systems_anova
 
 LOOP = loop_seconds()
 SYSTEMS = 129  # as in TREC-8
@@ -72,36 +71,6 @@ for kind in PEERS_OF:
 
 table = rng.random((50, 1)) + np.linspace(0, 0.5, SYSTEMS) + rng.normal(0, 0.1, (50, SYSTEMS))
 scores = Scores.from_array(table)
-analysis = systems_anova(scores)
-# Another level each time: critical values are cached.
-levels = iter(np.linspace(0.9, 0.99, 9))
-own = statistics.median(seconds(lambda: systems_anova(scores, confidence=float(next(levels)))) for _ in range(5))
-degrees = analysis.tukey.error_df
-quantile = seconds(lambda: studentized_range.ppf(0.95, SYSTEMS, degrees))
-tail = statistics.median(seconds(lambda: studentized_range.sf(3.5, SYSTEMS, degrees)) for _ in range(5))
-promise(
-    f"analysis of variance and Tukey's groups of {SYSTEMS} systems, s",
-    own,
-    at_most=1,
-    beside=times("scipy.stats.studentized_range.ppf, once,", quantile, own),
-    limit="instructions: the quantile of the studentized range",
-)
-own = seconds(lambda: analysis.tukey.to_frame(what="pairs"))
-promise(
-    "the 8,256 pairs with their intervals, s",
-    own,
-    at_most=1,
-    beside=f"with p from scipy.stats.studentized_range.sf {8256 * tail:.0f} s",
-    limit="instructions: labels of the table",
-)
-own = seconds(lambda: analysis.tukey.p("1", "65"))
-promise(
-    "p of one of them, s",
-    own,
-    at_most=0.05,
-    beside=times("scipy.stats.studentized_range.sf", tail, own),
-    limit="instructions: an integral of SciPy's",
-)
 peer, own, _ = median_ratio(
     lambda: [wilcoxon(table[:, s], table[:, -1]) for s in range(SYSTEMS - 1)], lambda: top_set(scores), rounds=3
 )

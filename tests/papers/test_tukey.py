@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
-from numbered_scores import numbered
 from oracles import comparison as oracle
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError
 from qrowd_papers.analysis_of_variance import anova
-from qrowd_papers.tukey import permuted_ranges, randomised_tukey, systems_anova, tukey_hsd, tukey_of_means
+from qrowd_papers.tukey import tukey_hsd, tukey_of_means
 
-NAN = float("nan")
 SAMPLES = {
     "equal": [[24.5, 23.5, 26.4, 27.1, 29.9], [28.4, 34.2, 29.5, 32.2, 30.1], [26.1, 28.3, 24.3, 26.2, 27.8]],
     "unequal": [[24.5, 23.5, 26.28, 26.4], [28.4, 34.2, 29.5, 32.2, 30.1, 27.0], [26.1, 28.3, 24.3], [25.0, 29.0]],
@@ -53,6 +51,13 @@ def one_way(samples):
     return frame, tukey_hsd(anova(frame, "y", ["group"]), "group")
 
 
+def of_systems(scores):
+    """Topics (rows) and systems (columns) as the two factors."""
+    topic, system = np.indices(scores.shape)
+    table = anova({"y": scores.ravel(), "topic": topic.ravel(), "system": system.ravel()}, "y", ["topic", "system"])
+    return table, tukey_hsd(table, "system")
+
+
 @pytest.mark.parametrize("samples", SAMPLES.values(), ids=SAMPLES)
 def test_one_factor_is_scipys_and_statsmodels(samples):
     frame, found = one_way(samples)
@@ -76,19 +81,19 @@ def test_the_error_is_that_of_the_analysis_of_variance():
     """Two factors: q sqrt(MS / n) with the error's mean square and degrees of freedom, not those of one factor."""
     rng = np.random.default_rng(2)
     scores = rng.random((30, 1)) + np.linspace(0, 0.3, 6) + rng.normal(0, 0.1, (30, 6))
-    found = systems_anova(numbered(scores))
+    table, found = of_systems(scores)
     row, column, error, _ = oracle.two_way(scores.tolist())
-    assert found.anova.ss[:3] == pytest.approx([row, column, error])
+    assert table.ss[:3] == pytest.approx([row, column, error])
     critical = scipy.stats.studentized_range.ppf(0.95, 6, 29 * 5)
-    assert found.tukey.critical == pytest.approx(critical)
-    assert found.tukey.half_width == pytest.approx(np.full(6, critical * np.sqrt(error / 145 / 30) / 2))
-    table = found.tukey.to_frame(what="pairs")
-    assert (table["high"] - table["low"]).to_numpy() == pytest.approx(4 * found.tukey.half_width[0])
+    assert found.critical == pytest.approx(critical)
+    assert found.half_width == pytest.approx(np.full(6, critical * np.sqrt(error / 145 / 30) / 2))
+    table = found.to_frame(what="pairs")
+    assert (table["high"] - table["low"]).to_numpy() == pytest.approx(4 * found.half_width[0])
 
 
 def test_intervals_of_levels_that_differ_do_not_overlap():
     rng = np.random.default_rng(3)
-    found = systems_anova(numbered(rng.random((20, 1)) + np.linspace(0, 0.6, 8) + rng.normal(0, 0.2, (20, 8)))).tukey
+    found = of_systems(rng.random((20, 1)) + np.linspace(0, 0.6, 8) + rng.normal(0, 0.2, (20, 8)))[1]
     low, high = found.mean - found.half_width, found.mean + found.half_width
     apart = {(row.first, row.second): row.different for row in found.to_frame(what="pairs").itertuples()}
     assert any(apart.values())
@@ -121,24 +126,8 @@ def test_more_groups_than_letters_go_on_with_numbers():
     assert found.letters[25:28] == ("z", "a1", "b1")
 
 
-def test_topics_that_some_system_lacks_are_left_out():
-    scores = np.random.default_rng(1).random((10, 4))
-    scores[3, 2] = NAN
-    scores = np.column_stack([scores, np.full(10, NAN)])
-    found = systems_anova(numbered(scores))
-    assert (found.n_topics, found.n_left_out) == (9, 1)
-    assert set(found.tukey.levels) == set("0123")
-    assert found.anova.ss == pytest.approx(systems_anova(numbered(np.delete(scores, 3, axis=0))).anova.ss)
-
-
-def test_a_single_topic_or_system_cannot_be_analysed():
-    for scores in (np.ones((1, 4)), np.ones((4, 1)), np.full((3, 3), NAN)):
-        with pytest.raises(NoOverlapError, match="needs 2 of each"):
-            systems_anova(numbered(scores))
-
-
 def test_where_nothing_varies_nothing_differs():
-    found = systems_anova(numbered(np.full((4, 3), 0.25))).tukey
+    found = of_systems(np.full((4, 3), 0.25))[1]
     assert found.groups == (("0", "1", "2"),)
     assert found.p("0", "1") == 1
 
@@ -160,45 +149,3 @@ def test_a_level_nobody_has_has_no_p():
     found = tukey_of_means(["a", "b"], np.array([1.0, 2.0]), np.array([4, 4]), 0.1, 6)
     with pytest.raises(ArgumentError, match="level 'z'"):
         found.p("a", "z")
-
-
-def test_one_topic_of_two_systems_gives_tukeys_p_by_counting():
-    """Two systems, three topics: 2 orders of each topic, 8 in all; p is the share whose range is as large."""
-    values = np.array([[[0.5, 0.1], [0.6, 0.3], [0.2, 0.4]]])
-    found = randomised_tukey(numbered(values), n_resamples=40_000, rng=1)
-    differences = [0.4, 0.3, -0.2]
-    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1)
-    exact = (np.abs(signs.T @ differences) >= 0.5 - 1e-9).mean()
-    assert found.p[0] == pytest.approx(exact, abs=0.01)
-
-
-def test_permutations_keep_every_rows_values():
-    values = np.array([[1.0, 2.0, 4.0]])
-    ranges = permuted_ranges(values, np.ones(1), np.random.default_rng(1), 50)
-    assert ranges.tolist() == [3.0] * 50
-
-
-def test_tukey_within_topics_holds_its_level_and_within_cells_does_not():
-    """Systems alike on average, but not on each topic: what a topic does to a system is shared by all its assessors."""
-    false = {"topic": 0, "cell": 0}
-    for seed in range(150):
-        random = np.random.default_rng(seed)
-        values = random.normal(0, 1, (1, 15, 4)) + random.normal(0, 1, (6, 15, 4))
-        for within in false:
-            false[within] += bool(
-                (randomised_tukey(numbered(values), within=within, n_resamples=199, rng=seed).p <= 0.05).any()
-            )
-    assert false["cell"] / 150 > 0.4
-    assert 0.01 < false["topic"] / 150 < 0.1
-
-
-def test_threads_change_no_permutation():
-    values = np.random.default_rng(1).random((3, 12, 5))
-    one, two = (randomised_tukey(numbered(values), n_resamples=1200, rng=2, threads=threads).p for threads in (1, 3))
-    assert np.array_equal(one, two)
-
-
-def test_options_of_permutations_outside_their_range_are_refused():
-    for options, message in (({"within": "all"}, "within='all'"), ({"n_resamples": 0}, "n_resamples=0")):
-        with pytest.raises(ArgumentError, match=message):
-            randomised_tukey(numbered(np.ones((2, 3, 2))), **options)

@@ -3,11 +3,6 @@
 Tukey (1949), Comparing Individual Means in the Analysis of Variance. Biometrics 5(2); Kramer (1956), Extension of
 Multiple Range Tests to Group Means with Unequal Numbers of Replications. Biometrics 12(3); Hochberg, Tamhane (1987),
 Multiple Comparison Procedures, for the intervals. Equation 30: Ferrante, Ferro, Maistro (2017), AWARE. ACM TOIS 36(2).
-
-Systems by topic: Tague-Sutcliffe, Blustein (1995), A Statistical Analysis of the TREC-3 Data. TREC-3, 385-398; Banks,
-Over, Zhang (1999), Blind Men and Elephants: Six Approaches to TREC Data. Information Retrieval 1, 7-34. By
-permutations: Carterette (2012), Multiple Testing in Statistical Analysis of Systems-Based Information Retrieval
-Experiments. ACM TOIS 30(1).
 """
 
 from __future__ import annotations
@@ -22,21 +17,16 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.mean_ranks import longest_runs
-from qrowd.comparison.resampling import BLOCK, panel_of
-from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
-from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import one_table
-from qrowd.threads import in_threads
-from qrowd_papers.analysis_of_variance import Anova, anova
+from qrowd_papers.analysis_of_variance import Anova
 
 if TYPE_CHECKING:
-    from qrowd.model.scores import AnyScores
+    pass
 
 Best = Literal["highest", "lowest"]
-Within = Literal["topic", "cell"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +64,6 @@ class Tukey(Result):
             "".join(name for name, group in zip(names, self.groups, strict=True) if level in group)
             for level in self.levels
         )
-
-    def alike(self, name: str) -> tuple[str, ...]:
-        """The levels that do not differ significantly from this one, itself among them, best first.
-
-        >>> found = tukey_of_means(["a", "b", "c"], np.array([0.60, 0.58, 0.55]), np.array([50] * 3), 0.004, 98)
-        >>> found.alike("b"), found.alike("a")
-        (('a', 'b', 'c'), ('a', 'b'))
-        """
-        at = number_of(name, self.levels, self.factor)
-        least = self.critical * _errors(self.n, self.error_ms)[at]
-        near = np.abs(self.mean - self.mean[at]) <= least
-        return tuple(level for level, close in zip(self.levels, near.tolist(), strict=True) if close)
 
     def p(self, first: str, second: str) -> float:
         """p-value of the difference of two levels, adjusted for all pairs; takes some milliseconds."""
@@ -128,45 +106,6 @@ class Tukey(Result):
     def _pairs_with_p(self) -> dict[str, Any]:
         columns = self._pairs()
         return columns | {"p": [self.p(*pair) for pair in zip(columns["first"], columns["second"], strict=True)]}
-
-
-@dataclass(frozen=True, eq=False)
-class SystemsAnova(Result):
-    """Topics and systems as the two factors of an analysis of variance, and Tukey's groups of systems.
-
-    n_topics : topics analysed. n_left_out : topics that lack the score of some system.
-    """
-
-    anova: Anova
-    tukey: Tukey
-    n_topics: int
-    n_left_out: int
-
-    def _tables(self) -> dict[str, Any]:
-        return {**self.tukey._tables(), "anova": self.anova._columns}
-
-
-@dataclass(frozen=True, eq=False)
-class RandomisedTukey(Result):
-    """All pairs of systems tested together by permutations; arrays are (pairs,).
-
-    first, second : numbers of the systems in `systems`. difference : of their means, first minus second.
-    p : share of `n_resamples` permutations whose largest difference of any two systems reaches this one (the data count
-        as one of them), which controls the familywise error rate.
-    """
-
-    systems: tuple[str, ...]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    difference: Floats
-    p: Floats
-    within: Within
-    n_resamples: int
-    seed: Seed
-
-    def _columns(self) -> dict[str, Any]:
-        names = np.array(self.systems, object)
-        return {"first": names[self.first], "second": names[self.second], "difference": self.difference, "p": self.p}
 
 
 def tukey_hsd(table: Anova, factor: str, *, confidence: float = 0.95, best: Best = "highest") -> Tukey:
@@ -230,96 +169,6 @@ def tukey_of_means(
     groups = tuple(names[a:b] for a, b in longest_runs(alike))
     half = _half_widths(least)
     return Tukey(factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, confidence, best)
-
-
-def systems_anova(scores: AnyScores, *, confidence: float = 0.95, best: Best = "highest") -> SystemsAnova:
-    """Which systems differ significantly over topics, testing all pairs together.
-
-    scores : of one measure and one assessor, or a panel's mean (`scores.panel_mean()`). A topic that lacks a score of
-        some system is left out, and so is a system without scores.
-
-    score = mean + topic + system + error; the error is the interaction of topic and system. Topics are the sample, the
-    assessors are fixed.
-
-    Raises
-    ------
-    NoOverlapError
-        Fewer than two systems, or fewer than two topics with a score of every system.
-    """
-    values, (topics, systems) = one_table(scores)
-    known = ~np.isnan(values)
-    columns = known.any(axis=0)
-    rows = known[:, columns].all(axis=1)
-    if rows.sum() < 2 or columns.sum() < 2:
-        raise NoOverlapError(
-            f"scores: {int(columns.sum())} systems with scores share {int(rows.sum())} topics; an analysis of variance "
-            "needs 2 of each"
-        )
-    whole = values[rows][:, columns]
-    table: dict[str, Any] = {
-        "score": whole.ravel(),
-        "topic": np.repeat(np.array(topics, object)[rows], whole.shape[1]),
-        "system": np.tile(np.array(systems, object)[columns], whole.shape[0]),
-    }
-    analysis = anova(table, "score", ("topic", "system"))
-    tukey = tukey_hsd(analysis, "system", confidence=confidence, best=best)
-    return SystemsAnova(analysis, tukey, int(rows.sum()), int((~rows).sum()))
-
-
-def randomised_tukey(
-    scores: AnyScores,
-    *,
-    within: Within = "topic",
-    n_resamples: int = 10_000,
-    rng: Rng = None,
-    threads: int | None = None,
-) -> RandomisedTukey:
-    """Test all pairs of systems by permuting their labels, by one measure (randomised Tukey HSD).
-
-    within : "topic" permutes the systems of a topic alike for all its assessors. "cell" permutes them separately for
-        each topic and assessor: valid only if assessors are as independent as topics, and far too liberal where systems
-        differ by topic.
-
-    Raises
-    ------
-    ArgumentError
-        An option outside its range.
-    NoOverlapError
-        The systems share fewer than two topics.
-    """
-    check_choice("within", within, Within)
-    if n_resamples < 1:
-        raise ArgumentError("at least 1 permutation was expected", "n_resamples", n_resamples)
-    seed = seed_of(rng)
-    panel = panel_of(scores)
-    by_topic = panel.by_topic(panel.values)
-    rows, weights = by_topic, np.full(by_topic.shape[0], 1 / by_topic.shape[0])
-    if within == "cell":
-        share = panel.known / panel.known.sum(axis=1, keepdims=True) / len(panel.topics)
-        rows, weights = panel.values[panel.known], share[panel.known]
-    chance = Chance.of(seed)
-
-    def block(number: int) -> Floats:
-        n = min(BLOCK, n_resamples - number * BLOCK)
-        return permuted_ranges(rows, weights, chance.stream("permutations", number), n)
-
-    ranges = np.sort(np.concatenate(list(in_threads(block, range(-(-n_resamples // BLOCK)), threads))))
-    first, second = np.triu_indices(len(panel.systems), 1)
-    mean = by_topic.mean(axis=0)
-    apart = mean[first] - mean[second]
-    slack = 1e-12 * float(np.abs(rows).max(initial=0.0))  # the order of summation does not matter
-    reached = n_resamples - np.searchsorted(ranges, np.abs(apart) - slack, side="left")
-    return RandomisedTukey(
-        panel.systems, first, second, apart, (reached + 1) / (n_resamples + 1), within, n_resamples, seed
-    )
-
-
-def permuted_ranges(values: Floats, weights: Floats, rng: np.random.Generator, n: int) -> Floats:
-    """(n,) highest minus lowest weighted mean of the columns, every row's values put into a new random order each time.
-
-    values : (rows, columns). weights : (rows,), with sum 1.
-    """
-    return np.array([np.ptp(weights @ rng.permuted(values, axis=1)) for _ in range(n)])
 
 
 @cache
