@@ -23,14 +23,10 @@ def test_assessors_and_methods_are_columns_of_one_measure(qrowd, folder):
         "--per-assessor",
         "--method",
         "uniform",
-        "--test",
-        "t",
         "--marks",
         "pairs",
         "--top",
         "3",
-        "--digits",
-        "2",
     ]
     outcome = qrowd("table", *PANEL, *arguments, "-o", "-.md")
     assert outcome.status == 0, outcome.err
@@ -57,7 +53,7 @@ def test_what_does_not_fit_is_named_by_its_option(qrowd, folder):
 
 def test_judgments_and_runs_may_stand_without_options(qrowd, folder):
     files = ("panel/judges/ann.qrels", *sorted((folder / "runs").iterdir()))
-    outcome = qrowd("table", *files, "-m", "AP", "--digits", 2)
+    outcome = qrowd("table", *files, "-m", "AP")
     assert outcome.status == 0, outcome.err
     assert "Mean AP of 12 systems (25 topics, 1 assessor)" in outcome.out
 

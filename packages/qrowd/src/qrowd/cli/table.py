@@ -48,8 +48,7 @@ class TableOutput:
             else:
                 write_output(self.output, result.content(name))
         if not standard:
-            document = result.to_document()
-            show(document if arguments.get("short_names") else document.shown(arguments["runs"].systems))
+            show(result.to_document().shown(arguments["runs"].systems))
 
 
 table = command(systems_table, RunsAndJudgments, TableOutput, work="scoring")

@@ -10,7 +10,7 @@ sign_agreement          the share of differences for which two assessors agree o
 top_set, top_set_overlap        the best system and those not significantly different from it
 head_to_head            two systems, by each assessor
 kinship                 scores of systems without the assessors that are related to them
-variance_components, d_study, best_design, marginal_gain        generalizability, and which design to judge next
+variance_components, d_study, best_design        generalizability, and which design to judge next
 difference, all_differences     differences of systems with intervals over topics and assessors
 equal_cost, topics_for_an_assessor      more topics or one more assessor at the same cost
 power_of_difference, detectable_difference, topics_needed       power, and the topics that a difference needs
@@ -28,7 +28,7 @@ from qrowd.comparison.correlation import (
     rmse,
     row_correlations,
 )
-from qrowd.comparison.designs import best_design, d_study, marginal_gain
+from qrowd.comparison.designs import best_design, d_study
 from qrowd.comparison.differences import all_differences, difference
 from qrowd.comparison.effort import equal_cost, topics_for_an_assessor
 from qrowd.comparison.generalizability import variance_components
@@ -61,7 +61,6 @@ __all__ = [
     "kendall_tau_a",
     "kendall_tau_b",
     "kinship",
-    "marginal_gain",
     "mean_ranks",
     "pearson",
     "power_of_difference",

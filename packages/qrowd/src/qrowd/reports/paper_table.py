@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.corrections import holm
-from qrowd.comparison.differences import all_differences
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import Over
@@ -30,7 +28,6 @@ from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.notes import is_residual, scoring_notes
 from qrowd.reports.phrases import count, listed, number, percent
-from qrowd.reports.short_names import short_names as without_common_words
 from qrowd.reports.systems import mean_intervals, system_order
 from qrowd.reports.table import Table, html_table, markdown_table
 
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
 Marks = Literal["baseline", "pairs", "none"]
-Test = Literal["max-t", "t"]
+DIGITS = 3  # decimals of means
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 BETTER, WORSE = "†", "‡"
 
@@ -124,17 +121,13 @@ def systems_table(
     per_assessor: bool = False,
     baseline: str | None = None,
     marks: Marks | None = None,
-    test: Test = "max-t",
     conventions: Conventions = Conventions(),
     combine_scales: CombineScales = "auto",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
     intervals: bool = False,
-    digits: int = 3,
     top: int | None = None,
-    short_names: bool = False,
-    caption: str = "",
     executor: AnyExecutor = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PaperTable:
@@ -145,13 +138,8 @@ def systems_table(
     per_assessor : show one measure by each assessor and by the panel, not several measures.
     marks : marks of significant differences: from the baseline, of all pairs of systems, or none; default: from the
         baseline, where one is named.
-    test : test of differences: of all pairs together, over topics and assessors (max-t), or the paired t-test over
-        topics with Holm's correction (t).
     intervals : print half of the interval behind each mean.
-    digits : number of decimals.
     top : number of systems that are shown, the best first, and the baseline.
-    short_names : leave out words that all systems begin or end with.
-    caption : caption of the table; default: what it shows.
     progress : called with (topics done, topics in all).
     """
     several = list(measures) if isinstance(measures, list | tuple) else [measures]
@@ -160,8 +148,6 @@ def systems_table(
         raise ArgumentError(
             f"per_assessor: the table is of one measure, but {len(names)} were given; make a table of each"
         )
-    if not 0 <= digits <= 12:
-        raise ArgumentError("0 to 12 were expected", "digits", digits)
     scores = evaluate(runs, judgments, names, conventions=conventions, progress=progress)
     by_method = None
     if methods:
@@ -175,15 +161,11 @@ def systems_table(
         per_assessor=per_assessor,
         baseline=baseline,
         marks=marks,
-        test=test,
         confidence=confidence,
         n_resamples=n_resamples,
         rng=rng,
         intervals=intervals,
-        digits=digits,
         top=top,
-        short_names=short_names,
-        caption=caption,
     )
 
 
@@ -194,15 +176,11 @@ def paper_table(
     per_assessor: bool = False,
     baseline: str | None = None,
     marks: Marks | None = None,
-    test: Test = "max-t",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
     intervals: bool = False,
-    digits: int = 3,
     top: int | None = None,
-    short_names: bool = False,
-    caption: str = "",
 ) -> PaperTable:
     """The table that a paper prints: the mean scores of systems, the best in bold, with marks of significance.
 
@@ -215,14 +193,11 @@ def paper_table(
     marks : "baseline": a dagger where a system is significantly better than the baseline, a double dagger where it is
         worse; "pairs": each system has a letter, and a superscript lists the systems that are significantly worse;
         "none". Default: "baseline" where there is one, else "none".
-    test : "max-t" (all pairs of systems together, over topics and assessors; see `rank_intervals`), or "t" (over
-        topics, of the panel's means, with Holm's correction over the systems or pairs of systems of a column).
-    confidence, n_resamples, rng : the level of tests is 1 - confidence; of max-t. confidence also of intervals.
+    confidence, n_resamples, rng : of intervals and of the test, whose level is 1 - confidence: all pairs of systems
+        together, over topics and assessors (see `rank_intervals`).
     intervals : whether half of the interval of each mean follows it, over topics and assessors.
-    digits : decimals of means. top : number of systems shown, the best of the first column (the panel mean, if
+    top : number of systems shown, the best of the first column (the panel mean, if
         there is one) and the baseline; tests are of all systems.
-    short_names : whether words that all systems (and all assessors) begin or end with are left out.
-    caption : default: what the table shows.
 
     Raises
     ------
@@ -235,7 +210,6 @@ def paper_table(
     choices = _Choices(
         baseline,
         marks or ("none" if baseline is None else "baseline"),
-        test,
         confidence,
         n_resamples,
         seed_of(rng),
@@ -250,7 +224,7 @@ def paper_table(
     if choices.marks == "pairs" and len(shown) > len(LETTERS):
         raise ArgumentError(f"{len(shown)} systems are more than letters; give top=26, or a baseline", "marks", "pairs")
     ranked = np.array([not is_residual(part.measures[0]) for part in parts.values()])
-    rounded = np.round(means, digits)
+    rounded = np.round(means, DIGITS)
     best = (rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked
     half = np.full(means.shape, np.nan)
     if intervals:
@@ -259,23 +233,21 @@ def paper_table(
         )
     unknown = np.full((len(plain.systems),) * 2, np.nan)
     p = [choices.p_values(part) if known else unknown for part, known in zip(parts.values(), ranked, strict=True)]
-    labels = without_common_words(plain.systems) if short_names else plain.systems
-    heads = without_common_words(names) if short_names and per_assessor else names
     systems = tuple(plain.systems[s] for s in shown)
     of_shown = [one[np.ix_(shown, shown)] for one in p]
     among = "" if len(shown) == len(plain.systems) else f", of all {len(plain.systems)} systems"
-    cells = _Cells(means[shown], half[shown], best[shown], of_shown, systems, digits, intervals)
+    cells = _Cells(means[shown], half[shown], best[shown], of_shown, systems, intervals)
     lines = [
         *([f"Bold: highest mean of the column{among}."] if cells.best.any() else []),
-        *choices.legend(labels[plain.systems.index(baseline)] if baseline else "", _over(parts)),
+        *choices.legend(_over(parts)),
         *([f"±: half of the {percent(confidence)} interval over {_over(parts)}."] if intervals else []),
     ]
-    title = caption or _caption(plain, per_assessor, main.measures, len(shown))
-    table = cells.table(title, [labels[s] for s in shown], heads, choices, " ".join(lines))
+    title = _caption(plain, per_assessor, main.measures, len(shown))
+    table = cells.table(title, names, choices, " ".join(lines))
     b = None if baseline is None else number_of(baseline, plain.systems, "system")
     against = np.column_stack([unknown[shown, 0] if b is None else one[shown, b] for one in p])
     return PaperTable(
-        f"{labels[order[0]]} has the highest mean {main.measures[0]}.",
+        f"{plain.systems[order[0]]} has the highest mean {main.measures[0]}.",
         table,
         "assessor" if per_assessor else "measure",
         tuple(names),
@@ -319,7 +291,6 @@ class _Choices:
 
     baseline: str | None
     marks: Marks
-    test: Test
     confidence: float
     n_resamples: int
     seed: Seed
@@ -329,8 +300,7 @@ class _Choices:
         return round(1 - self.confidence, 12)
 
     def check(self, systems: Names) -> None:
-        for name, value, kind in (("marks", self.marks, Marks), ("test", self.test, Test)):
-            check_choice(name, value, kind)
+        check_choice("marks", self.marks, Marks)
         check_confidence(self.confidence)
         if self.baseline is not None:
             number_of(self.baseline, systems, "system")
@@ -347,42 +317,32 @@ class _Choices:
             return p
         first, second = np.triu_indices(n, 1)
         try:
-            if self.test == "max-t":
-                over: Over = "topics" if "methods" in scores.attributes else "both"
-                options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
-                values = rank_intervals(scores, over=over, rng=self.seed, **options).p[first, second]
-            else:
-                values = all_differences(scores, method="topics").p
+            over: Over = "topics" if "methods" in scores.attributes else "both"
+            options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
+            values = rank_intervals(scores, over=over, rng=self.seed, **options).p[first, second]
         except NoOverlapError:
             return p
         if self.marks == "baseline":
             b = number_of(str(self.baseline), scores.systems, "system")
             values = np.where((first == b) | (second == b), values, np.nan)
-        if self.test != "max-t":
-            values = holm(values)
         p[first, second] = p[second, first] = values
         return p
 
-    def legend(self, baseline: str, over: str) -> list[str]:
-        """What the marks mean. baseline : its label."""
+    def legend(self, over: str) -> list[str]:
+        """What the marks mean."""
         if self.marks == "none":
             return []
-        by = f"p < {f'{self.level:g}'.removeprefix('0')}, {self._how(over)}"
+        by = f"p < {f'{self.level:g}'.removeprefix('0')}, {_test(over)}"
         if self.marks == "pairs":
             return [f"Superscripts: the systems that are significantly worse ({by})."]
-        return [f"{BETTER}: significantly better than {baseline}, {WORSE}: significantly worse ({by})."]
+        return [f"{BETTER}: significantly better than {self.baseline}, {WORSE}: significantly worse ({by})."]
 
     def notes(self, over: str) -> list[Note]:
         if self.marks == "none":
             return []
-        resamples = f"; {self.n_resamples:,} resamples; seed: {self.seed}" if self.test == "max-t" else ""
+        resamples = f"{self.n_resamples:,} resamples; seed: {self.seed}"
         family = "all pairs of systems" if self.marks == "pairs" else f"all systems with {self.baseline}"
-        return [Note("test", f"{self._how(over)}{resamples}; of {family}, in each column by itself")]
-
-    def _how(self, over: str) -> str:
-        if self.test == "max-t":
-            return f"test of all pairs of systems by the largest |t| over {over}"
-        return "paired t-test over topics, Holm's correction"
+        return [Note("test", f"{_test(over)}; {resamples}; of {family}, in each column by itself")]
 
     def mark(self, i: int, means: Floats, p: Floats, rows: Sequence[str]) -> str:
         """What stands behind the mean of row i. p : (rows,) of its differences."""
@@ -394,6 +354,10 @@ class _Choices:
             return ""
         b = rows.index(self.baseline)
         return (BETTER if means[i] > means[b] else WORSE) if significant[b] else ""
+
+
+def _test(over: str) -> str:
+    return f"test of all pairs of systems by the largest |t| over {over}"
 
 
 def _letters(numbers: Sequence[int]) -> str:
@@ -466,16 +430,15 @@ class _Cells:
     best: NDArray[np.bool_]
     p: list[Floats]
     systems: Names
-    digits: int
     intervals: bool
 
-    def table(self, title: str, labels: Sequence[str], heads: Sequence[str], choices: _Choices, note: str) -> Table:
+    def table(self, title: str, heads: Sequence[str], choices: _Choices, note: str) -> Table:
         """The table as text."""
         first = 2 if choices.marks == "pairs" else 1  # number of the first column of means
         header = [*(["#"] if first == 2 else []), "system", *heads]
         rows = [
             [*([LETTERS[i]] if first == 2 else []), label, *(self._text(i, j) for j in range(len(heads)))]
-            for i, label in enumerate(labels)
+            for i, label in enumerate(self.systems)
         ]
         bold = frozenset((int(i), int(j) + first) for i, j in zip(*np.nonzero(self.best), strict=True))
         marks = {}
@@ -486,5 +449,5 @@ class _Cells:
         return Table(title, header, rows, bold, marks, note)
 
     def _text(self, i: int, j: int) -> str:
-        text = number(self.mean[i, j], self.digits)
-        return f"{text} ± {number(self.half_width[i, j], self.digits)}" if self.intervals else text
+        text = number(self.mean[i, j], DIGITS)
+        return f"{text} ± {number(self.half_width[i, j], DIGITS)}" if self.intervals else text

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from math import nan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, Target, best_design, d_study, marginal_gain
+from qrowd.comparison.designs import MAX_ASSESSORS, MAX_TOPICS, BestDesign, DesignStudy, best_design, d_study
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.differences import difference as difference_of
 from qrowd.comparison.effort import EqualCost
@@ -71,8 +71,8 @@ class PairPlan:
     """Two systems: their difference, and the design that detects a difference of `size`.
 
     size : nan where none was asked for and the two differ significantly. n_topics : needed with the assessors at hand;
-    None where max_topics are too few. cheapest : then the cheapest design with more assessors, as (topics, assessors);
-    None where max_assessors are too few, too. equal : one more assessor compared with as many topics as that costs;
+    None where 1,000 are too few. cheapest : then the cheapest design with more assessors, as (topics, assessors);
+    None where 20 are too few, too. equal : one more assessor compared with as many topics as that costs;
     None where the two differ significantly, or where the effect of assessors is not known.
     """
 
@@ -80,8 +80,6 @@ class PairPlan:
     size: float
     n_topics: int | None
     cheapest: tuple[int, int] | None
-    max_topics: int
-    max_assessors: int
     equal: EqualCost | None
 
 
@@ -98,7 +96,6 @@ class Plan(Reported):
     components: VarianceComponents
     study: DesignStudy
     best: BestDesign | None
-    marginal_gain: MarginalGain
     detectable: Floats
     pair: PairPlan | None
     power: float
@@ -132,16 +129,9 @@ def plan(
     measure: object = "nDCG@10",
     *,
     conventions: Conventions = Conventions(),
-    design: Literal["crossed", "nested", "auto"] = "auto",
-    planned: Literal["crossed", "nested"] | None = None,
-    topics: Sequence[int] | None = None,
-    assessors: Sequence[int] | None = None,
     systems: tuple[str, str] | None = None,
     difference: float | None = None,
     power: float = POWER,
-    target: Target = "generalizability",
-    max_topics: int = 1000,
-    max_assessors: int = 20,
     budget: float | None = None,
     topic_cost: float = 0.0,
     judgment_cost: float = 0.0,
@@ -152,16 +142,9 @@ def plan(
 
     Parameters
     ----------
-    design : design of the judgments: the same assessors in all topics (crossed), or not (nested).
-    planned : design of the planned judgments; default: that of the judgments.
-    topics : numbers of topics in the table of designs; default: some usual numbers and the present one.
-    assessors : numbers of assessors per topic in the table of designs; default: some usual numbers and the present one.
     systems : two systems to plan for; default: the two that lead.
     difference : difference between the two systems that is to be detected; default: the observed one.
     power : probability with which the difference is to be detected.
-    target : coefficient that the best design maximises.
-    max_topics : largest number of topics that is considered.
-    max_assessors : largest number of assessors per topic that is considered.
     budget : total budget, in the currency of the costs.
     topic_cost : fixed cost of one topic, before judging.
     judgment_cost : cost of one judgment.
@@ -188,11 +171,9 @@ def plan(
         budget, topic_cost, judgment_cost, pool_size(judgments) if documents_per_topic is None else documents_per_topic
     )
     scores = evaluate(runs, judgments, [parse(measure)], conventions=conventions, progress=progress)
-    components = variance_components(scores, design=design)
+    components = variance_components(scores)
     present = components.n_topics, max(1, round(components.n_assessors))
-    rows = sorted({*TOPICS, present[0]}) if topics is None else list(topics)
-    columns = sorted({*ASSESSORS, present[1]}) if assessors is None else list(assessors)
-    study = d_study(components, rows, columns, design=planned)
+    study = d_study(components, sorted({*TOPICS, present[0]}), sorted({*ASSESSORS, present[1]}))
     if costs.known:
         study = replace(study, cost=costs.of(study.n_topics, study.n_assessors))
     best = None
@@ -203,10 +184,6 @@ def plan(
             topic_cost=topic_cost,
             judgment_cost=judgment_cost,
             documents_per_topic=costs.documents,
-            target=target,
-            design=planned,
-            max_topics=max_topics,
-            max_assessors=max_assessors,
         )
     result = Plan(
         "",
@@ -214,9 +191,8 @@ def plan(
         components,
         study,
         best,
-        marginal_gain(components, design=planned),
         _detectable(components, study, power),
-        _pair_plan(scores, systems, difference, power, costs, max_topics, max_assessors),
+        _pair_plan(scores, systems, difference, power, costs),
         power,
         costs,
         (),
@@ -246,16 +222,14 @@ def _content(plan: Plan) -> dict[str, Any]:
         "generalizability": components.generalizability(),
         "dependability": components.dependability(),
         "designs": plan.to_frame().to_dict("records"),
-        "marginal_gain": asdict(plan.marginal_gain),
         "power": plan.power,
         "pair": plan.pair and _pair_content(plan.pair),
         "costs": asdict(plan.costs),
         "conventions": plan.conventions,
     }
     if best is not None:
-        numbers = (name for name in vars(best) if name not in ("frontier", "by_assessors"))
+        numbers = (name for name in vars(best) if name != "by_assessors")
         content["best"] = {name: getattr(best, name) for name in numbers}
-        content["frontier"] = best.frontier.to_frame().to_dict("records")
         content["by_assessors"] = best.by_assessors.to_frame().to_dict("records")
     return content
 
@@ -269,8 +243,6 @@ def _pair_plan(
     size: float | None,
     power: float,
     costs: Costs,
-    max_topics: int,
-    max_assessors: int,
 ) -> PairPlan | None:
     """The design that two systems need, by the components of their own difference."""
     first, second = pair or leading_pair(scores)
@@ -288,14 +260,14 @@ def _pair_plan(
         else:  # only topics are sampled, judged as they are now
             own = DifferenceComponents(one.standard_error**2 * one.n_topics, 0, 0, crossed=False)
             at_hand = 1
-        n_topics = topics_needed(own, goal, at_hand, power=power, max_topics=max_topics)
+        n_topics = topics_needed(own, goal, at_hand, power=power)
         if n_topics is None and own.crossed:
-            more = range(at_hand + 1, max_assessors + 1)
-            needed = ((topics_needed(own, goal, a, power=power, max_topics=max_topics), a) for a in more)
+            more = range(at_hand + 1, MAX_ASSESSORS + 1)
+            needed = ((topics_needed(own, goal, a, power=power), a) for a in more)
             designs = [(t, a) for t, a in needed if t is not None]
             cheapest = min(designs, key=lambda design: costs.of(*design), default=None)
     equal = topics_or_assessor(one, **costs.prices)
-    return PairPlan(one, goal, n_topics, cheapest, max_topics, max_assessors, equal)
+    return PairPlan(one, goal, n_topics, cheapest, equal)
 
 
 def _parts(components: VarianceComponents, study: DesignStudy) -> DifferenceComponents:
@@ -339,7 +311,7 @@ def _sentence(plan: Plan) -> str:
 
 
 def _detecting(plan: Plan, n_topics: int, n_assessors: int) -> str:
-    study = d_study(plan.components, [n_topics], [n_assessors], design=plan.study.design)
+    study = d_study(plan.components, [n_topics], [n_assessors])
     size = float(_detectable(plan.components, study, plan.power)[0])
     if np.isnan(size):
         return ""
@@ -356,9 +328,9 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
     if pair.size > 0:
         aim = f"To detect a true difference of {pair.size:.3g} between them with probability {power:g}"
         if pair.n_topics is None and pair.cheapest is None:
-            yield f"{aim}, {pair.max_topics:,} topics and {pair.max_assessors} assessors are too few"
+            yield f"{aim}, {MAX_TOPICS:,} topics and {MAX_ASSESSORS} assessors are too few"
         elif pair.n_topics is None and pair.cheapest is not None:
-            too_few = f"with {_assessors(one)}, {pair.max_topics:,} topics are too few"
+            too_few = f"with {_assessors(one)}, {MAX_TOPICS:,} topics are too few"
             yield f"{aim}, judge {_design(*pair.cheapest, 'crossed')}: {too_few}"
         elif pair.n_topics is not None:
             topics = count(pair.n_topics, "topic")
@@ -390,12 +362,10 @@ def _design(n_topics: int, n_assessors: int, design: str) -> str:
 
 
 def _notes(plan: Plan) -> Iterator[Note]:
-    components, study, best, costs = plan.components, plan.study, plan.best, plan.costs
+    components, best, costs = plan.components, plan.best, plan.costs
     crossed = components.design == "crossed"
     assessors = "assessors are the same in all topics" if crossed else "each topic has assessors of its own"
     yield Note("design", f"{components.design}, {assessors}; {components.handling}")
-    if study.design != components.design:
-        yield Note("planned", f"{study.design}, each topic has assessors of its own")
     if components.negative:
         yield Note("negative", f"estimated below 0 and set to 0: {', '.join(components.negative)}")
     yield Note(
@@ -431,9 +401,11 @@ def _notes(plan: Plan) -> Iterator[Note]:
             f"{costs.judgment_cost:,.10g}",
         )
     if best is not None:
-        yield Note("designs", f"{best.n_designs:,} are within the budget; the best has the largest {best.target}")
-        for limit in best.at_limit:
-            yield Note("limit", f"the best design reaches {limit}; a higher one may be better")
+        yield Note(
+            "designs",
+            f"{best.n_designs:,} of at most {MAX_TOPICS:,} topics and {MAX_ASSESSORS} assessors are within the budget; "
+            "the best has the largest generalizability",
+        )
 
 
 # ---------------------------------------------------------------------- tables
