@@ -78,12 +78,9 @@ POSITIONAL = {  # (name, where): why it may be given without its name
 DEFAULTS = {  # name: why its default differs from function to function
     "depth": "of the lists that are simulated, or of a pool",
     "record": "a file of exchanges, or the columns that are simulated",
-    "test": "each table or plot has the tests that fit it",
     "top": "all where a table or plot has room for all",
     "assessor": "whether to choose an assessor, or how a file names its own",
     "system": "whether to choose a system, or how a file names its own",
-    "assessors": "which of them, all by default; a d-study's is a number",
-    "topics": "which of them, all by default; a d-study's is a number",
     "documents": "which of them, all by default; a cost is per document",
     "measure": "which one to select, or what scores without a name are called",
     "bad": "the Bad marks themselves, whether they count, or from which grade on",
