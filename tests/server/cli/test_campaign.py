@@ -144,7 +144,7 @@ def test_commands_read_what_a_campaign_has_collected(qrowd, pilot, tmp_path, com
 def test_a_session_gap_below_0_is_refused_with_the_option(qrowd, pilot):
     outcome = qrowd("campaign", "export", pilot, "--what", "units", "--session-gap", -1)
     assert outcome.status == 2
-    assert "--session-gap -1.0: expected minutes, 0 or more" in outcome.err
+    assert "--session-gap -1: expected minutes, 0 or more" in outcome.err
     assert outcome.err.count("\n") == 1
 
 

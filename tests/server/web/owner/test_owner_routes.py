@@ -20,8 +20,9 @@ from qrowd_server.store.invitations import find_invitation
 from qrowd_server.store.keys import find_api_key
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.schema import assessor, campaign, metadata, slot
-from qrowd_server.web.owner import ROUTES, formatting, owner_link
+from qrowd_server.web.owner import ROUTES, formatting
 from qrowd_server.web.owner.assessors import COLUMNS
+from qrowd_server.web.owner.login import owner_link
 from qrowd_server.web.payment import payment_code
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 from webserver import BASE, SECRET, Browser
