@@ -16,7 +16,8 @@ from scipy.stats import kendalltau
 from side_by_side import data, finish, promise, seconds
 
 import qrowd
-from qrowd.aware import LEVELS, similarity_to_random
+from qrowd.aware import similarity_to_random
+from qrowd.aware.random_assessors import LEVELS
 from qrowd_papers.aware import study as aware
 from qrowd_papers.aware.study import aware_study
 from qrowd_papers.panels import crowdsourcing_track

@@ -15,8 +15,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.aware import NAMES, Similarities, similarity_to_random
-from qrowd.aware.similarity import Polarity
+from qrowd.aware import NAMES, similarity_to_random
+from qrowd.aware.similarity import Polarity, Similarities
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
 from qrowd.model.runs import Runs, concatenate_runs

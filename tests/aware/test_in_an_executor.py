@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pools import Backwards
-from qrowd.aware import assessor_similarities, even_grades, similarity_to_random
+from qrowd.aware import assessor_similarities, similarity_to_random
+from qrowd.aware.random_assessors import even_grades
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.executors import Processes
 from qrowd.methods import evaluate_methods

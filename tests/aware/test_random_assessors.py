@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import kstest, truncnorm
 
 from oracles import aware as oracle
-from qrowd.aware import ESTIMATORS, GAPS, LEVELS, NAMES, estimator, even_grades, similarity_to_random
-from qrowd.aware.random_assessors import _probabilities
+from qrowd.aware import NAMES, estimator, similarity_to_random
+from qrowd.aware.estimators import ESTIMATORS, GAPS
+from qrowd.aware.random_assessors import LEVELS, _probabilities, even_grades
 from qrowd.errors import ArgumentError, MeasureError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qrowd.aware import DEFAULT, NAMES
+from qrowd.aware import NAMES
+from qrowd.aware.estimators import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "aware.md").read_text(encoding="utf-8")

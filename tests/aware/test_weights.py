@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from qrowd.aware import (
-    AssessorWeights,
-    assessor_weights,
-    doubtful_weights,
-    reasons_to_doubt,
-    similarity_to_random,
-)
+from qrowd.aware import assessor_weights, doubtful_weights, similarity_to_random
+from qrowd.aware.weights import AssessorWeights, reasons_to_doubt
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import (

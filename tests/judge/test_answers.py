@@ -69,27 +69,6 @@ def test_the_table_of_the_docs_is_true():
             assert (f"{reading.values[0]:g}" if reading.values else reading.status) == expected, text
 
 
-def test_the_docs_count_what_other_rules_read():
-    """umbrela : the grade that its published patterns read when they were run outside the tests, or null.
-
-    castorini/umbrela, src/umbrela/utils/common_utils.py with 30 patterns (2026; that of commit 16cba3e has 24).
-    person : the grade that is clear to a careful person, where qrowd reads none. no_grade : the answer holds none.
-    """
-    rows = [row for row in ROWS if "umbrela" in row]
-    graded = [row for row in rows if row["status"] == "ok" or "person" in row]
-    wrong = [row for row in graded if row["umbrela"] not in (None, right_grade(row))]
-    without = [row for row in rows if row["status"] == "out_of_scale" or "no_grade" in row]
-    read = [row for row in without if row["umbrela"] is not None]
-    text = " ".join(PAGE.split())
-    assert f"Of {len(rows)} answers that were written to be difficult, qrowd reads no grade wrongly" in text
-    assert f"the patterns of UMBRELA read {len(wrong)} wrongly" in text
-    assert f"and a grade in {len(read)} of {len(without)} answers that hold none" in text
-
-
-def right_grade(row):
-    return row["values"][0] if row["values"] else row.get("person")
-
-
 # ---- laws
 
 fragments = st.sampled_from(

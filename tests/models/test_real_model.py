@@ -15,8 +15,9 @@ import pytest
 
 from models.conftest import command
 from qrowd.files import read_judgments, read_preferences, read_runs
-from qrowd.judge import Record, Statuses
+from qrowd.judge import Record
 from qrowd.judge.asked import outcomes_in
+from qrowd.judge.outcome import Statuses
 
 pytestmark = pytest.mark.model
 GREEDY = ("--parameter", "temperature=0")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.aware import GAPS, Similarities
+from qrowd.aware.estimators import GAPS
+from qrowd.aware.similarity import Similarities
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores
 from qrowd.reports.plots.style import PALETTE, Figure, render

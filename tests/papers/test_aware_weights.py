@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from qrowd import Conventions, evaluate
-from qrowd.aware import DEFAULT, aware, similarity_to_random
+from qrowd.aware import aware, similarity_to_random
+from qrowd.aware.estimators import DEFAULT
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers.aware_weights import (

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from qrowd.aware import AssessorWeights, DoubtfulWeight, assessor_weights, doubtful_weights, similarity_to_random
+from qrowd.aware import assessor_weights, doubtful_weights, similarity_to_random
+from qrowd.aware.weights import AssessorWeights, DoubtfulWeight
 from qrowd.reports.aware import aware_summary, weight_notes
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_page import report_page

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd import files
-from qrowd.aware import DEFAULT, assessor_weights, similarity_to_random
-from qrowd.aware.estimators import UNIFORM
+from qrowd.aware import assessor_weights, similarity_to_random
+from qrowd.aware.estimators import DEFAULT, UNIFORM
 from qrowd.aware.similarity import Polarity
 from qrowd.comparison.correlation import kendall_tau_b, rmse
 from qrowd.errors import InputError

@@ -34,7 +34,7 @@ from qrowd.model.scores import Scores
 from qrowd.plugins import instances
 
 if TYPE_CHECKING:
-    from qrowd.aware import Similarities
+    from qrowd.aware.similarity import Similarities
 
 Progress = Callable[[int, int], None] | None
 REPEATS = ("first", "last", "error")

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import func, select
 from starlette.routing import Route
 
-from qrowd.judge import FunctionModel, Request
+from qrowd.judge import FunctionModel
+from qrowd.judge.exchange import Request
 from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.models import ask_in_campaign

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from qrowd import files
-from qrowd.agreement import EaseCorrelation, TopicRemoval, ease_correlation, topic_removal
+from qrowd.agreement import TopicRemoval, ease_correlation, topic_removal
+from qrowd.agreement.by_topic import EaseCorrelation
 from qrowd.errors import InputError
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import AgreementAware, GainDistributions, agreement_aware_ndcg, gain_distributions

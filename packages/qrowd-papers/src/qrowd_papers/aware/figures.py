@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.aware import GAPS, LEVELS, Similarities, similarity_to_random
+from qrowd.aware import similarity_to_random
+from qrowd.aware.estimators import GAPS
+from qrowd.aware.random_assessors import LEVELS
+from qrowd.aware.similarity import Similarities
 from qrowd.evaluation import evaluate_blocks
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gaps import add_densities

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.aware import GAPS, Similarities
+from qrowd.aware.estimators import GAPS
+from qrowd.aware.similarity import Similarities
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.marks import SMALL, above, name_rows

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation.dawid_skene import FLOOR, HONEST
-from qrowd.aware import NAMES, Similarities, similarity_to_random
+from qrowd.aware import NAMES, similarity_to_random
 from qrowd.aware.estimators import UNIFORM, estimator
+from qrowd.aware.similarity import Similarities
 from qrowd.comparison.correlation import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks

@@ -6,14 +6,13 @@
 All aggregators return an `Aggregate`: judgments of one merged assessor, ready for `evaluate`, with their fit.
 """
 
-from qrowd.aggregation.aggregate import Aggregate, TopicFit
+from qrowd.aggregation.aggregate import Aggregate
 from qrowd.aggregation.dawid_skene import dawid_skene
 from qrowd.aggregation.mace import mace
 from qrowd.aggregation.vote import geometric_mean, majority_vote, mean, median, total
 
 __all__ = [
     "Aggregate",
-    "TopicFit",
     "dawid_skene",
     "geometric_mean",
     "mace",

@@ -8,26 +8,16 @@ ease_correlation, topic_removal         agreement by topic, compared with scores
 assessor_profiles       statistics of each assessor; outlying assessors are marked
 """
 
-from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
-from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
-from qrowd.agreement.by_topic import EaseCorrelation, TopicRemoval, ease_correlation, topic_removal
-from qrowd.agreement.dispersion import DocumentDispersion, TopicDispersion, document_dispersion
-from qrowd.agreement.icc import IntraclassCorrelation, intraclass_correlation
-from qrowd.agreement.kappa import FleissKappa, Kappa, cohen_kappa, fleiss_kappa
-from qrowd.agreement.pairwise import LabelTable, PairwiseAgreement, label_table, pairwise_agreement
+from qrowd.agreement.alpha import Alpha, krippendorff_alpha
+from qrowd.agreement.assessors import assessor_profiles
+from qrowd.agreement.by_topic import TopicRemoval, ease_correlation, topic_removal
+from qrowd.agreement.dispersion import document_dispersion
+from qrowd.agreement.icc import intraclass_correlation
+from qrowd.agreement.kappa import cohen_kappa, fleiss_kappa
+from qrowd.agreement.pairwise import label_table, pairwise_agreement
 
 __all__ = [
     "Alpha",
-    "Alphas",
-    "AssessorProfiles",
-    "DocumentDispersion",
-    "EaseCorrelation",
-    "FleissKappa",
-    "IntraclassCorrelation",
-    "Kappa",
-    "LabelTable",
-    "PairwiseAgreement",
-    "TopicDispersion",
     "TopicRemoval",
     "assessor_profiles",
     "cohen_kappa",

@@ -8,34 +8,18 @@ who stand out otherwise.
 """
 
 from qrowd.aware.averages import aware
-from qrowd.aware.estimators import DEFAULT, ESTIMATORS, GAPS, NAMES, Estimator, estimator
-from qrowd.aware.random_assessors import LEVELS, even_grades, similarity_to_random
-from qrowd.aware.similarity import Similarities
+from qrowd.aware.estimators import NAMES, estimator
+from qrowd.aware.random_assessors import similarity_to_random
 from qrowd.aware.supervised import assessor_similarities, similarity_to_gold
-from qrowd.aware.weights import (
-    AssessorWeights,
-    DoubtfulWeight,
-    assessor_weights,
-    doubtful_weights,
-    reasons_to_doubt,
-)
+from qrowd.aware.weights import assessor_weights, doubtful_weights, reasons_to_doubt
 
 __all__ = [
-    "DEFAULT",
-    "ESTIMATORS",
-    "GAPS",
-    "LEVELS",
     "NAMES",
-    "AssessorWeights",
-    "DoubtfulWeight",
-    "Estimator",
-    "Similarities",
     "assessor_similarities",
     "assessor_weights",
     "aware",
     "doubtful_weights",
     "estimator",
-    "even_grades",
     "reasons_to_doubt",
     "similarity_to_gold",
     "similarity_to_random",

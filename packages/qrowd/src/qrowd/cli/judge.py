@@ -16,7 +16,7 @@ from qrowd.cli.output import Output, ShortNames, Top, deliver
 from qrowd.errors import FileError
 
 if TYPE_CHECKING:
-    from qrowd.judge import ModelAnswers
+    from qrowd.judge.asking import ModelAnswers
     from qrowd.reports.document import Note
 
 
@@ -69,8 +69,8 @@ def status(
     output: Output = None,
 ) -> None:
     """Show the shares of questions without an answer, by model, by topic and by system."""
-    from qrowd.judge import Statuses
     from qrowd.judge.asked import outcomes_in
+    from qrowd.judge.outcome import Statuses
     from qrowd.reports.judging import JudgingReport
 
     outcomes, unasked = outcomes_in(record)
@@ -117,7 +117,8 @@ def read(
     output: Output = None,
 ) -> None:
     """Put the answers of batch files into the record. Afterwards qrowd judge ask writes the judgments."""
-    from qrowd.judge import Prices, read_batches
+    from qrowd.judge import read_batches
+    from qrowd.judge.prices import Prices
     from qrowd.reports.document import Document, Note
     from qrowd.reports.phrases import count
 

@@ -19,7 +19,8 @@ from qrowd.cli.options import option
 from qrowd.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
-    from qrowd.judge import AskOptions, Job
+    from qrowd.judge import AskOptions
+    from qrowd.judge.asking import Job
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
     from qrowd.model.runs import Runs
@@ -180,7 +181,8 @@ def ask_options(
     concurrency: int = 8, budget: float | None = None, prices: str | None = None, again: list[str] | None = None
 ) -> AskOptions:
     """The options of asking. prices : a file."""
-    from qrowd.judge import AskOptions, Prices
+    from qrowd.judge import AskOptions
+    from qrowd.judge.prices import Prices
 
     price_list = None if prices is None else Prices.read(prices)
     statuses: Any = again or ()  # checked when they were read
@@ -284,7 +286,7 @@ def asking(record: str, options: AskOptions) -> Iterator[Callable[[int, int, flo
 
 def show_estimate(job: Job, options: AskOptions, record: str, *, batch: bool = False) -> None:
     """Print what a job will cost; in batch files where `batch` says so."""
-    from qrowd.judge import Prices
+    from qrowd.judge.prices import Prices
 
     estimate = job.estimate(options.prices or Prices.read(), record=record, again=options.again, batch=batch)
     cost = "unknown" if estimate.cost is None else f"about {estimate.cost:.4g} {estimate.currency}"

@@ -9,32 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qrowd.judge.answers import Reading as Reading
     from qrowd.judge.answers import read_reply as read_reply
-    from qrowd.judge.asking import Job as Job
-    from qrowd.judge.asking import ModelAnswers as ModelAnswers
     from qrowd.judge.asking import ask_models as ask_models
     from qrowd.judge.asking import plan_job as plan_job
-    from qrowd.judge.batch_files import ReadBatches as ReadBatches
-    from qrowd.judge.batch_files import WrittenBatches as WrittenBatches
     from qrowd.judge.batch_files import read_batches as read_batches
     from qrowd.judge.batch_files import write_batches as write_batches
     from qrowd.judge.chat import ChatModel as ChatModel
-    from qrowd.judge.exchange import Message as Message
     from qrowd.judge.exchange import Model as Model
-    from qrowd.judge.exchange import Reply as Reply
-    from qrowd.judge.exchange import Request as Request
-    from qrowd.judge.exchange import TokenChoice as TokenChoice
-    from qrowd.judge.failures import SystemFailures as SystemFailures
-    from qrowd.judge.failures import system_failures as system_failures
     from qrowd.judge.function import FunctionModel as FunctionModel
-    from qrowd.judge.outcome import Outcome as Outcome
-    from qrowd.judge.outcome import Statuses as Statuses
-    from qrowd.judge.prices import Prices as Prices
     from qrowd.judge.prompts import Prompt as Prompt
     from qrowd.judge.prompts import built_in_prompts as built_in_prompts
     from qrowd.judge.prompts import prompt as prompt
-    from qrowd.judge.questions import Question as Question
     from qrowd.judge.questions import read_document_texts as read_document_texts
     from qrowd.judge.questions import read_topic_texts as read_topic_texts
     from qrowd.judge.record import Record as Record
@@ -44,23 +29,9 @@ _HOME = {
     "AskOptions": "running",
     "ChatModel": "chat",
     "FunctionModel": "function",
-    "Job": "asking",
-    "Message": "exchange",
     "Model": "exchange",
-    "ModelAnswers": "asking",
-    "Outcome": "outcome",
-    "Prices": "prices",
     "Prompt": "prompts",
-    "Question": "questions",
-    "ReadBatches": "batch_files",
-    "Reading": "answers",
     "Record": "record",
-    "Reply": "exchange",
-    "Request": "exchange",
-    "Statuses": "outcome",
-    "SystemFailures": "failures",
-    "TokenChoice": "exchange",
-    "WrittenBatches": "batch_files",
     "ask_models": "asking",
     "built_in_prompts": "prompts",
     "plan_job": "asking",
@@ -69,7 +40,6 @@ _HOME = {
     "read_document_texts": "questions",
     "read_reply": "answers",
     "read_topic_texts": "questions",
-    "system_failures": "failures",
     "write_batches": "batch_files",
 }
 

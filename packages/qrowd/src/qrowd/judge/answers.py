@@ -102,7 +102,8 @@ def read_reply(reply: Reply, prompt: Prompt, *, n_values: int = 1) -> Reading:
     n_values
         How many are asked for where the question decides it: documents of a unit of magnitudes, or items.
 
-    >>> from qrowd.judge import Reply, prompt
+    >>> from qrowd.judge import prompt
+    >>> from qrowd.judge.exchange import Reply
     >>> read_reply(Reply(text='{"grade": 2}'), prompt("graded"))
     Reading(status='ok', values=(2.0,), detail='', expected=None)
     >>> read_reply(Reply(text="error 429"), prompt("graded")).status

@@ -10,16 +10,11 @@ model_rankings                  whether systems rank alike by the model and by e
 prediction_powered, prediction_powered_means, prediction_powered_difference     few judged topics, many of a model
 """
 
-from qrowd.replacement.alternative_annotator import (
-    AnnotatorTest,
-    alternative_annotator_test,
-)
-from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias
-from qrowd.replacement.calibration import Calibration, calibrated_judgments, calibration
-from qrowd.replacement.model_comparison import ModelComparison, ModelRankings, compare_model, model_rankings
+from qrowd.replacement.alternative_annotator import alternative_annotator_test
+from qrowd.replacement.assessor_bias import assessor_bias
+from qrowd.replacement.calibration import calibrated_judgments, calibration
+from qrowd.replacement.model_comparison import compare_model, model_rankings
 from qrowd.replacement.prediction_powered import (
-    PredictionPowered,
-    PredictionPoweredMeans,
     prediction_powered,
     prediction_powered_difference,
     prediction_powered_means,
@@ -27,13 +22,6 @@ from qrowd.replacement.prediction_powered import (
 from qrowd.replacement.severity import expected_scores
 
 __all__ = [
-    "AnnotatorTest",
-    "AssessorBias",
-    "Calibration",
-    "ModelComparison",
-    "ModelRankings",
-    "PredictionPowered",
-    "PredictionPoweredMeans",
     "alternative_annotator_test",
     "assessor_bias",
     "calibrated_judgments",

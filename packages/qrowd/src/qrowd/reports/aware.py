@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.aware import (
-    DEFAULT,
-    LEVELS,
-    AssessorWeights,
-    DoubtfulWeight,
-    Similarities,
-    assessor_similarities,
-    assessor_weights,
-    doubtful_weights,
-    reasons_to_doubt,
-)
+from qrowd.aware import assessor_similarities, assessor_weights, doubtful_weights
 from qrowd.aware.averages import averaged
-from qrowd.aware.estimators import UNIFORM
+from qrowd.aware.estimators import DEFAULT, UNIFORM
 from qrowd.aware.estimators import estimator as find_estimator
-from qrowd.aware.similarity import Across, Polarity
+from qrowd.aware.random_assessors import LEVELS
+from qrowd.aware.similarity import Across, Polarity, Similarities
+from qrowd.aware.weights import AssessorWeights, DoubtfulWeight, reasons_to_doubt
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.kernels.arrays import Floats

@@ -14,7 +14,10 @@ from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
 from qrowd.agreement.by_topic import ease_correlation
 from qrowd.agreement.split_documents import SplitDocument, split_documents
-from qrowd.aware import DEFAULT, Similarities, assessor_weights, reasons_to_doubt
+from qrowd.aware import assessor_weights
+from qrowd.aware.estimators import DEFAULT
+from qrowd.aware.similarity import Similarities
+from qrowd.aware.weights import reasons_to_doubt
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.chance import Seed
 from qrowd.model.conventions import Conventions

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.aware import DEFAULT, ESTIMATORS, NAMES, Similarities, similarity_to_random
+from qrowd.aware import NAMES, similarity_to_random
+from qrowd.aware.estimators import DEFAULT, ESTIMATORS
+from qrowd.aware.similarity import Similarities
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems, ranks
 from qrowd.errors import QrowdError, ScaleError
