@@ -70,7 +70,7 @@ def test_slots_of_a_crowd_are_compared(qrowd, folder):
     (["--systems", "bm25"], ["--systems bm25", "found 1"]),
     (["--systems", "bm25", "bm52"], ["'bm52'", "did you mean"]),
     (["--systems", "bm25", "bm25"], ["the same"]),
-    (["--confidence", "5"], ["--confidence 5.0"]),
+    (["--confidence", "5"], ["--confidence 5"]),
     (["--correction", "x"], ["'--correction': 'x'", "'holm', 'none'"]),
     (["--ties", "x"], ["'--ties': 'x'"]),
     (["-m", "nDGC"], ["did you mean 'nDCG'"]),

@@ -85,7 +85,7 @@ def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
     (["--baseline", "bm52"], ["'bm52'", "did you mean"]),
     (["--reference", "anne"], ["'anne'", "'ann'"]),
     (["--measure", "nDGC"], ["did you mean 'nDCG'"]),
-    (["--confidence", "7"], ["--confidence 7.0"]),
+    (["--confidence", "7"], ["--confidence 7"]),
     (["--ties", "x"], ["'--ties': 'x'"]),
     (["--campaign", "x"], ["either files or a campaign"]),
     (["-o", "nowhere/report.html"], ["nowhere/report.html", "cannot be written"]),

@@ -195,7 +195,8 @@ def plot_tukey(
     for i, level in enumerate(name for name in compared if name in tukey.levels):
         at, colour = tukey.levels.index(level), PALETTE[(i + 2) % len(PALETTE)]
         low, high = tukey.mean[at] - tukey.half_width[at], tukey.mean[at] + tukey.half_width[at]
-        label = f"not different from {level}: {len(tukey.alike(level)) - 1}"
+        overlapping = np.abs(tukey.mean - tukey.mean[at]) <= tukey.half_width + tukey.half_width[at]
+        label = f"not different from {level}: {overlapping.sum() - 1}"
         ax.axvspan(low, high, color=colour, alpha=0.22, linewidth=0, zorder=0, label=label)
     sign = -1 if tukey.best == "highest" else 1
     ax.axvline(tukey.mean[0] + sign * tukey.half_width[0], color=PALETTE[0], linestyle="--", linewidth=0.8)

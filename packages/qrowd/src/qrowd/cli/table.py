@@ -48,7 +48,7 @@ class TableOutput:
             else:
                 write_output(self.output, result.content(name))
         if not standard:
-            show(result.to_document().shown(arguments["runs"].systems))
+            show(result.to_document())
 
 
 table = command(systems_table, RunsAndJudgments, TableOutput, work="scoring")

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.evaluation import evaluate
@@ -141,7 +142,7 @@ class Cells:
         scores = self.scores(np.repeat(of_scale, width), after)[:, self.topic[items], column]
         return np.asarray(scores - self.score[:, self.cell(items, assessors)])[:, same]
 
-    def scores(self, assessors: Ints, levels: Ints) -> Floats:
+    def scores(self, assessors: Ints, levels: NDArray[np.integer[Any]]) -> Floats:
         """(systems, topics, columns) scores of the topics with the judgments of each column.
 
         assessors : (columns,) on whose scale they are. levels : (items, columns).
@@ -151,7 +152,7 @@ class Cells:
         parts = [self._scores(assessors[n : n + block], levels[:, n : n + block]) for n in starts]
         return np.concatenate(parts, axis=2) if parts else np.zeros((len(self.systems), len(self.topics), 0))
 
-    def _scores(self, assessors: Ints, levels: Ints) -> Floats:
+    def _scores(self, assessors: Ints, levels: NDArray[np.integer[Any]]) -> Floats:
         stored = np.append(self.values, np.nan)
         codes = np.where(levels < 0, self.values.size, levels)
         values = Coded(codes.astype(np.uint8), stored) if stored.size <= MOST_LEVELS else stored[codes]
