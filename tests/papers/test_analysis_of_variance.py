@@ -2,11 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import polars
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
-import xarray
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,9 +77,8 @@ def test_the_paper_prints_28_effect_sizes():
     assert sum(row[-1] != "-" for row in ROWS) == 28
 
 
-def test_an_effect_smaller_than_chance_counts_as_0_unless_asked():
+def test_an_effect_smaller_than_chance_counts_as_0():
     assert omega_squared(0.7746, 1, 5220) == 0
-    assert omega_squared(0.7746, 1, 5220, clip=False) == pytest.approx(-0.2254 / (5220 - 0.2254))
     assert omega_squared(float("inf"), 2, 10) == 1
     assert np.isnan(omega_squared(NAN, 2, 10))
 
@@ -89,8 +86,8 @@ def test_an_effect_smaller_than_chance_counts_as_0_unless_asked():
 @given(st.integers(2, 4), st.integers(2, 4), st.data())
 def test_one_score_per_topic_and_system_is_split_as_the_definition_says(n, m, data):
     table = data.draw(st.lists(st.lists(st.integers(0, 9), min_size=m, max_size=m), min_size=n, max_size=n))
-    array = xarray.DataArray(np.array(table, float), dims=("topic", "system"))
-    found = anova(array, "score", ("topic", "system"))
+    columns = {"topic": np.repeat(range(n), m), "system": np.tile(range(m), n), "score": np.ravel(table).astype(float)}
+    found = anova(columns, "score", ("topic", "system"))
     assert found.balanced
     assert found.ss == pytest.approx(oracle.two_way(table), abs=1e-10)
     assert found.df.tolist() == [n - 1, m - 1, (n - 1) * (m - 1), n * m - 1]
@@ -145,11 +142,10 @@ def test_a_combination_that_never_occurs_takes_no_degree_of_freedom():
     assert found.df.tolist() == [2, 1, 3, 5, len(frame) - 1 - 11, len(frame) - 1]
 
 
-def test_the_kind_of_table_makes_no_difference():
+def test_columns_may_be_a_frame_or_lists():
     frame = crossed()
-    expected = anova(frame, "y", ["a", "c"]).ss
-    for table in (polars.from_pandas(frame), {name: frame[name].tolist() for name in frame}):
-        assert anova(table, "y", ["a", "c"]).ss == pytest.approx(expected)
+    columns = {name: frame[name].tolist() for name in frame}
+    assert anova(columns, "y", ["a", "c"]).ss == pytest.approx(anova(frame, "y", ["a", "c"]).ss)
 
 
 def test_the_order_of_rows_makes_no_difference():
@@ -226,14 +222,10 @@ def test_what_the_table_does_not_hold_is_refused(arguments, message):
         anova(crossed(), *arguments)
 
 
-def test_columns_must_be_of_one_length_and_hold_two_finite_responses():
-    with pytest.raises(ArgumentError, match="'a' has 1 rows, 'y' has 2"):
-        anova({"y": [1.0, 2.0], "a": ["x"]}, "y", ["a"])
+def test_a_response_needs_two_finite_numbers():
     with pytest.raises(ArgumentError, match="1 response"):
         anova({"y": [1.0, None], "a": ["x", "z"]}, "y", ["a"])
     with pytest.raises(ArgumentError, match="infinite"):
         anova({"y": [1.0, float("inf")], "a": ["x", "z"]}, "y", ["a"])
-    with pytest.raises(ArgumentError, match="no dimension 'assessor' among topic"):
-        anova(xarray.DataArray([1.0, 2.0], dims=("topic",)), "score", ["assessor"])
     with pytest.raises(ArgumentError, match="name two"):
         interaction_effects(crossed(), "y", "a", "a")

@@ -112,6 +112,5 @@ def test_the_quick_page_has_every_kind_and_says_what_was_done():
     assert page.sentence.startswith(f"AWARE's weights ({DEFAULT}) beside equal weights: of {4 * len(KINDS)} simulated")
     kinds = next(table for table in page.tables if table.title.startswith("simulated panels"))
     assert {row[0] for row in kinds.rows} == set(KINDS)
-    assert any(table.title.startswith("a review's figures on a collection kept aside") for table in page.tables)
     assert any("20 of each level; seed: 1" in note for note in page.notes)
     assert set(page.frame()["estimator"]) == {"uniform", *ESTIMATORS}

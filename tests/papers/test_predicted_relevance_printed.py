@@ -4,8 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from oracles.predicted_relevance import equation_4, equation_5
 from qrowd.comparison.correlation import kendall_tau_b
@@ -20,10 +18,8 @@ from qrowd_papers.predicted_relevance.printed import (
     TABLE_5,
     TABLE_6,
     TABLE_7,
-    balances,
     confusion,
     nearest_tau,
-    results_behind,
     shares,
     standard_errors,
 )
@@ -69,40 +65,7 @@ def test_table_2_s_errors_follow_from_the_shares_that_table_3_implies():
     assert rounds_to((p * (1 - p) / n) ** 0.5, shown[0])
 
 
-def test_one_set_of_symmetric_counts_lies_behind_table_3():
-    found = balances()
-    assert len(found) == 12
-    assert all(one.holds for one in found)
-
-
-def test_a_table_without_such_counts_is_noticed(monkeypatch):
-    monkeypatch.setitem(TABLE_3, "Key", (0.53, 0.47, 0.04, 0.01))
-    assert not all(one.holds for one in balances())
-
-
 # ---- Table 5
-
-
-@pytest.mark.parametrize("system", TABLE_5)
-def test_counts_of_thirty_results_at_most_give_a_row_of_table_5(system):
-    fewest, most = results_behind(system)
-    assert TABLE_5[system][6] <= fewest + 0.01  # no fewer than were counted
-    assert fewest <= most <= 30 + 1e-6
-
-
-@given(st.lists(st.integers(0, 12), min_size=4, max_size=4))
-def test_counts_are_found_behind_a_row_that_was_made_of_counts(counts):
-    top, any_ = (float(np.dot(counts, TABLE_3[grade])) for grade in ("Key", "Rel"))
-    row = (top, 0, counts[0], 0, any_, 0, sum(counts[:3]), 0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(TABLE_5, "made", tuple(round(value, 2) for value in row))
-        fewest, most = results_behind("made", most=48)
-    assert fewest - 1e-6 <= sum(counts) <= most + 1e-6
-
-
-def test_no_counts_are_found_behind_a_row_that_contradicts_itself(monkeypatch):
-    monkeypatch.setitem(TABLE_5, "wrong", (9.0, 0, 1.0, 0, 9.5, 0, 2.0, 0))
-    assert np.isnan(results_behind("wrong")).all()
 
 
 def test_section_7_1_s_taus_are_tau_b_of_the_printed_table_without_the_oracle():

@@ -21,9 +21,7 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
 
 if TYPE_CHECKING:
-    import xarray
-
-    from qrowd.model.frames import Frame
+    import pandas
 
 Term = tuple[int, ...]  # numbers of factors: one for a main effect, two for an interaction
 
@@ -137,11 +135,11 @@ class Anova(Result):
         return int(self.df[-2])
 
 
-def omega_squared(f: float, df: float, n: int, *, clip: bool = True) -> float:
+def omega_squared(f: float, df: float, n: int) -> float:
     """Size of an effect from its F, its degrees of freedom and the number n of responses (total df + 1).
 
-    df (F - 1) / (df (F - 1) + n) (equation 29). An effect with F below 1 comes out negative and counts as 0, as in the
-    paper; clip=False gives it as it is.
+    df (F - 1) / (df (F - 1) + n) (equation 29). An effect with F below 1 would be negative and counts as 0, as in the
+    paper.
 
     >>> round(omega_squared(171.8716, 33, 5916), 4)
     0.488
@@ -149,19 +147,18 @@ def omega_squared(f: float, df: float, n: int, *, clip: bool = True) -> float:
     if np.isinf(f):
         return 1.0
     size = df * (f - 1) / (df * (f - 1) + n)
-    return 0.0 if clip and size < 0 else float(size)
+    return 0.0 if size < 0 else float(size)
 
 
 def anova(
-    table: Frame | xarray.DataArray,
+    table: Mapping[str, Sequence[Any]] | pandas.DataFrame,
     response: str,
     factors: Sequence[str],
     interactions: Iterable[Sequence[str]] = (),
 ) -> Anova:
     """Analysis of variance of a response by main effects and chosen interactions of two factors, all fixed.
 
-    table : columns by name (a mapping, or any data frame), one row per response; or a DataArray whose dimensions are
-        the factors, `response` then being what its values are called. Rows without a response are left out.
+    table : columns by name, one row per response. Rows without a response are left out.
 
     y = mean + sum of main effects + sum of interactions + error (equations 28 and 31). A subject that is measured
     repeatedly (the paper's K-tuple size, a topic) is one of the factors.
@@ -204,7 +201,9 @@ def anova(
     return Anova(response, sources, ss, df, ms, f, p, sizes, y.size, data.n_left_out, balanced, effects)
 
 
-def main_effects(table: Frame | xarray.DataArray, response: str, factors: Sequence[str]) -> MainEffects:
+def main_effects(
+    table: Mapping[str, Sequence[Any]] | pandas.DataFrame, response: str, factors: Sequence[str]
+) -> MainEffects:
     """Mean response at every level of every factor, over everything else.
 
     table : as in `anova`. In an unbalanced table these are plain means, which other factors may have shifted.
@@ -212,7 +211,9 @@ def main_effects(table: Frame | xarray.DataArray, response: str, factors: Sequen
     return _main_effects(_coded(table, response, tuple(dict.fromkeys(factors))), response)
 
 
-def interaction_effects(table: Frame | xarray.DataArray, response: str, first: str, second: str) -> InteractionEffects:
+def interaction_effects(
+    table: Mapping[str, Sequence[Any]] | pandas.DataFrame, response: str, first: str, second: str
+) -> InteractionEffects:
     """Mean response in every cell of two factors: do the levels of one change places with those of the other?"""
     if first == second:
         raise ArgumentError(f"factors {first!r} and {second!r} are the same; name two")
@@ -333,61 +334,27 @@ def _means(cells: NDArray[np.int64], n_cells: int, y: Floats) -> tuple[Floats, F
 # ---------------------------------------------------------------------- columns
 
 
-def _coded(table: Frame | xarray.DataArray, response: str, factors: tuple[str, ...]) -> _Coded:
+def _coded(table: Mapping[str, Sequence[Any]] | pandas.DataFrame, response: str, factors: tuple[str, ...]) -> _Coded:
     """The response and the factors by their names; rows without a response are left out.
 
     Raises
     ------
     ArgumentError
-        A column that is not there, or not as long as the others; a response that is no number.
+        A column that is not there; a response that is no finite number.
     """
-    if hasattr(table, "dims"):
-        values, found = _of_array(table, factors)
-    else:
-        columns = _columns(table)
-        missing = [name for name in (response, *factors) if name not in columns]
-        if missing:
-            raise ArgumentError(f"no column {missing[0]!r} among {', '.join(columns)}")
-        try:
-            values = np.array([np.nan if v is None else v for v in columns[response]()], np.float64)
-        except (TypeError, ValueError):
-            raise ArgumentError(f"column {response!r} holds more than numbers, so it is no response") from None
-        found = [_numbered(columns[name]()) for name in factors]
-        for name, (codes, _) in zip(factors, found, strict=True):
-            if codes.size != values.size:
-                raise ArgumentError(f"column {name!r} has {codes.size} rows, {response!r} has {values.size}")
+    import pandas as pd
+
+    frame = pd.DataFrame(table)
+    if missing := [name for name in (response, *factors) if name not in frame]:
+        raise ArgumentError(f"no column {missing[0]!r} among {', '.join(frame)}")
+    try:
+        values = frame[response].to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"column {response!r} holds more than numbers, so it is no response") from None
     if np.isinf(values).any():
         raise ArgumentError(f"column {response!r} holds an infinite response; leave it out or make it nan")
-    known = ~np.isnan(values)
-    levels, codes = [], np.empty((len(factors), int(known.sum())), np.int64)
-    for i, (numbers, names) in enumerate(found):
-        # Levels without any response are none.
-        used, codes[i] = np.unique(numbers[known], return_inverse=True)
-        levels.append(tuple(names[level] for level in used))
-    return _Coded(values[known], factors, codes, tuple(levels), int((~known).sum()))
-
-
-def _of_array(array: Any, factors: tuple[str, ...]) -> tuple[Floats, list[tuple[NDArray[np.int64], tuple[str, ...]]]]:
-    missing = [name for name in factors if name not in array.dims]
-    if missing:
-        raise ArgumentError(f"no dimension {missing[0]!r} among {', '.join(map(str, array.dims))}")
-    numbers = np.indices(array.shape)
-    levels = [(numbers[array.dims.index(dim)].ravel(), tuple(map(str, array[dim].values))) for dim in factors]
-    return np.asarray(array.values, np.float64).ravel(), levels
-
-
-def _columns(table: Any) -> dict[str, Any]:
-    """By name, a function that gives the cells of the column."""
-    if isinstance(table, Mapping):
-        return {str(name): lambda name=name: list(table[name]) for name in table}
-    import narwhals as nw
-
-    frame = nw.from_native(table, eager_only=True)
-    return {name: lambda name=name: frame[name].to_list() for name in frame.columns}
-
-
-def _numbered(cells: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Numbers in order of appearance, and the labels they stand for."""
-    number: dict[str, int] = {}
-    codes = np.fromiter((number.setdefault(str(cell), len(number)) for cell in cells), np.int64, len(cells))
-    return codes, tuple(number)
+    has_response = ~np.isnan(values)
+    coded = [pd.factorize(frame.loc[has_response, name].astype(str)) for name in factors]
+    codes = np.array([numbers for numbers, _ in coded], np.int64)
+    levels = tuple(tuple(names) for _, names in coded)
+    return _Coded(values[has_response], factors, codes, levels, int((~has_response).sum()))

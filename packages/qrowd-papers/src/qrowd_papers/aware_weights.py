@@ -230,11 +230,6 @@ def simulated_trials(
 # ---------------------------------------------------------------------- the page
 
 SHOWN = (UNIFORM, DEFAULT, "sgl_rmse_msd", f"sgl_rmse_msd{PRINTED}")
-KEPT_ASIDE = (
-    ("AP", ".0307", ".0471", ".0268", ".881", ".875", ".887"),
-    ("nDCG@10", ".1377", ".1359", ".0716", ".848", ".848", ".842"),
-)
-"""A review's figures on a collection kept aside, which this program cannot recompute."""
 
 
 def aware_weights_page(
@@ -255,7 +250,7 @@ def aware_weights_page(
     simulated = list(simulated_trials(draws=draws, n=n, rng=seed, progress=progress))
     real = [] if data is None or quick else list(real_trials(data, n=n, rng=seed, progress=progress))
     groups = {"real": real, "simulated": simulated} if real else {"simulated": simulated}
-    tables = [*summaries(groups), *diagnostics(groups), by_kind(simulated), *_each_real(real), kept_aside()]
+    tables = [*summaries(groups), *diagnostics(groups), by_kind(simulated), *_each_real(real)]
     notes = [
         "figures: of the systems' mean scores against the gold's; RMSE is the root mean squared error, tau-b Kendall's",
         f"estimators: seven that did well, or are often named, among all thirty on earlier draws of such panels; "
@@ -365,18 +360,6 @@ def _each_real(trials: Sequence[Trial]) -> Iterator[Table]:
             if trial.source == source
         ]
         yield Table(f"{source}: RMSE and tau-b against NIST", ["assessors", "cut", "measure", *_header()], rows)
-
-
-def kept_aside() -> Table:
-    """What a review measured on a collection kept aside."""
-    rows = [[measure, *cells] for measure, *cells in KEPT_ASIDE]
-    names = ("equal", "sgl_rmse_msd", f"sgl_rmse_msd{PRINTED}")
-    header = ["measure", *(f"RMSE {name}" for name in names), *(f"tau-b {name}" for name in names)]
-    title = (
-        "a review's figures on a collection kept aside (TREC 2020 deep learning, four model assessors); not recomputed "
-        "here"
-    )
-    return Table(title, header, rows)
 
 
 def _header() -> list[str]:

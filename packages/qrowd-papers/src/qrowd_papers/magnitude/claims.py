@@ -18,7 +18,6 @@ from qrowd.reports.document import Document
 from qrowd.reports.phrases import probability
 from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, claims_frame, printed_numbers, verdict
 from qrowd_papers.magnitude.analysis import MEASURES
-from qrowd_papers.magnitude.costs import judging_cost
 from qrowd_papers.magnitude.digits import ratio_digits, round_numbers
 from qrowd_papers.magnitude.figures import KINDS, Findings, find
 from qrowd_papers.magnitude.gold_conflicts import scale_conflicts
@@ -30,6 +29,7 @@ from qrowd_papers.magnitude.two_rankings import TwoRankings
 from qrowd_papers.magnitude.unit_counts import assessor_units, topic_units
 from qrowd_papers.simulations import Progress, each
 
+PAY = 0.2  # dollars for a unit
 FEE = 0.2  # of the platform, as a share of the pay; not printed
 CHOSEN_FEE = "match, but only by the fee, which is not printed and was chosen so"
 BINARY = "TREC\nSormunen"  # the column of Figure 7 that compares two binary scales
@@ -210,16 +210,17 @@ def _text(findings: Findings) -> Iterator[Claims]:
 
 
 def _costs() -> Iterator[Claim]:
-    sizes = [documents for documents, _ in TOPICS.values()]
-    without, cost, fewer = (
-        judging_cost(sizes, pay=0.2, fee=fee, redundancy=n) for fee, n in ((0.0, 10), (FEE, 10), (FEE, 7))
-    )
-    yield Claim("4.1", "judgments", "more than 50,000", f"{cost.n_judgments:,}", MATCH)
-    total, none = (f"${one.total:,.0f}; ${one.per_document:.2f}" for one in (cost, without))
+    """Pay of all units, with or without the platform's fee, for a collection of the paper's size."""
+    documents = [n for n, _ in TOPICS.values()]
+    ten, seven = (sum(units_needed(n, redundancy=k, unit_size=8, n_checks=2) for n in documents) for k in (10, 7))
+    yield Claim("4.1", "judgments", "more than 50,000", f"{8 * ten:,}", MATCH)
+    pay = PAY * ten
+    total, without = (f"${cost:,.0f}; ${cost / sum(documents):.2f}" for cost in (pay * (1 + FEE), pay))
     yield Claim(
-        "4.1", "cost, with a fee of 20 %", "around $1,700; $0.4 a document", f"{total} (without: {none})", CHOSEN_FEE
+        "4.1", "cost, with a fee of 20 %", "around $1,700; $0.4 a document", f"{total} (without: {without})", CHOSEN_FEE
     )
-    yield Claim("6.3", "cost with seven workers", "$0.3 a document", f"${fewer.per_document:.2f}", CHOSEN_FEE)
+    fewer = PAY * seven * (1 + FEE) / sum(documents)
+    yield Claim("6.3", "cost with seven workers", "$0.3 a document", f"${fewer:.2f}", CHOSEN_FEE)
 
 
 def _participation(findings: Findings) -> Iterator[Claim]:

@@ -5,7 +5,7 @@ Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,11 @@ from qrowd.magnitude.level_ratios import FIGURE_15, level_ratios
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.reports.plots.style import GREY, PALETTE, Figure
-from qrowd_papers.frames import frame_of, stacked
-from qrowd_papers.magnitude import plots
+from qrowd_papers.frames import stacked
+from qrowd_papers.magnitude import figures_of_files, plots
 from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis
 from qrowd_papers.magnitude.distribution import Distribution, distribution
+from qrowd_papers.magnitude.figures_of_files import long_frame
 from qrowd_papers.magnitude.order_agreement import OrderAgreement, order_agreement
 from qrowd_papers.magnitude.study import (
     LEVELS,
@@ -189,6 +190,11 @@ def figures_of(findings: Findings) -> tuple[Figure, ...]:
 
         return Figure(f"magnitude-{number}", f"{caption} {SIMULATED}", marked, frame, **how)
 
+    def shared(make: Callable[[MagnitudeAnalysis], Figure]) -> Figure:
+        drawn = make(findings.of_levels)
+        number = int(drawn.name.rpartition("-")[2])
+        return figure(number, drawn.caption, drawn.draw, drawn.frame, size=drawn.size)
+
     per_topic: dict[str, Any] = {"panels": (5, 4), "size": (10.4, 11.0)}
     pair: dict[str, Any] = {"panels": (1, 2), "size": (9.0, 3.9)}
     return (
@@ -210,12 +216,7 @@ def figures_of(findings: Findings) -> tuple[Figure, ...]:
             4, "The same topic by topic: Sormunen's levels left of the line, TREC's right of it.",
             partial(_levels_by_topic, findings), partial(_levels_frame, findings), panels=(6, 3), size=(10.4, 12.0),
         ),
-        figure(
-            5, "How many documents have which ratio of highest to lowest normalised magnitude; inside, the ratio "
-            "against the geometric standard deviation.",
-            lambda ax: plots.plot_spread(findings.of_levels.dispersion, checks=findings.of_levels.is_check, ax=ax),
-            lambda: findings.of_levels.dispersion.to_frame().assign(check=findings.of_levels.is_check), size=(6.2, 4.0),
-        ),
+        shared(figures_of_files.dispersion),
         figure(
             6, "Share of units that order at least so many of their document pairs as official grades do."
             + _real(findings, "dashed-dotted: real workers of TREC 2010's Relevance Feedback track, one topic each"),
@@ -226,20 +227,11 @@ def figures_of(findings: Findings) -> tuple[Figure, ...]:
             7, "Pairs of documents in the same order, by topic (dots) and in the mean (diamonds): median magnitudes "
             "(ME) against two of Sormunen's levels, against all of them, against TREC; and TREC against Sormunen.",
             lambda ax: plots.plot_order_agreement(findings.by_levels, ax=ax),
-            lambda: _long({(name,): values for name, values in findings.by_levels.items()}, ["column"], "agreement"),
+            lambda: long_frame({(k,): shares for k, shares in findings.by_levels.items()}, ["column"], "agreement"),
             size=(6.8, 3.8),
         ),
-        figure(
-            8, "Agreement with the order of Sormunen's grades, over topics, under four normalisations and three ways "
-            "of merging; markers are means.",
-            lambda ax: plots.plot_schemes(findings.of_levels.schemes, ax=ax),
-            lambda: _long(findings.of_levels.schemes, ["normalisation", "aggregation"], "agreement"), size=(6.8, 3.8),
-        ),
-        figure(
-            9, "Standard deviation of each document's normalised magnitudes.",
-            lambda ax: plots.plot_deviations(findings.of_levels.deviations, ax=ax),
-            lambda: _long({("all",): findings.of_levels.deviations}, ["documents"], "deviation"),
-        ),
+        shared(figures_of_files.schemes),
+        shared(figures_of_files.deviations),
         figure(
             10, "129 systems by nDCG@10 and ERR@10: magnitudes of the three units that agree most with TREC (across), "
             "TREC's grades (up).",
@@ -258,18 +250,8 @@ def figures_of(findings: Findings) -> tuple[Figure, ...]:
             partial(_taus_frame, findings),
             size=(6.8, 3.8),
         ),
-        figure(
-            13, "How many times as much as the check document N each unit gives to H; the median divides narrow units "
-            "from wide ones.",
-            lambda ax: plots.plot_widths(findings.of_levels.widths, ax=ax),
-            lambda: findings.of_levels.widths.to_frame(what="counts"),
-        ),
-        figure(
-            14, "Magnitudes as multiples of N's in the same unit, by Sormunen's level, with linear and "
-            "exponential gains.",
-            lambda ax: plots.plot_gain_profile(findings.of_levels.gains, LEVELS, ax=ax),
-            lambda: findings.of_levels.gains.to_frame(what="points"), size=(5.6, 4.2),
-        ),
+        shared(figures_of_files.widths),
+        shared(figures_of_files.gains),
         figure(
             15, "Ratio of magnitudes between two relevant levels, one dot per two documents of a unit: without level "
             "M; M counted as R; R counted as H.",
@@ -314,11 +296,7 @@ def _levels_by_topic(findings: Findings, axes: Any) -> None:
 
 
 def _systems(findings: Findings, kind: str, axes: Any) -> None:
-    for ax, (name, both) in zip(axes.flat, findings.rankings[kind, "all"].items(), strict=True):
-        plots.plot_two_rankings(
-            both.x, both.y, top_x=both.top_x, top_y=both.top_y, tau=both.tau, name=name, kind=f"{kind}'s", ax=ax
-        )
-    plots.legend_above(axes)
+    figures_of_files.draw_rankings(findings.rankings[kind, "all"], axes, kind=f"{kind}'s")
 
 
 def _taus(findings: Findings, ax: Axes) -> None:
@@ -349,14 +327,6 @@ def _systems_frame(findings: Findings, kind: str) -> pandas.DataFrame:
 
 
 def _taus_frame(findings: Findings) -> pandas.DataFrame:
-    return _long(
+    return long_frame(
         {tuple(name.split("\n")): taus for name, (taus, _) in findings.taus.items()}, ["grades", "measure"], "tau"
     )
-
-
-def _long(groups: Mapping[Any, Floats], names: list[str], value: str) -> pandas.DataFrame:
-    """One row per value, with the labels of its group."""
-    rows = [
-        (*(part.replace("\n", " ") for part in key), one) for key, values in groups.items() for one in values.tolist()
-    ]
-    return frame_of(rows, [*names, value])

@@ -76,7 +76,7 @@ def _levels_by_topic(data: MagnitudeAnalysis) -> Figure:
     )
 
 
-def _dispersion(data: MagnitudeAnalysis) -> Figure:
+def dispersion(data: MagnitudeAnalysis) -> Figure:
     dispersion, checks = data.dispersion, data.is_check
     return Figure(
         "magnitude-5",
@@ -106,28 +106,28 @@ def _order(data: MagnitudeAnalysis) -> Figure:
         "Pairs of documents that the merged magnitudes order as gold does, by the two gold levels, by topic (dots) and "
         "in the mean (diamonds); equal magnitudes count as agreement.",
         lambda ax: plots.plot_order_agreement(shares, ax=ax),
-        lambda: _long({(name,): values for name, values in data.by_levels.items()}, ["levels"], "agreement"),
+        lambda: long_frame({(name,): values for name, values in data.by_levels.items()}, ["levels"], "agreement"),
         size=(6.8, 3.8),
     )
 
 
-def _schemes(data: MagnitudeAnalysis) -> Figure:
+def schemes(data: MagnitudeAnalysis) -> Figure:
     return Figure(
         "magnitude-8",
         "Pairs of documents in the order of gold, over topics, under four normalisations and three ways of merging; "
         "markers are means.",
         lambda ax: plots.plot_schemes(data.schemes, ax=ax),
-        lambda: _long(data.schemes, ["normalisation", "aggregation"], "agreement"),
+        lambda: long_frame(data.schemes, ["normalisation", "aggregation"], "agreement"),
         size=(6.8, 3.8),
     )
 
 
-def _deviations(data: MagnitudeAnalysis) -> Figure:
+def deviations(data: MagnitudeAnalysis) -> Figure:
     return Figure(
         "magnitude-9",
         f"Standard deviation of the normalised magnitudes of each of {count(data.deviations.size, 'document')}.",
         lambda ax: plots.plot_deviations(data.deviations, ax=ax),
-        lambda: _long({("all",): data.deviations}, ["documents"], "sd"),
+        lambda: long_frame({("all",): data.deviations}, ["documents"], "deviation"),
     )
 
 
@@ -140,17 +140,18 @@ def _rankings(number: int, data: MagnitudeAnalysis) -> Figure:
         f"magnitude-{number}",
         f"{n}{which} by nDCG@10 and ERR@10: gains are the magnitudes of the three units that agree most with gold "
         "(across), and gold grades (up).",
-        partial(_draw_rankings, rankings),
+        partial(draw_rankings, rankings),
         lambda: stacked({name: both.to_frame() for name, both in rankings.items()}, "measure"),
         panels=(1, 2),
         size=(9.0, 3.9),
     )
 
 
-def _draw_rankings(rankings: Mapping[str, TwoRankings], axes: Any) -> None:
+def draw_rankings(rankings: Mapping[str, TwoRankings], axes: Any, *, kind: str = "gold") -> None:
+    """One panel per measure. kind : whose grades are the gains of the upright axis."""
     for ax, (name, both) in zip(axes.flat, rankings.items(), strict=True):
         plots.plot_two_rankings(
-            both.x, both.y, top_x=both.top_x, top_y=both.top_y, tau=both.tau, name=name, kind="gold", ax=ax
+            both.x, both.y, top_x=both.top_x, top_y=both.top_y, tau=both.tau, name=name, kind=kind, ax=ax
         )
     plots.legend_above(axes)
 
@@ -168,7 +169,7 @@ def _draws(data: MagnitudeAnalysis) -> Figure:
     )
 
 
-def _widths(data: MagnitudeAnalysis) -> Figure:
+def widths(data: MagnitudeAnalysis) -> Figure:
     widths = data.widths
     least = 4 if len(widths.units) >= 400 else 1
     return Figure(
@@ -180,7 +181,7 @@ def _widths(data: MagnitudeAnalysis) -> Figure:
     )
 
 
-def _gains(data: MagnitudeAnalysis) -> Figure:
+def gains(data: MagnitudeAnalysis) -> Figure:
     profile = data.gains
     return Figure(
         "magnitude-14",
@@ -202,9 +203,12 @@ def _ratios(data: MagnitudeAnalysis) -> Figure:
     )
 
 
-def _long(groups: Mapping[Any, Floats], names: list[str], value: str) -> Any:
+def long_frame(groups: Mapping[Any, Floats], names: list[str], value: str) -> Any:
     """One row per value, with the labels of its group."""
-    return frame_of([(*key, cell) for key, values in groups.items() for cell in values.tolist()], [*names, value])
+    rows = [
+        (*(part.replace("\n", " ") for part in key), cell) for key, values in groups.items() for cell in values.tolist()
+    ]
+    return frame_of(rows, [*names, value])
 
 
 def figures_of_magnitudes(data: MagnitudeAnalysis) -> tuple[Figure, ...]:
@@ -212,13 +216,13 @@ def figures_of_magnitudes(data: MagnitudeAnalysis) -> tuple[Figure, ...]:
     makers: list[Callable[[MagnitudeAnalysis], Figure]] = [
         partial(_distributions, 1),
         partial(_distributions, 2),
-        _dispersion,
-        _deviations,
+        dispersion,
+        deviations,
     ]
     if data.gold is not None:
-        makers += [_levels, _levels_by_topic, _unit_agreement, _order, _schemes, _ratios]
+        makers += [_levels, _levels_by_topic, _unit_agreement, _order, schemes, _ratios]
         if data.lack_of_checks is None:
-            makers += [_widths, _gains]
+            makers += [widths, gains]
         if data.runs is not None:
             makers += [partial(_rankings, 10), partial(_rankings, 11), _draws]
     return tuple(_drawn(data, makers))

@@ -54,10 +54,8 @@ def page_of(cases: Mapping[str, Case], rng: Rng = 1) -> Document:
         table_2(panels),
         table_2_errors(),
         table_3(panels),
-        table_3_balance(),
         table_4(panels),
         table_4_mixture(),
-        table_5_printed(),
         *(table_5(panel) for panel in panels if panel.case.runs is not None and panel.case.name != SNIPPETS),
         table_5_taus(panels),
         table_6(panels),
@@ -162,21 +160,6 @@ def table_3(panels: Sequence[Panel]) -> Claims:
     return Claims("Table 3: p(R|i), users satisfied from a grade on", ["", *printed.GRADES], claims)
 
 
-def table_3_balance() -> Claims:
-    """Whether one set of symmetric coincidences lies behind Table 3."""
-    claims = []
-    for one in printed.balances():
-        ends = np.array([one.low, one.high, one.through_low, one.through_high])
-        ends[np.isinf(ends)] = nan  # no limit
-        agreement = verdict(one.holds, "no symmetric counts give both")
-        claims.append(
-            Claim("Table 3", f"{one.first} to {one.second}, by way of {one.through}", ends.tolist(), (), agreement)
-        )
-    title = "Table 3, balance: ratio of judgments of two grades, p(i|j) / p(j|i), as rounded numbers allow"
-    columns = ["", "direct, at least", "direct, at most", "by way, at least", "by way, at most"]
-    return Claims(title, columns, claims)
-
-
 def table_4(panels: Sequence[Panel]) -> Claims:
     """Three grades, by type of topic: the printed types, and topics with many or few of the highest grade."""
     claims = [
@@ -231,17 +214,6 @@ def _rich_and_poor(judgments: Judgments) -> dict[str, str]:
 
 SCENARIOS = ("top", "any")
 COUNTED = ("top, expected", "top, counted", "any, expected", "any, counted")
-
-
-def table_5_printed() -> Claims:
-    """The printed numbers of relevant results, and how many results could lie behind them."""
-    claims = []
-    for system, numbers in printed.TABLE_5.items():
-        ends = printed.results_behind(system)
-        agreement = verdict(not isnan(ends[0]), "no counts give all four")
-        claims.append(Claim("Table 5", system, with_errors(numbers[::2], numbers[1::2]), ends, agreement))
-    title = "Table 5, printed: as printed; counts of grades of at most 30 results give all four numbers by Table 3"
-    return Claims(title, ["", *COUNTED, "results behind, at least", "at most"], claims)
 
 
 def table_5(panel: Panel) -> Claims:

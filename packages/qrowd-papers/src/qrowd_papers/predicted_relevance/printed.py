@@ -7,7 +7,6 @@ errors of Table 2, counts of grades behind Table 5, and whether its taus allow f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -80,67 +79,6 @@ def standard_errors() -> dict[str, Floats]:
         p = np.array(TABLE_2[name][0])
         results[name] = np.sqrt(p * (1 - p) / given)
     return results
-
-
-@dataclass(frozen=True)
-class Balance:
-    """How often one grade is given for another: as printed for the two, and by way of a third."""
-
-    first: str
-    second: str
-    low: float
-    high: float
-    through: str
-    through_low: float
-    through_high: float
-
-    @property
-    def holds(self) -> bool:
-        return self.low <= self.through_high and self.through_low <= self.high
-
-
-def balances() -> tuple[Balance, ...]:
-    """Whether one set of symmetric coincidences lies behind Table 3, within rounding.
-
-    n_i p(j|i) = n_j p(i|j), so that n_i / n_j = (n_i / n_k) (n_k / n_j) = p(i|j) / p(j|i) for every k.
-    """
-    matrix = confusion()
-    # The first and the last grade's share stands in the table, or next to 1; the others are differences of two numbers.
-    slack = np.full(matrix.shape, 2 * ROUNDING)
-    slack[:, [0, -1]] = ROUNDING
-    low, high = np.maximum(matrix - slack, 0.0), matrix + slack
-    with np.errstate(divide="ignore"):
-        least, most = low.T / high, high.T / low
-    results = []
-    for i in range(4):
-        for j in range(i + 1, 4):
-            for k in set(range(4)) - {i, j}:
-                ends = (least[i, j], most[i, j], least[i, k] * least[k, j], most[i, k] * most[k, j])
-                results.append(Balance(GRADES[i], GRADES[j], ends[0], ends[1], GRADES[k], ends[2], ends[3]))
-    return tuple(results)
-
-
-def results_behind(system: str, most: int = 30) -> tuple[float, float]:
-    """Fewest and most results whose counts of grades give a row of Table 5 by equations 1 and 2; nan where none do.
-
-    Counts of Key, HRel, Rel and Non from 0, at most `most` together; Table 3's p(R|i) and Table 5's numbers may all lie
-    anywhere within their rounding.
-    """
-    from scipy.optimize import linprog
-
-    top, _, counted, _, any_, _, counted_any, _ = TABLE_5[system]
-    e = ROUNDING + 1e-9
-    rows, limits = [[1.0] * 4], [float(most)]
-    for weights, total in (([1.0, 0, 0, 0], counted), ([1.0, 1, 1, 0], counted_any)):
-        rows += [weights, [-w for w in weights]]
-        limits += [total + e, e - total]
-    for p, total in ((TABLE_3["Key"], top), (TABLE_3["Rel"], any_)):
-        rows += [[x - e for x in p], [-x - e for x in p]]
-        limits += [total + e, e - total]
-    ends = [linprog([sign] * 4, rows, limits) for sign in (1, -1)]
-    if any(end.status for end in ends):
-        return nan, nan
-    return float(ends[0].fun), float(-ends[1].fun)
 
 
 def nearest_tau(printed: float, n: int, ties: int = 0) -> float:
