@@ -161,9 +161,6 @@ def test_a_view_holds_what_one_assessor_said_of_one_topic(world):
             assert [world.rows[row] for row in view.rows] == mine
             bad = [mark for mark in marked if mark[2] == assessor]
             assert [inside[d] for d in view.bad] == [mark[1] for mark in bad]
-            groups = {row[6]: number for row, number in zip(mine, view.group.tolist(), strict=True)}
-            assert len(set(groups.values())) == len(groups)
-            assert all(groups.get(m[3], n) == n for m, n in zip(bad, view.bad_group.tolist(), strict=True))
             seen = {d for row in mine for d in row[1:3]} | {mark[1] for mark in bad}
             assert {inside[d] for d in np.flatnonzero(judged[:, a])} == seen
             assert view.n_assessors == 1

@@ -6,17 +6,13 @@ What an assessor said of a topic is a list of (preferred, other), in the order i
 from itertools import combinations, permutations
 
 
-def held(said, contradictions):
+def held(said):
     """The set of ordered pairs that stand."""
     stand = set()
     for one, two in {tuple(sorted(pair)) for pair in said}:
         ways = [pair for pair in said if set(pair) == {one, two}]
         up, down = ways.count((one, two)), ways.count((two, one))
-        if contradictions == "both":
-            stand |= set(ways)
-        elif contradictions == "last":
-            stand.add(ways[-1])
-        elif up != down:
+        if up != down:
             stand.add((one, two) if up > down else (two, one))
     return stand
 
@@ -50,9 +46,9 @@ def shortest_way_round(stand, component):
     return None
 
 
-def closure(said, contradictions, bad, compared):
+def closure(said, bad, compared):
     """{pair: "judged" | "chain" | "bad"}."""
-    stand = held(said, contradictions)
+    stand = held(said)
     found = dict.fromkeys(stand, "judged")
     leads = reach(stand)
     for one in leads:
@@ -83,9 +79,9 @@ def triples(stand):
     return chains, kept, len(full), cyclic
 
 
-def tested(said, contradictions):
+def tested(said):
     """Chains i > j > k whose pair i, k was first judged after both others; how many of them have i > k."""
-    stand = held(said, contradictions)
+    stand = held(said)
     first = {}
     for place, pair in enumerate(said):
         first.setdefault(frozenset(pair), place)

@@ -34,12 +34,3 @@ def test_rank_biased_overlap_of_a_list_with_itself_is_the_sum_of_its_weights():
     assert oracle.rbo("ab", "ab", 0.5, 2) == 1.5
     assert oracle.rbo("ab", "ba", 0.5, 2) == 0.5
     assert oracle.rbo("ab", "ba", 0.5, 4) == 0.5 + 0.25 * 2 / 3 + 0.125 * 2 / 4
-
-
-def test_a_group_with_many_bad_documents_counts_as_many_as_there_are_others():
-    said = [("a", document, 1, "g") for document in "xyz"]
-    bad = [(document, "g") for document in "xyz"]
-    assert oracle.prefs("avgjg", list("xyaz"), said, bad) == 1 / 3
-    assert oracle.prefs("avgjg_Rnonrel", list("xyaz"), said, bad) == 0
-    # One subgroup: x with each of x, y and z counts too, met by none.
-    assert oracle.prefs("avgjg_Rnonrel", list("axyz"), said, bad, counting="one-subgroup") == 1 / 4

@@ -1,7 +1,5 @@
 """Every preference measure against the slow oracle: on small worlds drawn at random, and on real preferences."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,17 +31,7 @@ STRONG = {f"{name}(strong=3)": DESCENDING[name] for name in ("ppref", "wpref", "
 ASCENDING = {
     "compatibility": lambda r, said, bad: oracle.compatibility(r, oracle.wins(said, bad)),
     "compatibility(p=0.5)@3": lambda r, said, bad: oracle.compatibility(r, oracle.wins(said, bad), 0.5, 3),
-    "compatibility(levels='share')": lambda r, said, bad: oracle.compatibility(r, oracle.share_won(said, bad)),
-    "compatibility(levels='reach')": lambda r, said, bad: oracle.compatibility(r, oracle.reach_won(said, bad)),
-} | {
-    definition.name: lambda r, said, bad, name=definition.name: oracle.prefs(name.removeprefix("prefs_"), r, said, bad)
-    for definition in DEFINITIONS
-    if definition.name.startswith("prefs_")
-} | {
-    f"prefs_avgjg_Rnonrel{ret}(counting='{counting}')": partial(oracle.prefs, f"avgjg_Rnonrel{ret}", counting=counting)
-    for ret in ("", "_ret")
-    for counting in ("one-subgroup", "documented")
-}  # fmt: skip
+}
 MEANING = DESCENDING | STRONG | ASCENDING
 
 

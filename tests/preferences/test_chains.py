@@ -22,8 +22,9 @@ def arrays(groups):
 
 @given(groups)
 def test_every_group_is_counted_for_itself(sets):
-    found = chain_counts(*arrays(sets))
-    assert [tuple(row) for row in found.tolist()] == [oracle.triples(group) for group in sets]
+    decided = [oracle.held(sorted(group)) for group in sets]
+    found = chain_counts(*arrays(decided))
+    assert [tuple(row) for row in found.tolist()] == [oracle.triples(group) for group in decided]
 
 
 @pytest.mark.parametrize("n", [63, 64, 65, 128, 129])

@@ -11,18 +11,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles import preference_closure as oracle
-from qrowd.errors import ArgumentError
 from qrowd.files import read_preferences
 from qrowd.model.preferences import Preferences
 from qrowd.preferences import closure, cycles, transitivity
 from qrowd.preferences.decided import decided
 
 DOCUMENTS = ("a", "b", "c", "d", "e", "f")
-RULES = ("majority", "last", "both")
 pair = st.lists(st.sampled_from(DOCUMENTS), min_size=2, max_size=2, unique=True).map(tuple)
 said = st.lists(pair, min_size=1, max_size=14)
 marks = st.sets(st.sampled_from(DOCUMENTS), max_size=3)
-rules = st.sampled_from(RULES)
 
 
 def in_order(pairs):
@@ -36,11 +33,11 @@ def preferences_of(pairs, bad=(), assessor="ann", topic="q"):
     )
 
 
-def closed(preferences, **options):
+def closed(preferences):
     """{pair: source}, whatever the warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # preferences for Bad documents; a test of its own
-        found = closure(preferences, **options)
+        found = closure(preferences)
     frame = found.to_frame()
     return dict(zip(zip(frame["preferred"], frame["other"], strict=True), frame["source"], strict=True)), found
 
@@ -48,21 +45,21 @@ def closed(preferences, **options):
 # ---- against the oracle
 
 
-@given(said, rules)
-def test_chains_and_cycles_of_three_are_what_loops_over_triples_count(pairs, rule):
-    found = transitivity(preferences_of(pairs), contradictions=rule)
-    stand = oracle.held(pairs, rule)
+@given(said)
+def test_chains_and_cycles_of_three_are_what_loops_over_triples_count(pairs):
+    found = transitivity(preferences_of(pairs))
+    stand = oracle.held(pairs)
     wanted = oracle.triples(stand)
     assert (found.chains.sum(), found.kept.sum(), found.triples.sum(), found.cyclic.sum()) == wanted
     assert found.rate == pytest.approx(wanted[1] / wanted[0] if wanted[0] else np.nan, nan_ok=True)
     assert found.n_pairs.sum() == len(stand)
 
 
-@given(said, rules)
-def test_a_chain_is_tested_if_its_ends_were_compared_last(pairs, rule):
-    found = transitivity(in_order(pairs), contradictions=rule)
-    assert (found.tested.sum(), found.tested_kept.sum()) == oracle.tested(pairs, rule)
-    assert transitivity(preferences_of(pairs), contradictions=rule).tested is None
+@given(said)
+def test_a_chain_is_tested_if_its_ends_were_compared_last(pairs):
+    found = transitivity(in_order(pairs))
+    assert (found.tested.sum(), found.tested_kept.sum()) == oracle.tested(pairs)
+    assert transitivity(preferences_of(pairs)).tested is None
 
 
 @settings(max_examples=25)
@@ -93,10 +90,10 @@ def test_random_answers_keep_half_of_the_tested_chains_however_pairs_are_chosen(
     assert abs(kept / tested - 0.5) < 4 * 0.5 / np.sqrt(tested)
 
 
-@given(said, rules)
-def test_cycles_are_the_documents_that_paths_lead_round_and_the_evidence_is_shortest(pairs, rule):
-    stand = oracle.held(pairs, rule)
-    found = cycles(preferences_of(pairs), contradictions=rule)
+@given(said)
+def test_cycles_are_the_documents_that_paths_lead_round_and_the_evidence_is_shortest(pairs):
+    stand = oracle.held(pairs)
+    found = cycles(preferences_of(pairs))
     assert {frozenset(cycle.documents) for cycle in found} == oracle.components(stand)
     for cycle in found:
         way = cycle.shortest
@@ -105,11 +102,11 @@ def test_cycles_are_the_documents_that_paths_lead_round_and_the_evidence_is_shor
         assert cycle.n_pairs == len({frozenset(p) for p in stand if set(p) <= set(cycle.documents)})
 
 
-@given(said, marks, rules)
-def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad, rule):
-    sources, found = closed(preferences_of(pairs, bad), contradictions=rule)
+@given(said, marks)
+def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad):
+    sources, found = closed(preferences_of(pairs, bad))
     compared = {document for pair in pairs for document in pair} | bad
-    wanted = oracle.closure(pairs, rule, bad, compared)
+    wanted = oracle.closure(pairs, bad, compared)
     assert sources == wanted
     assert found.saved == sum(source != "judged" for source in wanted.values())
     counts = found.to_frame(what="counts").iloc[0]
@@ -129,16 +126,16 @@ def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad, rule):
 # ---- laws
 
 
-@given(said, rules)
-def test_closing_twice_adds_nothing(pairs, rule):
-    first, found = closed(preferences_of(pairs), contradictions=rule)
-    second, _ = closed(found.preferences, contradictions=rule)
+@given(said)
+def test_closing_twice_adds_nothing(pairs):
+    first, found = closed(preferences_of(pairs))
+    second, _ = closed(found.preferences)
     assert second.keys() == first.keys()
 
 
-@given(said, marks, rules)
-def test_an_inference_never_contradicts_what_was_judged(pairs, bad, rule):
-    sources, _ = closed(preferences_of(pairs, bad), contradictions=rule)
+@given(said, marks)
+def test_an_inference_never_contradicts_what_was_judged(pairs, bad):
+    sources, _ = closed(preferences_of(pairs, bad))
     for (one, two), source in sources.items():
         if source != "judged":
             assert (two, one) not in sources
@@ -156,23 +153,23 @@ def test_without_cycles_the_closure_is_a_partial_order(pairs, order):
         assert all((one, three) in sources for two_, three in sources if two_ == two)
 
 
-@given(said, rules, st.data())
-def test_judging_what_was_implied_changes_nothing(pairs, rule, data):
-    first, found = closed(preferences_of(pairs), contradictions=rule)
+@given(said, st.data())
+def test_judging_what_was_implied_changes_nothing(pairs, data):
+    first, found = closed(preferences_of(pairs))
     implied = [pair for pair, source in first.items() if source == "chain"]
     assume(implied)
     more = [*pairs, data.draw(st.sampled_from(implied))]
-    second, again = closed(preferences_of(more), contradictions=rule)
+    second, again = closed(preferences_of(more))
     assert second.keys() == first.keys()
     assert again.saved == found.saved - 1
 
 
-@given(said, marks, rules, st.permutations(DOCUMENTS))
-def test_names_do_not_matter(pairs, bad, rule, names):
+@given(said, marks, st.permutations(DOCUMENTS))
+def test_names_do_not_matter(pairs, bad, names):
     new = dict(zip(DOCUMENTS, names, strict=True))
-    sources, found = closed(preferences_of(pairs, bad), contradictions=rule)
+    sources, found = closed(preferences_of(pairs, bad))
     renamed = preferences_of([(new[one], new[two]) for one, two in pairs], {new[document] for document in bad})
-    again, refound = closed(renamed, contradictions=rule)
+    again, refound = closed(renamed)
     assert again == {(new[one], new[two]): source for (one, two), source in sources.items()}
     assert sorted(len(c.shortest) for c in found.cycles) == sorted(len(c.shortest) for c in refound.cycles)
 
@@ -180,7 +177,7 @@ def test_names_do_not_matter(pairs, bad, rule, names):
 @given(said, said)
 def test_assessors_and_topics_do_not_meet(ann, bob):
     rows = [("q", *p, "ann") for p in ann] + [("q", *p, "bob") for p in bob] + [("u", *p, "ann") for p in bob]
-    together = closure(Preferences.from_rows(rows), bad=False).to_frame()
+    together = closure(Preferences.from_rows(rows)).to_frame()
     for topic, who, pairs in (("q", "ann", ann), ("q", "bob", bob), ("u", "ann", bob)):
         alone, _ = closed(preferences_of(pairs))
         here = together[(together["topic"] == topic) & (together["assessor"] == who)]
@@ -207,32 +204,20 @@ def test_a_cycle_breaks_three_chains_of_one_triple():
     assert np.isnan(transitivity(preferences_of([("a", "b")])).rate)
 
 
-def test_contradictions_go_by_the_named_rule():
-    twice = preferences_of([("a", "b"), ("a", "b"), ("b", "a")])
-    assert [tuple(row[1:3]) for row in closure(twice).preferences.to_rows()] == [("a", "b")]
-    assert [tuple(row[1:3]) for row in closure(twice, contradictions="last").preferences.to_rows()] == [("b", "a")]
-    both = closure(twice, contradictions="both")
-    assert len(both.preferences) == 2
-    assert both.judged.tolist() == [1]
-    assert [cycle.shortest for cycle in both.cycles] == [("a", "b")]
-    assert (both.n_contradictions, both.n_repeats) == (1, 2)
+def test_a_contradiction_goes_by_the_greater_weight_and_is_undecided_without():
+    twice = closure(preferences_of([("a", "b"), ("a", "b"), ("b", "a")]))
+    assert [tuple(row[1:3]) for row in twice.preferences.to_rows()] == [("a", "b")]
+    assert (twice.n_contradictions, twice.n_repeats) == (1, 2)
     even = closure(preferences_of([("a", "b"), ("b", "a")]))
     assert (len(even.preferences), even.n_undecided, even.open.tolist()) == (0, 1, [1])
 
 
-def test_last_goes_by_the_order_column():
-    rows = {"topic": ["q", "q"], "preferred": ["a", "b"], "other": ["b", "a"], "order": [2, 1], "assessor": ["x", "x"]}
-    held = decided(Preferences.from_frame(rows), "last")
-    assert held.preferred.tolist() == [0]
-
-
-def test_a_tie_of_two_halves_is_undecided_under_every_rule():
+def test_a_tie_of_two_halves_is_undecided():
     rows = {"topic": ["q"] * 3, "preferred": ["a", "b", "a"], "other": ["b", "a", "c"], "weight": [0.5, 0.5, 0.5]}
     preferences = Preferences.from_frame(rows, assessor="ann")
-    for rule in RULES:
-        held = decided(preferences, rule)
-        assert [preferences.documents[d] for d in held.other] == ["c"]
-        assert (held.n_undecided, held.n_contradictions, held.n_repeats) == (1, 0, 0)
+    held = decided(preferences)
+    assert [preferences.documents[d] for d in held.other] == ["c"]
+    assert (held.n_undecided, held.n_contradictions, held.n_repeats) == (1, 0, 0)
 
 
 def test_weight_decides_a_majority_and_definite_is_what_most_said():
@@ -262,8 +247,6 @@ def test_two_bad_documents_are_not_ordered_and_need_no_judgment():
         ("a", "b"), ("a", "y"), ("a", "z"), ("b", "y"), ("b", "z"),
     }  # fmt: skip
     assert (found.saved, found.open.tolist(), found.by_bad.tolist()) == (4, [0], [4])
-    without = closure(preferences_of([("a", "b")], bad=["y", "z"]), bad=False)
-    assert without.saved == 0
 
 
 def test_nothing_said_is_an_empty_closure():
@@ -277,12 +260,6 @@ def test_nothing_said_is_an_empty_closure():
 def test_a_cycle_says_what_it_is():
     (cycle,) = cycles(preferences_of([("b", "c"), ("c", "a"), ("a", "b"), ("c", "d")]))
     assert str(cycle) == "topic q, assessor ann, 3 documents: a > b > c > a"
-
-
-@pytest.mark.parametrize("function", [closure, transitivity, cycles])
-def test_an_unknown_rule_gets_one_clear_line(function):
-    with pytest.raises(ArgumentError, match="contradictions='coin': choose one of majority, last, both"):
-        function(preferences_of([("a", "b")]), contradictions="coin")
 
 
 # ---- real preferences

@@ -20,9 +20,9 @@ PREFERENCES = Preferences.from_rows(
 
 
 def test_scores_have_an_assessor_a_topic_and_a_system_and_are_nan_where_nothing_was_said():
-    scores = evaluate(RUNS, PREFERENCES, ["ppref@10", "wpref", "prefs_simp"]).to_xarray()
+    scores = evaluate(RUNS, PREFERENCES, ["ppref@10", "wpref"]).to_xarray()
     assert scores.dims == ("measure", "assessor", "topic", "system")
-    assert scores.coords["measure"].values.tolist() == ["ppref@10", "wpref", "prefs_simp"]
+    assert scores.coords["measure"].values.tolist() == ["ppref@10", "wpref"]
     assert scores.sel(measure="ppref@10").values.tolist()[0][0] == [0.5, 0]
     assert np.isnan(scores.sel(assessor="ann", topic="r")).all()
     assert scores.sel(measure="ppref@10", assessor="bob").values.tolist() == [[0, 0], [0, 1]]
@@ -128,7 +128,6 @@ def test_every_measure_is_found_by_its_name_and_says_what_it_is(definition):
         ("pref", "did you mean"),
         ("wpref(weight='middle')", "one of 'lower', 'upper', 'upper-log2'"),
         ("compatibility(p=1)", "strictly between 0 and 1"),
-        ("prefs_simp@10", "takes no cut-off"),
         ("ppref(strong=-1)", "a number from 0"),
     ],
 )

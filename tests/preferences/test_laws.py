@@ -14,7 +14,6 @@ from qrowd.preferences import DEFINITIONS, from_grades
 from strategies import DOCUMENTS, preference_worlds
 
 NAMES = [definition.name for definition in DEFINITIONS]
-SHARES = [name for name in NAMES if "num_prefs" not in name]
 
 
 def run_of(documents):
@@ -39,7 +38,7 @@ def test_a_ranking_that_follows_every_preference_scores_one(documents, data):
     chosen = data.draw(st.lists(pairs, min_size=1, max_size=12))
     rows = [("t", documents[i], documents[j], "ann") for i, j in chosen]
     scores = evaluate(
-        run_of(documents), Preferences.from_rows(rows), [name for name in SHARES if name != "compatibility"]
+        run_of(documents), Preferences.from_rows(rows), [name for name in NAMES if name != "compatibility"]
     ).to_xarray()
     np.testing.assert_allclose(scores.values, 1, rtol=1e-12)
 
@@ -47,11 +46,10 @@ def test_a_ranking_that_follows_every_preference_scores_one(documents, data):
 @settings(max_examples=30)
 @given(preference_worlds())
 def test_shares_lie_between_zero_and_one_whatever_was_said(world):
-    scores = evaluate(world.runs, world.preferences, SHARES, conventions=Conventions(min_coverage=0)).values
+    scores = evaluate(world.runs, world.preferences, NAMES, conventions=Conventions(min_coverage=0)).values
     known = scores[~np.isnan(scores)]
     assert ((known >= 0) & (known <= 1 + 1e-12)).all()
-    assert all(measure(name).bounds == (0, 1) for name in SHARES)
-    assert measure("prefs_num_prefs_ful_ret").bounds == measure("prefs_num_prefs_poss").bounds == (0, np.inf)
+    assert all(measure(name).bounds == (0, 1) for name in NAMES)
 
 
 @settings(max_examples=30)
@@ -124,15 +122,13 @@ def test_what_one_assessor_says_does_not_change_another_assessors_scores(world, 
 @settings(max_examples=30)
 @given(st.data())
 def test_on_grades_every_measure_is_that_of_the_preferences_they_imply(data):
-    """A document of grade 0 is Bad; compatibility alone goes by the grades themselves. Grades make one subgroup."""
+    """A document of grade 0 is Bad; compatibility alone goes by the grades themselves."""
     grade = st.integers(0, 3)
     grades = data.draw(st.dictionaries(st.sampled_from(DOCUMENTS), grade, min_size=2))
     assume(max(grades.values()) > min(grades.values()) == 0)  # what nothing is below is in no ideal ranking
     judgments = Judgments.from_rows([("t", document, "ann", value) for document, value in grades.items()])
     runs = run_of(data.draw(st.permutations(DOCUMENTS))[: data.draw(st.integers(1, 8))])
-    names = [
-        f"{name}(counting='one-subgroup')" if "Rnonrel" in name else name for name in NAMES if name != "compatibility"
-    ]
+    names = [name for name in NAMES if name != "compatibility"]
     unjudged = data.draw(st.sampled_from(["nonrelevant", "condensed"]))
     one, two = (
         evaluate(runs, source, names, conventions=Conventions(min_coverage=0, unjudged=unjudged)).values

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from qrowd.errors import ArgumentError
 from qrowd.files import read_preferences
@@ -12,43 +11,6 @@ from qrowd.preferences import position_bias
 
 def preferences_of(**columns):
     return Preferences.from_frame(columns)
-
-
-def leaning(lean, n, seed, *, strong_first=0.5):
-    """One assessor who favours what is shown first by this many log-odds; better documents come first that often."""
-    random, worth = np.random.default_rng(seed), np.linspace(-1.5, 1.5, 8)
-    columns = {name: [] for name in ("topic", "preferred", "other", "assessor", "first")}
-    for _ in range(n):
-        i, j = sorted(random.choice(8, 2, replace=False), reverse=True)  # i is the better one
-        if random.random() >= strong_first:
-            i, j = j, i
-        first_wins = random.random() < 1 / (1 + np.exp(-(worth[i] - worth[j] + lean)))
-        better, worse = (i, j) if first_wins else (j, i)
-        for name, cell in zip(columns, ("q", f"d{better}", f"d{worse}", "ann", float(first_wins)), strict=True):
-            columns[name].append(cell)
-    return Preferences.from_frame(columns)
-
-
-def test_the_share_of_wins_of_what_is_shown_first_has_its_exact_p():
-    said = leaning(0.6, 200, 1)
-    found = position_bias(said)
-    wins = int(said.first.sum())
-    assert (found.n.tolist(), found.share.tolist()) == ([200], [wins / 200])
-    assert found.p[0] == pytest.approx(binomtest(wins, 200).pvalue)
-
-
-@pytest.mark.parametrize("lean", [0.0, 0.8, -0.8])
-def test_the_intercept_finds_the_bias_even_where_better_documents_come_first(lean):
-    found = position_bias(leaning(lean, 3000, 4, strong_first=0.9), ridge=0.01)
-    assert abs(found.intercept[0] - lean) < 2.5 * found.standard_error[0]
-    assert (found.p_intercept[0] < 1e-6) == (lean != 0)
-    assert lean != 0 or found.p[0] < 1e-6  # the raw share is fooled
-
-
-def test_the_error_of_an_intercept_is_what_repeated_worlds_show():
-    found = [position_bias(leaning(0.5, 300, seed), ridge=0.01) for seed in range(60)]
-    spread = np.std([one.intercept[0] for one in found])
-    assert np.mean([one.standard_error[0] for one in found]) == pytest.approx(spread, rel=0.25)
 
 
 def test_who_saw_pairs_both_ways_round_is_told_apart():
@@ -120,7 +82,7 @@ def test_an_assessor_of_whom_nobody_knows_sides_has_no_bias_to_tell():
     )
     found = position_bias(said)
     assert found.n.tolist() == [2, 0]
-    for name in ("share", "p", "intercept", "standard_error", "p_intercept", "same"):
+    for name in ("share", "same"):
         assert np.isnan(getattr(found, name)[1])
 
 
@@ -128,8 +90,6 @@ def test_the_crowd_of_dl21_favours_what_is_shown_first(dl21):
     found = position_bias(read_preferences(dl21 / "preferences" / "crowd.txt.gz"))
     assert found.n.tolist() == [11681]
     assert found.share[0] == pytest.approx(0.5228, abs=1e-4)
-    assert found.p[0] < 1e-5
-    assert found.intercept[0] == pytest.approx(0.1077, abs=1e-4)
     assert found.n_both.tolist() == [1259]
 
 

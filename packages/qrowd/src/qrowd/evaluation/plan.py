@@ -263,14 +263,14 @@ class Plan:
 
         ranked, part, panel = alignment.topics[topic], job.part, job.panel
         if isinstance(part, Preferences):
-            return None, PairView(ranked.rows, ranked.tied, ranked.lengths, part.topic_view(topic), part.pool, topic)
+            return None, PairView(ranked.rows, ranked.tied, ranked.lengths, part.topic_view(topic))
         assert panel is not None
         tied = ranked.tied if self.conventions.ties == "expected" else None
         everyone = None if part is panel else TopicView(ranked.rows, panel.topic(topic), panel)
         view = TopicView(ranked.rows, np.ascontiguousarray(part.topic(topic)), part, tied, everyone, ranked.lengths)
         if all(isinstance(measure.definition, Scored) for measure in self.measures):
             return view, None
-        return view, PairView(ranked.rows, ranked.tied, ranked.lengths, view.values, part.pool, topic)
+        return view, PairView(ranked.rows, ranked.tied, ranked.lengths, view.values)
 
     def _mask(self, alignment: Alignment, scores: Floats, relevant: Floats, coverage: Floats) -> None:
         """Cells without a score become nan, and missing lists what the convention says."""

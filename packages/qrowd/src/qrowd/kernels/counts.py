@@ -71,20 +71,3 @@ def confusion(first: NDArray[np.integer], second: NDArray[np.integer], n_values:
     """(values, values) how often the first assessor says the row's value where the second says the column's."""
     flat = np.bincount(first.astype(np.int64) * n_values + second, minlength=n_values**2)
     return flat.reshape(n_values, n_values)
-
-
-def diagonal_test(first: NDArray[Any], second: NDArray[Any], times: float = 1.0) -> tuple[float, float, Floats]:
-    """chi-square and p for equal shares on the diagonals of two square tables of counts, and (2,) their totals.
-
-    times : what every count is multiplied by. chi-square = sum (observed - expected)^2 / expected over on and off the
-    diagonal of each, with one degree of freedom and without continuity correction. Cells expected to be empty count
-    nothing.
-    """
-    from scipy.special import chdtrc
-
-    observed = times * np.array([[t.trace(), t.sum() - t.trace()] for t in (first, second)], np.float64)
-    rows, columns = observed.sum(axis=1), observed.sum(axis=0)
-    expected = np.outer(rows, columns) / observed.sum()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chi_square = float(np.nansum((observed - expected) ** 2 / expected))
-    return chi_square, float(chdtrc(1, chi_square)), rows

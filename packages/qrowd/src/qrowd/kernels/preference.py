@@ -51,8 +51,8 @@ def document_ranks(rows: Ranks, tied: Bools, ascending: bool, out: Ranks) -> Non
 # ---------------------------------------------------------------------- pairs from values
 
 
-def pairs_by_value(starts: Ints, value: Floats, tied: bool) -> tuple[Pairs, Ints]:
-    """All pairs of rows of one segment whose values differ, the higher first; or, if `tied`, those of equal value.
+def pairs_by_value(starts: Ints, value: Floats) -> tuple[Pairs, Ints]:
+    """All pairs of rows of one segment whose values differ, the higher first.
 
     starts : (segments + 1,); segment g is value[starts[g]:starts[g + 1]].
 
@@ -61,7 +61,7 @@ def pairs_by_value(starts: Ints, value: Floats, tied: bool) -> tuple[Pairs, Ints
     parts = [np.empty((0, 2), np.int64)]
     for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         row, column = value[begin:end, None], value[None, begin:end]
-        parts.append(np.argwhere(np.triu(row == column, k=1) if tied else row > column) + begin)
+        parts.append(np.argwhere(row > column) + begin)
     ends = np.cumsum([len(part) for part in parts])
     return np.concatenate(parts).astype(np.int32), ends
 

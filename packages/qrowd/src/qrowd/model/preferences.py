@@ -52,10 +52,9 @@ class TopicPreferences:
 
     n_documents : in the topic's pool; documents are places in it from here on.
     starts : (assessors + 1,) int64; the preferences of assessor a are the rows starts[a]:starts[a + 1] of
-    pairs : (rows, 2) int32, preferred and other; weight : (rows,) float64; strength : (rows,) int64;
-        group : (rows,) int32.
+    pairs : (rows, 2) int32, preferred and other; weight : (rows,) float64; strength : (rows,) int64.
     bad_starts : (assessors + 1,) int64; the marks of assessor a are bad[bad_starts[a]:bad_starts[a + 1]].
-    bad, bad_group : (marks,) int32.
+    bad : (marks,) int32.
     rows : (rows,) int64, where each preference stands in the `Preferences`; empty where they were inferred.
     """
 
@@ -64,10 +63,8 @@ class TopicPreferences:
     pairs: NDArray[np.int32]
     weight: NDArray[np.float64]
     strength: NDArray[np.int64]
-    group: NDArray[np.int32]
     bad_starts: NDArray[np.int64]
     bad: NDArray[np.int32]
-    bad_group: NDArray[np.int32]
     rows: NDArray[np.int64]
 
     @property
@@ -84,10 +81,8 @@ class TopicPreferences:
             self.pairs[here],
             self.weight[here],
             self.strength[here],
-            self.group[here],
             np.array([0, marks.stop - marks.start], np.int64),
             self.bad[marks],
-            self.bad_group[marks],
             self.rows[here],
         )
 
@@ -382,21 +377,10 @@ class Preferences(Displayed):
 
         return *sorted_by(self.topic, self.assessor), *sorted_by(self.bad_topic, self.bad_assessor)
 
-    @cached_property
-    def _groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(n,) and (marks,) numbers of the judgment groups; 0 throughout where there are none."""
-        if self.group is None and self.bad_group is None:
-            return np.zeros(len(self), np.int32), np.zeros(self.bad_topic.size, np.int32)
-        group = or_missing(self.group, len(self), numeric=False)
-        bad_group = or_missing(self.bad_group, self.bad_topic.size, numeric=False)
-        codes, _ = factorize([*group.tolist(), *bad_group.tolist()])
-        return codes[: len(self)], codes[len(self) :]
-
     def topic_view(self, topic: int) -> TopicPreferences:
         """Everything said of one topic, assessor by assessor, as arrays of places in the topic's pool."""
         pool, preferred, other, marked = self._placed
         order, starts, bad_order, bad_starts = self._by_topic
-        group, bad_group = self._groups
         cells = slice(topic * len(self.assessors), (topic + 1) * len(self.assessors) + 1)
         starts, bad_starts = starts[cells], bad_starts[cells]
         rows = order[starts[0] : starts[-1]]
@@ -407,10 +391,8 @@ class Preferences(Displayed):
             np.stack([preferred[rows], other[rows]], axis=1),
             np.ones(rows.size) if self.weight is None else self.weight[rows],
             self.strength[rows],
-            group[rows],
             bad_starts - bad_starts[0],
             marked[bad_rows],
-            bad_group[bad_rows],
             rows,
         )
 
@@ -461,7 +443,7 @@ class Preferences(Displayed):
     def pooled(self, *, name: str = "everyone") -> Preferences:
         """As if one assessor had said it all, in one judgment group per assessor (and group of theirs).
 
-        trec_eval's averages over judgment groups are measures of such an assessor.
+        trec_eval's formats write such an assessor.
         """
         group, bad_group = (
             np.array(

@@ -16,24 +16,14 @@ from qrowd.preferences.agreement import (
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 from qrowd.preferences.closure import Closure, closure
 from qrowd.preferences.compatibility import Compatibility
-from qrowd.preferences.groups import DEFINITIONS as GROUP_MEASURES
 from qrowd.preferences.inferred import from_grades, to_grades
 from qrowd.preferences.measures import APPref, NPPref, PPref, RPref, WPref
 from qrowd.preferences.position import PositionBias, position_bias
 from qrowd.preferences.scoring import PairView, PreferenceMeasure, pairs_of_grades
-from qrowd.preferences.topic_worths import TopicWorths
 from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
 
 #: Every preference measure, in the order tables list them.
-DEFINITIONS: tuple[PreferenceMeasure, ...] = (
-    PPref(),
-    WPref(),
-    RPref(),
-    APPref(),
-    NPPref(),
-    Compatibility(),
-    *GROUP_MEASURES,
-)
+DEFINITIONS: tuple[PreferenceMeasure, ...] = (PPref(), WPref(), RPref(), APPref(), NPPref(), Compatibility())
 
 __all__ = [
     "DEFINITIONS",
@@ -47,7 +37,6 @@ __all__ = [
     "PositionBias",
     "PreferenceMeasure",
     "PreferenceTable",
-    "TopicWorths",
     "Transitivity",
     "agreement_difference",
     "agreement_with_grades",

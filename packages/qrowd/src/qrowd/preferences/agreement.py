@@ -12,12 +12,11 @@ import numpy as np
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.counts import diagonal_test
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.closure import BAD, CHAIN, closure
-from qrowd.preferences.decided import Contradictions, decided
+from qrowd.preferences.decided import decided
 
 STATES = ("A << B", "A < B", "A = B", "A, B bad", "A > B", "A >> B")
 FAR_LESS, LESS, TIED, BOTH_BAD, MORE, FAR_MORE = range(6)
@@ -129,7 +128,6 @@ def preference_table(
     *,
     separate_strong: bool = False,
     chains: bool = False,
-    contradictions: Contradictions = "majority",
 ) -> PreferenceTable:
     """Given what one assessor holds of two documents, what does another? Normalised by row, as Tables 2 and 3.
 
@@ -138,26 +136,23 @@ def preference_table(
 
     separate_strong : count strong preferences apart from others (Table 3); default: pool them (Table 2(a)).
     chains : also count preferences that only follow over chains (see `closure`).
-    contradictions : what an assessor holds of a pair ordered both ways: "majority" or "last" (see `decided`).
 
     Raises
     ------
     NoOverlapError
         No pair was judged by two assessors.
     """
-    table = _held(preferences, chains, contradictions).table()
+    table = _held(preferences, chains).table()
     return table if separate_strong else table.pooled()
 
 
-def _held(preferences: Preferences, chains: bool, contradictions: Contradictions) -> Held:
+def _held(preferences: Preferences, chains: bool) -> Held:
     """What follows from what was said, and pairs of two Bad documents."""
     import warnings
 
-    if contradictions == "both":
-        raise ArgumentError("contradictions='both': agreement needs one answer to a pair; choose 'majority' or 'last'")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # preferences for Bad documents stand, as everywhere
-        closed = closure(preferences, contradictions=contradictions)
+        closed = closure(preferences)
     rows = np.flatnonzero(closed.source != CHAIN) if not chains else np.arange(len(closed.preferences))
     implied = closed.preferences
     rank = _by_name(preferences.documents)
@@ -204,14 +199,14 @@ def _pairs_within(group: Ints) -> tuple[Ints, Ints]:
     return both[0], both[1]
 
 
-def inferred_table(judgments: Judgments, *, bad: float | None = 0.0, repeats: Repeats = "first") -> PreferenceTable:
+def inferred_table(judgments: Judgments, *, bad: float | None = 0.0) -> PreferenceTable:
     """The same table for the preferences that grades imply, equal grades apart as "A = B".
 
     `redistributed` then deals the equal ones out, by a coin as in Table 2(b) or at any rate.
 
     bad : documents with this grade or a lower one count as marked; None: two of those are equal like others.
     """
-    one = judgments.single(repeats=repeats)
+    one = judgments.single()
     rows = np.flatnonzero(one.value >= 0)
     n, n_assessors = max(len(one.documents), 1), max(len(one.assessors), 1)
     rank = _by_name(one.documents)
@@ -229,34 +224,35 @@ def inferred_table(judgments: Judgments, *, bad: float | None = 0.0, repeats: Re
 
 @dataclass(frozen=True)
 class AgreementDifference(Result):
-    """Do two tables agree equally? chi-square of agreed and disagreed judgments, with one degree of freedom.
-
-    both_directions : every two assessors of a pair count twice, as the paper's tables count them, which doubles
-        chi-square.
-    """
+    """Do two tables agree equally? chi-square of agreed and disagreed judgments, with one degree of freedom."""
 
     chi_square: float
     p: float
     agreement: tuple[float, float]
     n: tuple[float, float]
-    both_directions: bool
 
     def _columns(self) -> dict[str, Any]:
         """One row per table."""
         return {"agreement": self.agreement, "n": self.n, "chi_square": self.chi_square, "p": self.p}
 
 
-def agreement_difference(
-    first: PreferenceTable, second: PreferenceTable, *, both_directions: bool = False
-) -> AgreementDifference:
+def agreement_difference(first: PreferenceTable, second: PreferenceTable) -> AgreementDifference:
     """Test whether the shares of agreeing judgments in two tables differ (section 3.2).
 
-    chi-square = sum (observed - expected)^2 / expected over the four counts, without continuity correction. Judgments
-    of pairs that share a document are not independent, so p is too small.
+    chi-square = sum (observed - expected)^2 / expected over the four counts, without continuity correction. Each pair
+    of assessors counts once; the paper's tables count it in both directions, which doubles chi-square. Judgments of
+    pairs that share a document are not independent, so p is too small.
     """
-    chi_square, p, n = diagonal_test(first.counts, second.counts, 1.0 if both_directions else 0.5)
-    shares = (first.agreement, second.agreement)
-    return AgreementDifference(chi_square, p, shares, (float(n[0]), float(n[1])), both_directions)
+    from scipy.special import chdtrc
+
+    observed = np.array([[t.counts.trace(), t.counts.sum() - t.counts.trace()] for t in (first, second)]) / 2
+    n = observed.sum(axis=1)
+    expected = np.outer(n, observed.sum(axis=0)) / n.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chi_square = float(np.nansum((observed - expected) ** 2 / expected))  # where none is expected, none counts
+    return AgreementDifference(
+        chi_square, float(chdtrc(1, chi_square)), (first.agreement, second.agreement), (float(n[0]), float(n[1]))
+    )
 
 
 # ------------------------------------------------------------------ two by two
@@ -287,9 +283,7 @@ class PairwisePreferences(Result):
         return {"first": names[i], "second": names[j], "n_pairs": self.n[i, j], "agreement": self.agreement[i, j]}
 
 
-def pairwise_preferences(
-    preferences: Preferences, *, chains: bool = False, contradictions: Contradictions = "majority"
-) -> PairwisePreferences:
+def pairwise_preferences(preferences: Preferences, *, chains: bool = False) -> PairwisePreferences:
     """How often any two assessors order two documents alike, of those both ordered. Options as of `preference_table`.
 
     Pairs that an assessor ordered by marking one document as Bad count; pairs of two Bad documents do not.
@@ -298,7 +292,7 @@ def pairwise_preferences(
 
     if len(preferences.assessors) < 2:
         raise NoOverlapError("agreement needs at least two assessors")
-    answers = _held(preferences, chains, contradictions)
+    answers = _held(preferences, chains)
     ordering = answers.state != BOTH_BAD
     _, pair = np.unique(answers.pair[ordering], return_inverse=True)
     way = np.where(answers.state[ordering] >= MORE, 1.0, -1.0)
@@ -356,24 +350,17 @@ class GradeAgreement(Result):
         }
 
 
-def agreement_with_grades(
-    preferences: Preferences,
-    judgments: Judgments,
-    *,
-    contradictions: Contradictions = "majority",
-    repeats: Repeats = "first",
-) -> GradeAgreement:
+def agreement_with_grades(preferences: Preferences, judgments: Judgments) -> GradeAgreement:
     """How often the document that is preferred has the higher grade, by how far the grades lie apart.
 
-    Only what was judged directly counts. contradictions, repeats : which preference, and which judgment, of an
-    assessor's several.
+    Only what was judged directly counts; of an assessor's several judgments of a document the first.
 
     Raises
     ------
     NoOverlapError
         No pair of documents was both ordered and graded.
     """
-    decisions, one = decided(preferences, contradictions), judgments.single(repeats=repeats)
+    decisions, one = decided(preferences), judgments.single()
     topics = {name: i for i, name in enumerate(one.topics)}
     documents = {name: i for i, name in enumerate(one.documents)}
     topic = np.array([topics.get(name, -1) for name in preferences.topics], np.int64)[decisions.topic]

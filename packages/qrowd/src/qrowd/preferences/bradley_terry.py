@@ -18,19 +18,18 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels import bradley_terry as kernels
-from qrowd.kernels import log_worths
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.panel import Pool
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.comparisons import Comparisons, Ties, comparisons, components, need_chains
-from qrowd.preferences.topic_worths import TopicWorths, inverse
 from qrowd.threads import in_threads
 
 Resample = Literal["pairs", "assessors", "both"]
+SHRINKAGE = 1.0  # of assessor weights towards 1
+TOL, MOST_STEPS = 1e-8, 1000  # a fit ends when no derivative exceeds TOL, or after this number of steps
 RESAMPLE_TOL = 1e-4  # of the fit of a resample; resamples differ far more
-CHUNK = 25  # resamples that one thread fits in a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +50,7 @@ class BradleyTerry(Result):
     intercept : (assessors,) log-odds in favour of the document shown first; 0 where not estimated.
     nu : parameter of ties; 0 where ties are not modelled.
     log_likelihood, objective : of the preferences; and with the penalties, negated, as minimised.
-    iterations, converged, steepest : number of steps (log-worths alone: the largest number of any topic), whether no
-        derivative exceeds tol, and the largest derivative.
+    iterations, converged, steepest : number of steps, whether no derivative exceeds 1e-8, and the largest derivative.
     n_comparisons : weight of all preferences. n_resamples, resample, confidence, seed : of the bootstrap; `seed` given
         as `rng` draws the same resamples again.
     """
@@ -82,34 +80,14 @@ class BradleyTerry(Result):
     confidence: float = 0.95
     seed: Seed | None = None
 
-    def topic(self, topic: str) -> TopicWorths:
-        """The log-worths of one topic, its documents numbered as in the pool, ready to be updated."""
-        number = self._number(topic)
-        documents, part = self.pool.rows(number), self.counted.of_topic(number)
-        rows = self.counted.rows.at(part)
-        begin = np.int32(documents.start)
-        rows = rows._replace(first=rows.first - begin, second=rows.second - begin)
-        scale, shift = self.assessor_weight[rows.assessor], self.intercept[rows.assessor] * rows.side
-        log_worth = np.nan_to_num(self.log_worth[documents])
-        covariance = inverse(log_worths.curvature(rows, scale, shift, self.nu, self.ridge, log_worth), self.ridge)
-        return TopicWorths(log_worth, covariance, rows, scale, shift, self.ridge, self.nu)
-
-    def updated(self, topic: str, preferred: str, other: str, *, assessor: str | None = None) -> TopicWorths:
-        """The log-worths of a topic after one more preference, without a new fit; see `TopicWorths.updated`.
-
-        assessor : who preferred; None: an assessor of weight 1.
-        """
-        one, two = self._places(topic, preferred, other)
-        if assessor is not None and assessor not in self.assessors:
-            raise ArgumentError(f"no assessor is called {assessor!r}; leave it out for an assessor of weight 1")
-        weight = 1.0 if assessor is None else float(self.assessor_weight[self.assessors.index(assessor)])
-        return self.topic(topic).updated(one, two, assessor_weight=weight)
-
     def probability(self, topic: str, preferred: str, other: str) -> float:
         """Probability that an assessor of weight 1, ties aside, prefers the one document to the other."""
-        one, two = self._places(topic, preferred, other)
-        log_worth = self.log_worth[self.pool.rows(self._number(topic))]
-        return float(0.5 * (1 + np.tanh((log_worth[one] - log_worth[two]) / 2)))
+        labels, log_worth = self.documents_of(topic), self.log_worth[self.pool.rows(self._number(topic))]
+        for document in (preferred, other):
+            if document not in labels:
+                raise ArgumentError(f"document {document!r} was not compared on topic {topic}")
+        difference = log_worth[labels.index(preferred)] - log_worth[labels.index(other)]
+        return float(0.5 * (1 + np.tanh(difference / 2)))
 
     def documents_of(self, topic: str) -> list[str]:
         """The labels of a topic's documents, in the order of the pool."""
@@ -121,24 +99,29 @@ class BradleyTerry(Result):
             raise ArgumentError(f"no topic is called {topic!r}; there are {len(self.pool.topics)}")
         return self.pool.topics.index(topic)
 
-    def _places(self, topic: str, *documents: str) -> list[int]:
-        labels = self.documents_of(topic)
-        for document in documents:
-            if document not in labels:
-                raise ArgumentError(f"document {document!r} was not compared on topic {topic}")
-        return [labels.index(document) for document in documents]
-
     @cached_property
     def standard_error(self) -> Floats:
         """(documents,) of each log-worth, from the second derivatives of the objective, given the assessor weights.
 
         Log-worths add up to 0, so the variance that the ridge leaves to their common level is not counted.
         """
-        errors = np.full(self.log_worth.size, np.nan)
-        for number, topic in enumerate(self.pool.topics):
-            rows = self.pool.rows(number)
-            together = 1 / (2 * self.ridge * max(int((self.component[rows] >= 0).sum()), 1)) if self.ridge else 0.0
-            errors[rows] = np.sqrt(np.maximum(np.diag(self.topic(topic).covariance) - together, 0.0))
+        rows, log_worth = self.counted.rows, np.nan_to_num(self.log_worth)
+        weight = self.assessor_weight[rows.assessor]
+        eta = weight * (log_worth[rows.first] - log_worth[rows.second]) + self.intercept[rows.assessor] * rows.side
+        p, q, _ = kernels.outcomes(eta, self.nu)
+        bend = 0.25 * weight**2 * self.counted.total * (p + q - (p - q) ** 2)
+        errors = np.full(log_worth.size, np.nan)
+        for number in range(len(self.pool.topics)):
+            documents, part = self.pool.rows(number), self.counted.of_topic(number)
+            n = documents.stop - documents.start
+            i, j = rows.first[part] - documents.start, rows.second[part] - documents.start
+            curvature = np.diag(np.full(n, 2.0 * self.ridge))
+            for one, two, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
+                np.add.at(curvature, (one, two), sign * bend[part])
+            covariance = np.linalg.inv(curvature) if self.ridge else np.linalg.pinv(curvature, hermitian=True)
+            n_compared = max(int((self.component[documents] >= 0).sum()), 1)
+            together = 1 / (2 * self.ridge * n_compared) if self.ridge else 0.0
+            errors[documents] = np.sqrt(np.maximum(np.diag(covariance) - together, 0.0))
         return np.where(np.isnan(self.log_worth), np.nan, errors)
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
@@ -175,17 +158,13 @@ def bradley_terry(
     *,
     ridge: float = 0.1,
     assessor_weights: bool = False,
-    shrinkage: float = 1.0,
     ties: Ties = "half",
     strong: float = 1.0,
     position: bool = False,
-    tol: float = 1e-8,
-    max_iterations: int = 1000,
     n_resamples: int = 0,
     resample: Resample = "pairs",
     confidence: float = 0.95,
     rng: Rng = None,
-    threads: int | None = None,
 ) -> BradleyTerry:
     """The most probable log-worths of every topic's documents, fitted to all assessors together.
 
@@ -200,22 +179,20 @@ def bradley_terry(
         some chain, every other one.
     assessor_weights : estimate r_a, one for every assessor over all topics: below 1 for an assessor who is less
         consistent than most, about 0 for one who answers at random, below 0 for one who prefers the worse document.
-        Their mean square is fixed at 1, since (s, r) and (c s, r / c) predict the same. Default: all r_a are 1.
-    shrinkage : shrinkage * sum (r_a - 1)^2 is subtracted, which presumes most assessors honest and so decides between
-        (s, r) and (-s, -r).
+        Their mean square is fixed at 1, since (s, r) and (c s, r / c) predict the same; sum (r_a - 1)^2 is subtracted,
+        which presumes most assessors honest and so decides between (s, r) and (-s, -r). The objective may have several
+        minima; the fit starts with all weights at 1, then fits log-worths and weights in turn, then all together.
+        Default: all r_a are 1.
     ties : half a preference each way counts as such ("half"), or as one tie, with P(i) : P(j) : P(tie) =
         exp(eta / 2) : exp(-eta / 2) : nu ("davidson"); ridge * log(nu)^2 is subtracted.
     strong : weight of a strong preference (strength 2), if an ordinary one weighs 1.
     position : estimate c_a, the assessor's bias towards the document shown first; ridge * sum c_a^2 is subtracted.
-    tol, max_iterations : stop when no derivative exceeds tol, or after this number of steps (with a warning). With
-        assessor weights the objective may have several minima; the fit starts with all weights at 1, then fits
-        log-worths and weights in turn, then all together.
     n_resamples : number of bootstrap resamples for percentile intervals; 0: no interval.
     resample : what is drawn with replacement: "pairs" of documents within each topic, with all their judgments;
         "assessors", with all their judgments; or "both", independently, weights multiplied. An assessor drawn twice
         counts as two. Each resample is fitted from the estimate on all data, so that a resample with many adversaries
         does not reverse the order.
-    confidence : of the intervals. rng : for the resamples. threads : default: one per processor.
+    confidence : of the intervals. rng : for the resamples.
 
     Raises
     ------
@@ -226,14 +203,11 @@ def bradley_terry(
     """
     check_choice("ties", ties, Ties)
     check_choice("resample", resample, Resample)
-    if not (0 <= ridge < np.inf and 0 < shrinkage < np.inf and 0 < strong < np.inf):
+    if not (0 <= ridge < np.inf and 0 < strong < np.inf):
+        raise ArgumentError(f"ridge={ridge}, strong={strong}: the first must be 0 or more, the second above 0")
+    if not (n_resamples >= 0 and 0 < confidence < 1):
         raise ArgumentError(
-            f"ridge={ridge}, shrinkage={shrinkage}, strong={strong}: the first must be 0 or more, the others above 0"
-        )
-    if not (tol > 0 and max_iterations >= 1 and n_resamples >= 0 and 0 < confidence < 1):
-        raise ArgumentError(
-            f"tol={tol}, max_iterations={max_iterations}, n_resamples={n_resamples}, confidence={confidence}: numbers "
-            "above 0, from 1, from 0, and between 0 and 1 were expected"
+            f"n_resamples={n_resamples}, confidence={confidence}: numbers from 0, and between 0 and 1, were expected"
         )
     if not len(preferences):
         raise NoOverlapError("there is no preference, so log-worths cannot be estimated")
@@ -248,28 +222,28 @@ def bradley_terry(
         need_chains(data)
     davidson = ties == "davidson" and bool((data.rows.tied > 0).any())
     seed = seed_of(rng) if n_resamples else None
-    plan = _Plan(ridge, shrinkage, assessor_weights, position, davidson, max_iterations)
-    fit = plan.fit(data, np.ones(len(preferences.assessors)), tol)
-    if not fit.steepest <= tol:
+    model = _Model(ridge, assessor_weights, position, davidson)
+    fit = model.fit(data, np.ones(len(preferences.assessors)), TOL)
+    converged = fit.steepest <= TOL
+    if not converged:
         warnings.warn(
             f"bradley_terry did not converge: after {fit.iterations} steps a derivative is {fit.steepest:.2g}; "
-            "raise max_iterations, tol or ridge",
+            "raise ridge",
             stacklevel=2,
         )
     component, compared = components(data)
-    fit.centre(data, compared)
     log_worth, assessor_weight, intercept, theta = fit.parameters
+    log_worth = centred(log_worth, data, compared)
     low, high = np.full((2, log_worth.size), np.nan)
     weight_low, weight_high = np.full((2, assessor_weight.size), np.nan)
     if seed is not None:
-        log_worths, weights = _resampled(plan, data, fit, n_resamples, resample, seed, threads, compared)
+        log_worths, weights = _resampled(model, data, fit, n_resamples, resample, seed, compared)
         ends = [(1 - confidence) / 2, (1 + confidence) / 2]
         low, high = np.quantile(log_worths, ends, axis=0)
         if assessor_weights:
             weight_low, weight_high = _quantiles(weights, ends)
     options = (
-        f"ridge={ridge:g}, assessor_weights={assessor_weights}, shrinkage={shrinkage:g}, ties={ties!r}, "
-        f"strong={strong:g}, position={position}, tol={tol:g}, max_iterations={max_iterations}"
+        f"ridge={ridge:g}, assessor_weights={assessor_weights}, ties={ties!r}, strong={strong:g}, position={position}"
     )
     return BradleyTerry(
         f"bradley_terry({options})",
@@ -288,7 +262,7 @@ def bradley_terry(
         kernels.log_likelihood(data.rows, fit.parameters),
         fit.objective,
         fit.iterations,
-        bool(fit.steepest <= tol),
+        converged,
         fit.steepest,
         float(data.total.sum()),
         data,
@@ -299,88 +273,61 @@ def bradley_terry(
     )
 
 
-@dataclass(eq=False)
-class _Fit:
-    """The parameters, as arrays that a fit overwrites, and the state of the fit."""
-
-    parameters: kernels.Parameters
-    iterations: int = 0
-    objective: float = np.nan
-    steepest: float = np.inf
-
-    def copy(self) -> _Fit:
-        return _Fit(kernels.Parameters(*(column.copy() for column in self.parameters)))
-
-    def centre(self, data: Comparisons, compared: NDArray[np.bool_]) -> None:
-        """Make every topic's log-worths add up to 0, which the ridge does up to rounding."""
-        log_worth = self.parameters.log_worth
-        topic = np.repeat(np.arange(len(data.pool.topics)), np.diff(data.pool.starts))
-        n = np.maximum(np.bincount(topic, compared, minlength=len(data.pool.topics)), 1)
-        mean = np.bincount(topic, np.where(compared, log_worth, 0.0), minlength=n.size) / n
-        log_worth -= np.where(compared, mean[topic], log_worth)
+def centred(log_worth: Floats, data: Comparisons, compared: NDArray[np.bool_]) -> Floats:
+    """The log-worths with a sum of 0 in each topic, which the ridge gives them up to rounding."""
+    topic = np.repeat(np.arange(len(data.pool.topics)), np.diff(data.pool.starts))
+    n = np.maximum(np.bincount(topic, compared, minlength=len(data.pool.topics)), 1)
+    mean = np.bincount(topic, np.where(compared, log_worth, 0.0), minlength=n.size) / n
+    return log_worth - np.where(compared, mean[topic], log_worth)
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """The parameters to fit, and the penalties."""
+class _Model:
+    """The parameters to fit beside log-worths, and the penalty."""
 
     ridge: float
-    shrinkage: float
     assessor_weights: bool
     position: bool
     davidson: bool
-    max_iterations: int
 
-    def fit(self, data: Comparisons, times: Floats, tol: float, start: _Fit | None = None) -> _Fit:
-        """The minimum that is reached from `start`, which is overwritten, or from log-worths of 0.
+    def fit(self, data: Comparisons, times: Floats, tol: float, start: kernels.Parameters | None = None) -> kernels.Fit:
+        """The minimum that is reached from `start`, or from log-worths of 0.
 
         times : (assessors,) how many assessors each stands for.
         """
-        cold = start is None
-        theta = np.array([0.0 if self.davidson else -np.inf])
-        n_documents = data.pool.document.size
-        fit = start or _Fit(kernels.Parameters(np.zeros(n_documents), np.ones(times.size), np.zeros(times.size), theta))
-        at, jointly = fit.parameters, self.assessor_weights or self.position or self.davidson
-        if cold or not jointly:
-            steps = np.zeros(len(data.pool.topics), np.int64)
-            steepest = np.zeros(len(data.pool.topics))
-            kernels.fit_topics(
-                data.starts, data.pool.starts, data.rows, at, self.ridge, tol, self.max_iterations, steps, steepest
-            )
-            fit.iterations, fit.steepest = int(steps.max(initial=0)), float(steepest.max(initial=0.0))
-        if not jointly:
-            penalty = self.ridge * float((at.log_worth**2).sum())
-            fit.objective = penalty - kernels.log_likelihood(data.rows, at)
-            return fit
-        others = (False, self.assessor_weights, self.position, self.davidson)
-        if cold:
-            for _ in range(5):
-                for moving in (others, (True, False, False, False)):
-                    self._step(data, times, 1e-3, fit, moving)
-        everything = (True, *others[1:])
-        self._step(data, times, tol, fit, everything)
-        if cold and self.assessor_weights and float(times @ at.assessor_weight) < 0:
-            # The reverse fits as well, with a smaller penalty.
-            at.log_worth[:] *= -1
-            at.assessor_weight[:] *= -1
-            self._step(data, times, tol, fit, everything)
-        return fit
 
-    def _step(self, data: Comparisons, times: Floats, tol: float, fit: _Fit, moving: tuple[bool, ...]) -> None:
-        n, fit.objective, fit.steepest = kernels.fit(
-            data.rows, fit.parameters, self.ridge, self.shrinkage, times, np.array(moving), tol, self.max_iterations
-        )
-        fit.iterations += int(n)
+        def go_on(fit: kernels.Fit, tol: float, *moving: bool) -> kernels.Fit:
+            further = kernels.fit(
+                data.rows, fit.parameters, self.ridge, SHRINKAGE, times, np.array(moving), tol, MOST_STEPS
+            )
+            return further._replace(iterations=fit.iterations + further.iterations)
+
+        others = (self.assessor_weights, self.position, self.davidson)
+        if start is not None:
+            return go_on(kernels.Fit(start, 0, np.nan, np.inf), tol, True, *others)
+        theta = np.array([0.0 if self.davidson else -np.inf])
+        zero = kernels.Parameters(np.zeros(data.pool.document.size), np.ones(times.size), np.zeros(times.size), theta)
+        fit = go_on(kernels.Fit(zero, 0, np.nan, np.inf), tol, True, False, False, False)
+        if not any(others):
+            return fit
+        for _ in range(5):
+            fit = go_on(fit, 1e-3, False, *others)
+            fit = go_on(fit, 1e-3, True, False, False, False)
+        fit = go_on(fit, tol, True, *others)
+        if self.assessor_weights and float(times @ fit.parameters.assessor_weight) < 0:
+            # The reverse fits as well, with a smaller penalty.
+            s, r, c, theta = fit.parameters
+            fit = go_on(fit._replace(parameters=kernels.Parameters(-s, -r, c, theta)), tol, True, *others)
+        return fit
 
 
 def _resampled(
-    plan: _Plan,
+    model: _Model,
     data: Comparisons,
-    fitted: _Fit,
+    fitted: kernels.Fit,
     n: int,
     resample: Resample,
     seed: Seed,
-    threads: int | None,
     compared: NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
     """(n, documents) log-worths and (n, assessors) weights fitted to n samples drawn with replacement.
@@ -405,21 +352,17 @@ def _resampled(
             often = often * np.bincount(pairs, minlength=by_topic.size)[data.pair]
         return often, times
 
-    def some(numbers: range) -> None:
-        for number in numbers:
-            often, times = draw(chance.stream("strength", number))
-            one = plan.fit(data.times(often), times, RESAMPLE_TOL, fitted.copy())
-            one.centre(data, compared)
-            log_worth[number] = one.parameters.log_worth
-            assessor_weight[number] = np.where(times > 0, one.parameters.assessor_weight, np.nan)
-            converged[number] = one.steepest <= RESAMPLE_TOL
+    def one_sample(number: int) -> None:
+        often, times = draw(chance.stream("strength", number))
+        fit = model.fit(data.times(often), times, RESAMPLE_TOL, start)
+        log_worth[number] = centred(fit.parameters.log_worth, data, compared)
+        assessor_weight[number] = np.where(times > 0, fit.parameters.assessor_weight, np.nan)
+        converged[number] = fit.steepest <= RESAMPLE_TOL
 
-    for _ in in_threads(some, [range(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)], threads):
+    for _ in in_threads(one_sample, range(n), None):
         pass
     if not converged.all():
-        warnings.warn(
-            f"{int((~converged).sum())} of {n} resamples did not converge; raise max_iterations", stacklevel=3
-        )
+        warnings.warn(f"{int((~converged).sum())} of {n} resamples did not converge; raise ridge", stacklevel=3)
     return log_worth, assessor_weight
 
 

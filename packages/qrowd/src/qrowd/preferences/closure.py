@@ -18,7 +18,7 @@ from qrowd.kernels import preference
 from qrowd.kernels.arrays import Bools, Ints
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
-from qrowd.preferences.decided import Contradictions, Decided, decided
+from qrowd.preferences.decided import decided
 from qrowd.preferences.transitivity import Cycle, cycles_in
 
 JUDGED, CHAIN, BAD = 0, 1, 2
@@ -93,23 +93,22 @@ class Closure(Result):
         }
 
 
-def closure(preferences: Preferences, *, contradictions: Contradictions = "majority", bad: bool = True) -> Closure:
+def closure(preferences: Preferences) -> Closure:
     """All preferences that follow from each assessor's judgments of a topic: over chains, and from Bad marks.
 
     Chains count between strongly connected components of the preferences (see `cycles`); within a component only direct
     judgments count. So no implied preference contradicts a judged one.
 
-    contradictions : rule for a pair that the assessor ordered both ways: "majority", "last" or "both" (see `decided`).
-    bad : a document that was compared and is not Bad beats each Bad one where nothing else decides. Nothing follows for
-        two Bad documents, and no chain uses what marks imply. A preference for a document that is marked as Bad stands,
-        with a warning.
+    A document that was compared and is not Bad beats each Bad one where nothing else decides. Nothing follows for two
+    Bad documents, and no chain uses what marks imply. A preference for a document that is marked as Bad stands, with a
+    warning. Of a pair that the assessor ordered both ways, the greater weight decides.
 
     >>> said = Preferences.from_rows([("q", "a", "b", "ann"), ("q", "b", "c", "ann")], bad=[("q", "d", "ann")])
     >>> closed = closure(said)
     >>> [(better, worse) for _, better, worse, _, _ in closed.preferences.to_rows()], closed.saved
     ([('a', 'b'), ('b', 'c'), ('a', 'c'), ('a', 'd'), ('b', 'd'), ('c', 'd')], 4)
     """
-    decisions = decided(preferences, contradictions)
+    decisions = decided(preferences)
     n, n_assessors = max(len(preferences.documents), 1), max(len(preferences.assessors), 1)
     cell_of = preferences.topic.astype(np.int64) * n_assessors + preferences.assessor
     mark_cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
@@ -131,7 +130,7 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
 
     closed, closed_starts = preference.closed_pairs(n, starts, decisions.pairs)
     added, added_starts, both_bad = marked_pairs(
-        n, closed_starts, closed, seen_starts, (documents % n).astype(np.int32), marked & bad
+        n, closed_starts, closed, seen_starts, (documents % n).astype(np.int32), marked
     )
     of_closed = np.repeat(np.arange(cells.size), np.diff(closed_starts))
     of_added = np.repeat(np.arange(cells.size), np.diff(added_starts))
@@ -140,7 +139,7 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
     chained = ~np.isin((of_closed * n + closed[:, 0]) * n + closed[:, 1], direct)
 
     better, worse = (np.isin(cells[of_closed] * n + closed[:, side], documents[marked]) for side in (0, 1))
-    against = int((better & ~worse).sum()) if bad else 0
+    against = int((better & ~worse).sum())
     if against:
         warnings.warn(
             f"{against} preference{' is' if against == 1 else 's are'} for a document that the same assessor marked "
@@ -154,7 +153,7 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
     rows = np.argsort(cell, kind="stable")
     by_chain = np.bincount(of_closed[chained], minlength=cells.size)
     by_bad = np.bincount(of_added, minlength=cells.size)
-    n_documents, ordered = np.diff(seen_starts), judged - _both_ways(decisions, cells)
+    n_documents = np.diff(seen_starts)
     return Closure(
         Preferences(
             preferences.topics,
@@ -175,23 +174,15 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
         cells % n_assessors,
         n_documents,
         np.add.reduceat(marked, seen_starts[:-1], dtype=np.int64) if cells.size else both_bad,
-        ordered,
+        judged,
         by_chain,
         by_bad,
-        n_documents * (n_documents - 1) // 2 - ordered - by_chain - by_bad - both_bad,
+        n_documents * (n_documents - 1) // 2 - judged - by_chain - by_bad - both_bad,
         decisions.n_repeats,
         decisions.n_contradictions,
         decisions.n_undecided,
         against,
     )
-
-
-def _both_ways(decisions: Decided, cells: Ints) -> Ints:
-    """(cells,) pairs that were kept in both directions."""
-    low, high = np.minimum(decisions.preferred, decisions.other), np.maximum(decisions.preferred, decisions.other)
-    cell = np.searchsorted(cells, np.repeat(decisions.cell, np.diff(decisions.starts)))
-    again = (np.diff(cell) == 0) & (np.diff(low) == 0) & (np.diff(high) == 0)
-    return np.bincount(cell[1:][again], minlength=cells.size)
 
 
 def marked_pairs(

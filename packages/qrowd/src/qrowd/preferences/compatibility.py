@@ -9,7 +9,7 @@ import numpy as np
 
 from qrowd.kernels import preference
 from qrowd.kernels.arrays import Floats
-from qrowd.model.measure import Measure, Parameter, number, one_of
+from qrowd.model.measure import Measure, Parameter, number
 from qrowd.preferences.inferred import levels_of
 from qrowd.preferences.scoring import PairView, PreferenceMeasure, Ranks
 
@@ -32,18 +32,11 @@ class Compatibility(PreferenceMeasure):
     name, aliases = "compatibility", ("compat",)
     parameters = (
         Parameter("p", 0.95, "persistence: probability of going on to the next rank", number(0, 1, open_ends=True)),
-        Parameter(
-            "levels",
-            "wins",
-            "level of a document where preferences were given: how many documents it beats ('wins'), beats also over "
-            "others ('reach'), or the share of those it was compared with that it beats ('share')",
-            one_of("wins", "reach", "share"),
-        ),
     )
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         p, depth = float(measure["p"]), measure.cutoff or DEPTH  # type: ignore[arg-type]
-        level, n_levels = self.levels(measure, view)
+        level, n_levels = self.levels(view)
         ranks, limits = view.ranks(ascending=True)
         depths = np.arange(1, depth + 1, dtype=np.float64)
         terms = p ** (depths - 1) / depths
@@ -51,16 +44,14 @@ class Compatibility(PreferenceMeasure):
         preference.similarity_to_ideal(ranks, limits, level, n_levels, tail, out)
 
     def n_relevant(self, measure: Measure, view: PairView) -> Floats:
-        return np.asarray((self.levels(measure, view)[0] > 0).sum(axis=1), np.float64)
+        return np.asarray((self.levels(view)[0] > 0).sum(axis=1), np.float64)
 
-    def levels(self, measure: Measure, view: PairView) -> tuple[Ranks, int]:
+    def levels(self, view: PairView) -> tuple[Ranks, int]:
         """(assessors, documents) levels as whole numbers, 0 outside the ideal ranking, and the highest of them."""
-        by = "grades" if view.grades is not None else str(measure["levels"])
 
         def make() -> tuple[Ranks, int]:
-            value = levels_of(view.said, by) if view.grades is None else view.grades.T
-            value = np.fmax(value, 0.0)
+            value = np.fmax(levels_of(view.said) if view.grades is None else view.grades.T, 0.0)
             used, level = np.unique(np.append(0.0, value), return_inverse=True)
             return level[1:].reshape(value.shape).astype(np.int32), used.size - 1
 
-        return view.remember(("levels", by), make)
+        return view.remember("levels", make)

@@ -1,18 +1,14 @@
-"""What each assessor holds of each pair of documents, repeats and contradictions settled by a named rule."""
+"""What each assessor holds of each pair of documents, repeats and contradictions settled by weight."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import check_choice
-from qrowd.kernels.arrays import Codes, Ints
+from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.model.preferences import Preferences
-
-Contradictions = Literal["majority", "last", "both"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +19,7 @@ class Decided:
     strength : (rows,) 1, or 2 where most of what was said of the pair that way was strong.
     cell : (cells,) topic * assessors + assessor of whoever decided anything; starts : (cells + 1,) where its rows are.
     n_repeats : rows merged into an earlier one of the same pair. n_contradictions : pairs ordered both ways.
-    n_undecided : pairs without a decision: ties, and under "majority" as much said for one as for the other.
+    n_undecided : pairs without a decision: ties, and as much said for one as for the other.
     """
 
     topic: Codes
@@ -43,16 +39,12 @@ class Decided:
         return np.stack([self.preferred, self.other], axis=1)
 
 
-def decided(preferences: Preferences, contradictions: Contradictions = "majority") -> Decided:
-    """What each assessor holds of each pair that he or she was asked about.
+def decided(preferences: Preferences) -> Decided:
+    """What each assessor holds of each pair that he or she was asked about, by the greater weight.
 
-    contradictions : where the same assessor ordered a pair both ways, "majority" goes by the greater weight, and leaves
-        the pair undecided if there is none; "last" goes by what was said last (by `order`, else by place); "both" keeps
-        both, which is a cycle of two.
-
-    Half a preference each way (weight .5, as `from_grades` makes of a tie) is a tie: undecided under every rule.
+    Where the same assessor ordered a pair both ways with equal weight, the pair is undecided; so it is for a tie, which
+    is half a preference each way.
     """
-    check_choice("contradictions", contradictions, Contradictions)
     n_assessors = len(preferences.assessors)
     low = np.minimum(preferences.preferred, preferences.other)
     high = np.maximum(preferences.preferred, preferences.other)
@@ -63,50 +55,34 @@ def decided(preferences: Preferences, contradictions: Contradictions = "majority
     low, high, cell, upward = low[rows], high[rows], cell[rows], upward[rows]
     new = np.ones(rows.size, bool)
     new[1:] = (np.diff(cell) != 0) | (np.diff(low) != 0) | (np.diff(high) != 0)
-    pair = np.cumsum(new) - 1
-    firsts = np.flatnonzero(new)
+    pair, firsts = np.cumsum(new) - 1, np.flatnonzero(new)
     n_pairs = firsts.size
 
     weight = np.ones(rows.size) if preferences.weight is None else preferences.weight[rows]
-    strong = preferences.strength[rows] == 2
     half = halves_of_ties(pair, upward, weight)
-    weights = [
-        np.bincount(pair, np.where(~half & (upward == way), weight, 0.0), minlength=n_pairs) for way in (True, False)
-    ]
-    firm = [
-        np.bincount(pair, np.where(~half & strong & (upward == way), weight, 0.0), minlength=n_pairs)
-        for way in (True, False)
-    ]
-    up = [np.zeros(n_pairs, bool), np.zeros(n_pairs, bool)]  # whether the pair stands so, each way
-    if contradictions == "majority":
-        up = [weights[0] > weights[1], weights[1] > weights[0]]
-    elif contradictions == "both":
-        up = [weights[0] > 0, weights[1] > 0]
-    else:
-        last = np.full(n_pairs, -1, np.int64)
-        last[pair[~half]] = np.flatnonzero(~half)
-        up = [(last >= 0) & upward[last], (last >= 0) & ~upward[last]]
+    strong = preferences.strength[rows] == 2
 
-    n_rows_of = np.bincount(pair, minlength=n_pairs)
-    at = np.concatenate([np.flatnonzero(way) for way in up])
-    down = np.repeat([False, True], [int(way.sum()) for way in up])
-    strength = np.where(np.where(down, 2 * firm[1][at] > weights[1][at], 2 * firm[0][at] > weights[0][at]), 2, 1)
-    sort = np.argsort(at, kind="stable")
-    at, down, strength = at[sort], down[sort], strength[sort]
-    first, second, cells = low[firsts][at], high[firsts][at], cell[firsts][at]
-    which, starts = np.unique(cells, return_index=True)
-    tied = np.bincount(pair, half, minlength=n_pairs).astype(np.int64)
+    def weights_of(which: NDArray[np.bool_]) -> Floats:
+        return np.asarray(np.bincount(pair, np.where(which & ~half, weight, 0.0), minlength=n_pairs), np.float64)
+
+    up, down = weights_of(upward), weights_of(~upward)
+    is_strong = np.where(up > down, 2 * weights_of(upward & strong) > up, 2 * weights_of(~upward & strong) > down)
+    stands = np.flatnonzero(up != down)
+    first, second, cells = low[firsts][stands], high[firsts][stands], cell[firsts][stands]
+    is_up = up[stands] > down[stands]
+    distinct, starts = np.unique(cells, return_index=True)
+    n_ties = np.bincount(pair, half, minlength=n_pairs).astype(np.int64) // 2
     return Decided(
         (cells // max(n_assessors, 1)).astype(np.int32),
         (cells % max(n_assessors, 1)).astype(np.int32),
-        np.where(down, second, first),
-        np.where(down, first, second),
-        strength.astype(np.int64),
-        which,
+        np.where(is_up, first, second),
+        np.where(is_up, second, first),
+        np.where(is_strong[stands], 2, 1).astype(np.int64),
+        distinct,
         np.append(starts, cells.size).astype(np.int64),
-        int(np.maximum(n_rows_of - np.maximum(tied // 2, 0) - 1, 0).sum()),
-        int(((weights[0] > 0) & (weights[1] > 0)).sum()),
-        int(n_pairs - (up[0] | up[1]).sum()),
+        int(np.maximum(np.bincount(pair, minlength=n_pairs) - n_ties - 1, 0).sum()),
+        int(((up > 0) & (down > 0)).sum()),
+        int(n_pairs - stands.size),
     )
 
 

@@ -19,7 +19,6 @@ from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
 from qrowd.kernels.ranking import condensed
 from qrowd.model.measure import Definition, Measure
-from qrowd.model.panel import Pool
 from qrowd.model.preferences import TopicPreferences
 
 Ranks = NDArray[np.int32]
@@ -37,15 +36,12 @@ class PairView:
     lengths : (systems,) how many documents each system returned.
     source : what the assessors said, in places of the pool; or their grades, (documents, assessors), nan where not
         judged, from which preferences are inferred.
-    pool, topic : where the documents' labels are found.
     """
 
     rows: Ranks
     tied: NDArray[np.bool_]
     lengths: NDArray[np.int64]
     source: TopicPreferences | Floats
-    pool: Pool
-    topic: int
     _memo: dict[object, object] = field(default_factory=dict)
 
     @property
@@ -106,24 +102,12 @@ class PairView:
             "judged", lambda: (self.said.judged() if grades is None else ~np.isnan(grades)).astype(np.float64)
         )
 
-    def label_order(self) -> Ranks:
-        """(documents,) place of each document in ascending order of its id, by bytes as in trec_eval."""
-
-        def make() -> Ranks:
-            documents = self.pool.document[self.pool.rows(self.topic)].tolist()
-            labels = [self.pool.documents[d].encode("utf-8", "surrogateescape") for d in documents]
-            order = np.empty(len(labels), np.int32)
-            order[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels), dtype=np.int32)
-            return order
-
-        return self.remember("label_order", make)
-
     def condensed(self, assessor: int) -> PairView:
         """One assessor's view with the documents he or she has not judged taken out of every ranking (Sakai 2007)."""
         judged = self.judged()[:, assessor] > 0
         rows, tied = condensed(self.rows, self.tied, judged)
         alone = self.said.of(assessor) if self.grades is None else self.grades[:, [assessor]]
-        return PairView(rows, tied, (rows >= 0).sum(axis=1), alone, self.pool, self.topic)
+        return PairView(rows, tied, (rows >= 0).sum(axis=1), alone)
 
 
 def pairs_of_grades(grades: Floats) -> TopicPreferences:
@@ -135,7 +119,7 @@ def pairs_of_grades(grades: Floats) -> TopicPreferences:
     assessor, document = np.nonzero(judged)
     starts = np.append(0, np.cumsum(judged.sum(axis=1))).astype(np.int64)
     value = grades.T[assessor, document]
-    pairs, ends = preference.pairs_by_value(starts, value, False)
+    pairs, ends = preference.pairs_by_value(starts, value)
     marks = value <= 0
     return TopicPreferences(
         grades.shape[0],
@@ -143,10 +127,8 @@ def pairs_of_grades(grades: Floats) -> TopicPreferences:
         document.astype(np.int32)[pairs],
         np.ones(pairs.shape[0]),
         np.ones(pairs.shape[0], np.int64),
-        np.zeros(pairs.shape[0], np.int32),
         np.append(0, np.cumsum(np.bincount(assessor[marks], minlength=grades.shape[1]))).astype(np.int64),
         document[marks].astype(np.int32),
-        np.zeros(int(marks.sum()), np.int32),
         np.empty(0, np.int64),
     )
 

@@ -15,7 +15,7 @@ from qrowd.kernels import preference
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
-from qrowd.preferences.decided import Contradictions, Decided, decided
+from qrowd.preferences.decided import Decided, decided
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +113,10 @@ def _share(part: float, whole: float) -> float:
     return float(part / whole) if whole else np.nan
 
 
-def transitivity(preferences: Preferences, *, contradictions: Contradictions = "majority") -> Transitivity:
+def transitivity(preferences: Preferences) -> Transitivity:
     """How often i > k is said where the same assessor says i > j and j > k.
 
     rate = #{(i, j, k): i > j, j > k, i > k} / #{(i, j, k): i > j, j > k, and i and k were compared}
-
-    contradictions : what an assessor holds of a pair that he or she ordered both ways: "majority", "last" or "both"
-        (see `decided`).
 
     Every three documents compared with one another make one chain if they are in order, and three, all broken, if they
     go round. So 1 - rate is about three times the share of triples with a cycle; both are given. Bad marks are not
@@ -131,7 +128,7 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
     >>> transitivity(Preferences.from_rows(said)).rate
     1.0
     """
-    decisions = decided(preferences, contradictions)
+    decisions = decided(preferences)
     n_documents = max(len(preferences.documents), 1)
     chains, kept, triples, cyclic = chain_counts(decisions.starts, decisions.pairs).T
     _, closed_starts = preference.closed_pairs(n_documents, decisions.starts, decisions.pairs)
@@ -165,7 +162,7 @@ def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
     those of them that hold a cycle.
 
     starts, pairs : (groups + 1,), (rows, 2) the pairs of group g are the rows starts[g]:starts[g + 1], the preferred
-        document first.
+        document first; no pair in both orders.
     """
     from scipy.sparse import csr_array
 
@@ -176,14 +173,7 @@ def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
         over = csr_array((ones, tuple(place.reshape(-1, 2).T)), shape=shape)
         chains = over @ over
         n_kept, n_cycles = (chains * over).sum(), (chains * over.T).sum() / 3  # a cycle is met from each document
-        n_chains, n_triples = n_kept + 3 * n_cycles, n_kept + n_cycles
-        both_ways = over * over.T
-        if both_ways.nnz:
-            compared = over.maximum(over.T)
-            n_chains = (chains * compared).sum()
-            n_triples = ((compared @ compared) * compared).sum() / 6
-            n_cycles -= ((both_ways @ both_ways) * both_ways).sum() / 6  # two cycles share the triple
-        counts[g] = n_chains, n_kept, round(n_triples), round(n_cycles)
+        counts[g] = n_kept + 3 * n_cycles, n_kept, n_kept + n_cycles, n_cycles
     return counts
 
 
@@ -242,17 +232,17 @@ class Cycle:
         return f"topic {self.topic}, assessor {self.assessor}, {len(self.documents)} documents: {way}"
 
 
-def cycles(preferences: Preferences, *, contradictions: Contradictions = "majority") -> tuple[Cycle, ...]:
+def cycles(preferences: Preferences) -> tuple[Cycle, ...]:
     """Every set of documents that an assessor's preferences lead round, with a shortest cycle as evidence.
 
     These are the strongly connected components of more than one document, by topic and assessor, largest first within
-    each. contradictions : as of `transitivity`; under "both" a pair ordered both ways is a cycle of two.
+    each.
 
     >>> said = [("q", "a", "b", "ann"), ("q", "b", "c", "ann"), ("q", "c", "a", "ann"), ("q", "c", "d", "ann")]
     >>> print(*cycles(Preferences.from_rows(said)))
     topic q, assessor ann, 3 documents: a > b > c > a
     """
-    return cycles_in(preferences, decided(preferences, contradictions))
+    return cycles_in(preferences, decided(preferences))
 
 
 def cycles_in(preferences: Preferences, decisions: Decided) -> tuple[Cycle, ...]:

@@ -131,7 +131,7 @@ def _rows_of_levels(part: Parsed, topic: Codes, group: Codes, document: Codes) -
         raise next(mistakes(part.text, part.name, part.format))
     order = np.argsort(cell.ravel(), kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(cell.ravel()))).astype(np.int64)
-    pairs, _ = pairs_by_value(starts, level[order], False)
+    pairs, _ = pairs_by_value(starts, level[order])
     better, worse = order[pairs[:, 0]], order[pairs[:, 1]]
     zero = np.flatnonzero(level == 0)
     _, once = np.unique(np.stack([in_group.ravel()[zero], document[zero]]), axis=1, return_index=True)

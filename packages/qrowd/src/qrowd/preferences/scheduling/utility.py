@@ -84,11 +84,10 @@ def from_regression(state: State, *, ridge: float = 0.1) -> Floats:
     none = np.zeros(first.size)
     lost = np.repeat([0.0, 0.5], [winner.size, len(even)])  # an even pair is half a preference for each
     rows = bradley_terry.Rows(first, second, np.zeros(first.size, np.int32), none, 1 - lost, lost, none)
-    log_worth = np.zeros(state.n_documents)
-    one = np.ones(1)
-    parameters = bradley_terry.Parameters(log_worth, one, np.zeros(1), np.array([-np.inf]))
-    bradley_terry.fit(rows, parameters, ridge, 0.0, one, np.array([True, False, False, False]), 1e-6, 100)
-    return from_log_worths(log_worth)
+    start = bradley_terry.Parameters(np.zeros(state.n_documents), np.ones(1), np.zeros(1), np.array([-np.inf]))
+    moving = np.array([True, False, False, False])
+    fit = bradley_terry.fit(rows, start, ridge, 0.0, np.ones(1), moving, 1e-6, 100)
+    return from_log_worths(fit.parameters.log_worth)
 
 
 #: How P(a is preferred to b) is estimated from the judgments so far, by name; None for 1/2.
