@@ -13,7 +13,6 @@ from qrowd.errors import ArgumentError
 from qrowd.preferences.scheduling import State, Systems, difference_bounds, may_stop
 from qrowd.preferences.scheduling.bounds import Bounds, sampled_scores
 from qrowd.preferences.scheduling.orders import AtRandom
-from qrowd.preferences.scheduling.utility import from_log_worths
 from qrowd_papers.preferences.replays import Answers, replay
 
 TINY = 1e-9
@@ -221,15 +220,14 @@ def chances_of_rows(n, said, p):
     return found
 
 
-@pytest.mark.parametrize("strengths", [[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, -0.5, 0.3]])
 @pytest.mark.parametrize("said", [set(), {(0, 1)}, {(1, 2), (2, 0), (1, 0)}])
-def test_completions_are_drawn_with_the_chances_they_are_said_to_have(strengths, said):
-    p, n, samples = from_log_worths(np.array(strengths)), 4, 20_000
+def test_completions_are_drawn_with_the_chances_they_are_said_to_have(said):
+    p, n, samples = np.full((4, 4), 0.5), 4, 20_000
     state = State.new(n)
     for winner, loser in said:
         state = state.judge(winner, loser, winner)
     every = [list(order) for order in permutations(range(n))]
-    drawn = sampled_scores(state, Systems.of(every, n), probability=p, n_completions=samples, rng=5)
+    drawn = sampled_scores(state, Systems.of(every, n), n_completions=samples, rng=5)
     truth = Counter(tuple(every[best]) for best in drawn.argmax(axis=1))  # ppref is 1 for that order alone
     assert (drawn.max(axis=1) == 1).all()
     for row, chance in chances_of_rows(n, said, p).items():
@@ -259,16 +257,12 @@ def test_being_sure_enough_stops_earlier_than_proof_and_says_how_sure():
     state, systems = State.new(3).judge(0, 1, 0), Systems.of([[0, 1, 2], [1, 2, 0]], 3)
     assert not may_stop(state, systems, later_bad="none").stop
     # Equal only if 2 is better than 0: one in three, or about so.
-    likely = may_stop(state, systems, later_bad="none", stop_probability=0.6, n_completions=2000, rng=1)
+    likely = may_stop(state, systems, later_bad="none", stop_probability=0.6, rng=1)
     assert likely.stop
     assert likely.sign[0, 1] == 1
     assert 0.6 < likely.probability[0, 1] < 0.8
-    assert not may_stop(state, systems, later_bad="none", stop_probability=0.9, n_completions=2000, rng=1).stop
-    certain = from_log_worths(np.array([5.0, 0.0, -5.0]))
-    assert may_stop(
-        state, systems, later_bad="none", stop_probability=0.9, probability=certain, n_completions=200, rng=1
-    ).stop
-    best = may_stop(state, systems, goal="top", later_bad="none", stop_probability=0.6, n_completions=2000, rng=1)
+    assert not may_stop(state, systems, later_bad="none", stop_probability=0.9, rng=1).stop
+    best = may_stop(state, systems, goal="top", later_bad="none", stop_probability=0.6, rng=1)
     assert best.stop
     assert best.expected is not None
     assert best.expected.argmax() == 0
@@ -281,7 +275,6 @@ def test_being_sure_enough_stops_earlier_than_proof_and_says_how_sure():
         ({"goal": "first"}, "goal='first'"),
         ({"goal": "top", "n_best": 2}, "n_best=2: of 2 systems"),
         ({"later_bad": "some"}, "later_bad='some'"),
-        ({"stop_probability": 0.9, "n_completions": 0}, "n_completions=0"),
         ({"stop_probability": 0.9, "chance_bad": 2}, "chance_bad"),
     ],
 )

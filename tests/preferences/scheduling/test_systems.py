@@ -61,11 +61,3 @@ def test_totals_weigh_all_pairs_but_those_of_two_bad_documents(ranking, bad, wei
 def test_what_makes_no_sense_is_refused(call, message):
     with pytest.raises(ArgumentError, match=message):
         call()
-
-
-@pytest.mark.parametrize("weight", ["none", "lower", "upper", "upper-log2"])
-def test_some_systems_alone_weigh_as_they_did_among_all(weight):
-    systems = Systems.of([[0, 1, 2], [2, 1, 0, 3], [1]], 4, names=["a", "b", "c"], weight=weight)
-    some = systems.only([2, 1])
-    assert some.names == ("c", "b")
-    assert np.array_equal(some.above, systems.above[..., [2, 1]])

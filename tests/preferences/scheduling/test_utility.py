@@ -10,7 +10,7 @@ from qrowd.errors import ArgumentError
 from qrowd.model.preferences import Preferences
 from qrowd.preferences import bradley_terry
 from qrowd.preferences.scheduling import State, Systems, expected_utility, make_order
-from qrowd.preferences.scheduling.utility import from_known, from_log_worths, from_regression, probabilities
+from qrowd.preferences.scheduling.utility import from_known, from_log_worths, from_regression
 
 N = 5
 KINDS = ("change", "settled", "printed")
@@ -83,15 +83,11 @@ def test_utility_does_not_depend_on_how_documents_are_numbered(situation, kind, 
     assert renamed[np.ix_(number, number)] == pytest.approx(plain, abs=1e-12)
 
 
-def test_probabilities_come_as_nothing_an_array_or_a_function():
-    assert (probabilities(3) == 0.5).all()
+def test_probabilities_are_a_square_table():
     odds = from_log_worths(np.array([0.0, np.log(3), 0.0]))
     assert odds[1] == pytest.approx([0.75, 0.5, 0.75])
-    assert probabilities(3, lambda a, b: odds[a, b]) == pytest.approx(odds)
     with pytest.raises(ArgumentError, match="3 x 3"):
-        probabilities(3, np.full((2, 2), 0.5))
-    with pytest.raises(ArgumentError, match="1 - P"):
-        probabilities(2, np.array([[0.5, 0.9], [0.9, 0.5]]))
+        expected_utility(State.new(3), Systems.of([[0], [1]], 3), probability=np.full((2, 2), 0.5))
 
 
 @given(situations())

@@ -5,22 +5,23 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import completions
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.result import Result
-from qrowd.preferences.scheduling.state import LaterBad, State
+from qrowd.preferences.scheduling.state import DROPPED, FIRST, SECOND, LaterBad, State
 from qrowd.preferences.scheduling.systems import Systems
-from qrowd.preferences.scheduling.utility import Probability, probabilities
 
 Goal = Literal["ranking", "top"]
 EQUAL = 1e-9  # differences up to this are none: sums of weights differ by rounding
+N_COMPLETIONS = 400  # sampled where proof is not asked for
+BLOCK = 1 << 18  # pairs of systems and of documents that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,11 @@ def difference_bounds(state: State, systems: Systems, *, later_bad: LaterBad = "
     0.000 to 0.667
     """
     systems.fits(state)
-    return Bounds(*completions.difference_bounds(*_pairs(state, systems, later_bad)))
+    pairs, (low, high) = _Pairs.of(state, systems, later_bad), np.zeros((2, systems.n, systems.n))
+    for e, f in _blocks(pairs, np.stack(np.triu_indices(systems.n, k=1))):
+        low[e, f], high[e, f] = pairs.bounds(e, f)
+        low[f, e], high[f, e] = -high[e, f], -low[e, f]
+    return Bounds(low, high)
 
 
 def may_stop(
@@ -111,9 +116,7 @@ def may_stop(
     n_best: int = 1,
     later_bad: LaterBad = "any",
     stop_probability: float = 1.0,
-    probability: Probability = None,
     chance_bad: float | Floats = 0.0,
-    n_completions: int = 400,
     rng: Rng = None,
 ) -> Decision:
     """Whether enough was judged to say which system is better.
@@ -121,10 +124,9 @@ def may_stop(
     goal : "ranking": of every two systems it is settled which is better, or that they are equal. With two systems
         that is the sign of their difference. "top": it is settled which `n_best` systems are the best.
     stop_probability : 1 asks for proof, by `difference_bounds`. Below 1, what is not proven is also accepted if at
-        least this share of sampled completions agree: on each sign for "ranking", on the set of the best for "top".
-    probability : P(a > b) for sampling completions; 1/2 unless given.
+        least this share of 400 sampled completions agree: on each sign for "ranking", on the set of the best for "top".
     chance_bad : one probability, or (n,), that a document that may still be marked as Bad will be.
-    n_completions, rng : completions to sample, and their chance; used where `stop_probability` is below 1.
+    rng : for the completions.
 
     >>> systems = Systems.of([[0, 1, 2], [1, 2, 0]], 3)
     >>> state = State.new(3).judge(0, 1, winner=0)
@@ -144,15 +146,7 @@ def may_stop(
         return Decision(True, sign, proven)
     if stop_probability == 1:
         return Decision(False, sign, proven)
-    sampled = sampled_scores(
-        state,
-        systems,
-        later_bad=later_bad,
-        probability=probability,
-        chance_bad=chance_bad,
-        n_completions=n_completions,
-        rng=rng,
-    )
+    sampled = sampled_scores(state, systems, later_bad=later_bad, chance_bad=chance_bad, rng=rng)
     return decision_of_samples(sign, sampled, goal, n_best, stop_probability)
 
 
@@ -191,72 +185,171 @@ def sampled_scores(
     systems: Systems,
     *,
     later_bad: LaterBad = "any",
-    probability: Probability = None,
     chance_bad: float | Floats = 0.0,
-    n_completions: int = 400,
+    n_completions: int = N_COMPLETIONS,
     rng: Rng = None,
 ) -> Floats:
     """(completions, systems) scores in completions sampled at random: transitive ones that fit what is known.
 
     Each completion marks further documents as Bad (none that was preferred to one that stays), then puts the others
-    into a row, one after the other in random order, each at a place drawn from what is known and its probabilities
-    against those already there.
+    into a row, one after the other in random order, each at any of the places that what is known leaves it.
 
-    probability, chance_bad : as in `may_stop`.
+    chance_bad : as in `may_stop`.
     """
-    if n_completions < 1:
-        raise ArgumentError("sample 1 or more", "n_completions", n_completions)
     systems.fits(state)
     n = state.n_documents
     chances = np.asarray(chance_bad, np.float64)
     if chances.shape not in ((), (n,)) or not ((chances >= 0) & (chances <= 1)).all():
         raise ArgumentError(f"chance_bad: give one probability from 0 to 1, or {n} of them")
     uniform = Chance.of(rng).stream("completions").random((n_completions, 3, n))
-    out = np.empty((n_completions, systems.n))
-    completions.sampled_scores(
-        state.closed,
-        state.bad,
-        np.where(state.markable(later_bad), chances, 0.0),
-        probabilities(n, probability),
-        systems.above,
-        uniform,
-        out,
-    )
-    return out
+    bad = state.bad | (uniform[:, 0] < np.where(state.markable(later_bad), chances, 0.0))
+    while True:  # nobody marks what was preferred to a document that stays
+        stays = state.bad | ~((~bad).astype(np.int64) @ state.closed.T.astype(np.int64) > 0)
+        if (bad <= stays).all():
+            break
+        bad &= stays
+    place = _sampled_places(state.closed, bad, uniform[:, 1], uniform[:, 2])
+    i, j = np.nonzero(np.triu(~state.decided, k=1))
+    first_wins = bad[:, j] | (~bad[:, i] & (place[:, i] < place[:, j]))
+    counts = (~(bad[:, i] & bad[:, j])).astype(np.float64)
+    right = (counts * first_wins) @ systems.above[i, j] + (counts * ~first_wins) @ systems.above[j, i]
+    total = counts @ systems.either[i, j] + systems.either[state.closed].sum(axis=0)
+    right += systems.above[state.closed].sum(axis=0)
+    return np.asarray(right / np.where(total > 0, total, np.inf))
 
 
-def _pairs(state: State, systems: Systems, later_bad: LaterBad) -> completions.Pairs:
-    """What the kernels of bounds take: sums over pairs whose end is certain, and the others in columns."""
-    outcomes = state.outcomes(later_bad)
-    i, j = np.nonzero(outcomes)
-    code = outcomes[i, j]
-    turned = np.isin(code, (2, 6))  # only the second may be preferred: the other way round, only the first
-    i, j, code = np.where(turned, j, i), np.where(turned, i, j), np.where(turned, code - 1, code)
-    certain = state.closed.copy()
-    certain[i[code == 1], j[code == 1]] = True
-    columns = [np.flatnonzero(code == kind) for kind in (3, 5, 7)]
-    ends = np.cumsum([column.size for column in columns])
-    rows = np.concatenate(columns)
-    above = systems.above
-    first, second = (np.ascontiguousarray(above[one[rows], two[rows]].T) for one, two in ((i, j), (j, i)))
-    right, total = above[certain].sum(axis=0), systems.either[certain].sum(axis=0)
-    return completions.Pairs(right, total, first, second, ends, completions.total_ranges(total, first, second, ends))
+def _sampled_places(closed: Bools, bad: Bools, turn: Floats, luck: Floats) -> Ints:
+    """(completions, documents) the place of each document that is not Bad among the others.
+
+    bad : (completions, documents); turn, luck : random numbers of the same shape, which decide when a document is put
+    into the row, and where.
+    """
+    place, placed = np.zeros(bad.shape, np.int64), np.zeros(bad.shape, bool)
+    rows, order = np.arange(len(bad)), np.argsort(turn, axis=1)
+    for new in order.T:
+        size = placed.sum(axis=1)
+        above = placed & closed.T[new] & ~closed[new]
+        low = np.where(above, place + 1, 0).max(axis=1)
+        below = placed & closed[new] & (place >= low[:, None])
+        high = np.where(below, place, size[:, None]).min(axis=1)
+        at = low + np.minimum((luck[rows, new] * (high - low + 1)).astype(np.int64), high - low)
+        stays = ~bad[rows, new]
+        place += placed & stays[:, None] & (place >= at[:, None])
+        place[rows[stays], new[stays]] = at[stays]
+        placed[rows[stays], new[stays]] = True
+    return place
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """What each system orders in the end.
+
+    right, total : (systems,) weight of the pairs whose end is certain that the system orders rightly, and of all that
+        it orders.
+    first, second : (systems, pairs) weight of each other pair if the system ranks its first document higher, or its
+        second one, else 0. Columns 0 to ends[0] may end either way, up to ends[1] as the first over the second or be
+        dropped, up to ends[2] in all three ways.
+    least, most : (systems,) weight of all pairs that the system orders.
+    """
+
+    right: Floats
+    total: Floats
+    first: Floats
+    second: Floats
+    ends: Ints
+    least: Floats
+    most: Floats
+
+    @classmethod
+    def of(cls, state: State, systems: Systems, later_bad: LaterBad) -> _Pairs:
+        outcomes = state.outcomes(later_bad)
+        i, j = np.nonzero(outcomes)
+        code = outcomes[i, j]
+        turned = np.isin(code, (SECOND, SECOND + DROPPED))  # the other way round, only the first may be preferred
+        i, j, code = np.where(turned, j, i), np.where(turned, i, j), np.where(turned, code - 1, code)
+        certain = state.closed.copy()
+        certain[i[code == FIRST], j[code == FIRST]] = True
+        kinds = (FIRST + SECOND, FIRST + DROPPED, FIRST + SECOND + DROPPED)
+        columns = [np.flatnonzero(code == kind) for kind in kinds]
+        rows, ends = np.concatenate(columns), np.cumsum([column.size for column in columns])
+        first, second = (systems.above[one[rows], two[rows]].T for one, two in ((i, j), (j, i)))
+        right, total = systems.above[certain].sum(axis=0), systems.either[certain].sum(axis=0)
+        either = first + second
+        least = total + either[:, : ends[0]].sum(axis=1)
+        return cls(right, total, first, second, ends, least, least + either[:, ends[0] :].sum(axis=1))
+
+    def bounds(self, e: Ints, f: Ints) -> tuple[Floats, Floats]:
+        """Bounds on E_e - E_f of each pair of systems however the pairs end, E = right / total, 0 where the total is.
+
+        With N the totals, E_e - E_f = (right_e - r * right_f) / N_e at r = N_e / N_f. For a fixed r every pair ends at
+        its own worst; in r the worst is convex, so that the ends of r's range bound it. Subtracting c * (N_e - r * N_f)
+        from the numerator, which is 0, changes nothing but the bound; the best of a few c is taken.
+        """
+        least, most = self.least, self.most
+        # A fraction without any pair is 0: nothing is certain but that one that has none in any case is 0.
+        low, high = np.where(most[f] <= 0, 0.0, -1.0), np.where(most[e] <= 0, 0.0, 1.0)
+        some = (least[e] > 0) & (least[f] > 0)
+        e, f = e[some], f[some]
+        dropping = (least[e] < most[e]) | (least[f] < most[f])
+        large, small = most[e] / most[f], most[e] / most[f]
+        if dropping.any():
+            large = np.where(dropping, self._largest_ratio(e, f), large)
+            small = np.where(dropping, 1 / self._largest_ratio(f, e), small)
+        bottom, top = np.full(e.size, -np.inf), np.full(e.size, np.inf)
+        for c in (0.0, 0.5, 1.0) if dropping.any() else (0.0,):
+            over, under = self._numerator_range(e, f, large, c)
+            if dropping.any():
+                more, less = self._numerator_range(e, f, small, c)
+                over, under = np.maximum(over, more), np.minimum(under, less)
+            bottom, top = np.maximum(bottom, under), np.minimum(top, over)
+        low[some] = np.maximum(-1.0, bottom / np.where(bottom < 0, least[e], most[e]))
+        high[some] = np.minimum(1.0, top / np.where(top > 0, least[e], most[e]))
+        return low, high
+
+    def _largest_ratio(self, e: Ints, f: Ints) -> Floats:
+        """The largest N_e / N_f over all ways of dropping pairs: Dinkelbach's iteration, from the ratio with all pairs.
+
+        Source: Dinkelbach (1967), On Nonlinear Fractional Programming. Management Science 13(7), 492-498.
+        """
+        either = self.first[:, self.ends[0] :] + self.second[:, self.ends[0] :]
+        ratio = self.most[e] / self.most[f]
+        for _ in range(100):
+            keep = either[e] > ratio[:, None] * either[f]
+            new = (self.least[e] + (keep * either[e]).sum(axis=1)) / (self.least[f] + (keep * either[f]).sum(axis=1))
+            rises = new > ratio * (1 + 1e-13)
+            if not rises.any():
+                break
+            ratio = np.where(rises, new, ratio)
+        return np.asarray(ratio * (1 + 1e-12))
+
+    def _numerator_range(self, e: Ints, f: Ints, r: Floats, c: float) -> tuple[Floats, Floats]:
+        """Largest and smallest (right_e - c N_e) - r (right_f - c N_f), every pair at its own worst."""
+        certain = (self.right[e] - c * self.total[e]) - r * (self.right[f] - c * self.total[f])
+        one = self.first[e] - r[:, None] * self.first[f]
+        two = self.second[e] - r[:, None] * self.second[f]
+        shift, middle = c * (one + two), slice(self.ends[0], self.ends[1])
+        two[:, middle] = one[:, middle]
+        more, less = np.maximum(one, two) - shift, np.minimum(one, two) - shift
+        droppable = slice(self.ends[0], None)
+        more[:, droppable] = np.maximum(more[:, droppable], 0.0)
+        less[:, droppable] = np.minimum(less[:, droppable], 0.0)
+        return certain + more.sum(axis=1), certain + less.sum(axis=1)
+
+
+def _blocks(pairs: _Pairs, of_systems: Ints) -> Iterator[Ints]:
+    """Pairs of systems, (2, m), the first alone and then as many at once as fit into memory."""
+    at_once = max(BLOCK // max(pairs.first.shape[1], 1), 1)
+    yield from np.split(of_systems, [1, *range(1 + at_once, of_systems.shape[1], at_once)], axis=1)
 
 
 def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
     """Whether the bounds of every two systems have one sign; those closest to each other are looked at first."""
-    closest: Systems | None = systems.__dict__.get("_closest")
-    if closest is not None and np.isnan(difference_bounds(state, closest, later_bad=later_bad).sign).any():
-        return False  # the two that were closest last time mostly still are, and a look at two is cheap
-    pairs = _pairs(state, systems, later_bad)
+    pairs = _Pairs.of(state, systems, later_bad)
     halves = (pairs.first.sum(axis=1) + pairs.second.sum(axis=1)) / 2
-    middle = (pairs.right + halves) / np.maximum(pairs.ranges[1], EQUAL)
-    e, f = np.triu_indices(systems.n, k=1)
-    suspects = np.stack([e, f], axis=1)[np.argsort(np.abs(middle[e] - middle[f]), kind="stable")]
-    settled = completions.all_settled(*pairs, suspects, EQUAL)
-    if not settled and systems.n > 2:
-        systems.__dict__["_closest"] = systems.only(suspects[0])
-    return settled
+    middle = (pairs.right + halves) / np.maximum(pairs.most, EQUAL)
+    suspects = np.stack(np.triu_indices(systems.n, k=1))
+    closest = np.argsort(np.abs(middle[suspects[0]] - middle[suspects[1]]), kind="stable")
+    return not any(np.isnan(Bounds(*pairs.bounds(e, f)).sign).any() for e, f in _blocks(pairs, suspects[:, closest]))
 
 
 def _settled(sign: Floats, goal: Goal, n_best: int) -> bool:

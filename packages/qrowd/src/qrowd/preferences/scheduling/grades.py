@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels import scheduling
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng
-from qrowd.preferences.scheduling.bounds import Bounds, Decision, Goal, check_goal, decision_of_samples
+from qrowd.preferences.scheduling.bounds import N_COMPLETIONS, Bounds, Decision, Goal, check_goal, decision_of_samples
 from qrowd.preferences.scheduling.systems import Systems
+from qrowd.preferences.scheduling.utility import summed_differences
 
 
 def rank_coefficients(systems: Systems, discounts: Floats) -> Floats:
@@ -69,9 +69,7 @@ def grade_utility(coefficients: Floats) -> Floats:
     """
     weights = np.asarray(coefficients, np.float64)
     _, weights = _checked(np.zeros(weights.shape[-1]), weights)
-    utility = np.empty(weights.shape[1])
-    scheduling.summed_differences(np.ascontiguousarray(weights.T), np.ones(weights.shape[0]), utility)
-    return utility
+    return summed_differences(weights.T)
 
 
 def order_documents(coefficients: Floats, sequence: Sequence[int] | None = None) -> Ints:
@@ -97,13 +95,12 @@ def grades_may_stop(
     goal: Goal = "ranking",
     n_best: int = 1,
     stop_probability: float = 1.0,
-    n_completions: int = 400,
     rng: Rng = None,
 ) -> Decision:
     """Whether enough documents were graded to say which system is better; `may_stop` for grades.
 
     gains, coefficients : as in `grade_bounds`. levels : (m,) the gains that a document can have.
-    goal, n_best, stop_probability, n_completions, rng : as in `may_stop`. In a completion each unjudged document draws
+    goal, n_best, stop_probability, rng : as in `may_stop`. In a completion each unjudged document draws
         a level: with a probability proportional to one more than the number of documents that have it already.
 
     >>> coefficients = np.array([[1, 0.5, 0], [0, 0.5, 0.2]])
@@ -119,11 +116,9 @@ def grades_may_stop(
     proven = np.where(np.isnan(bounds.sign), np.nan, 1.0)
     if stop_probability == 1 or bounds.settled(goal, n_best):
         return Decision(bounds.settled(goal, n_best), bounds.sign, proven)
-    if n_completions < 1:
-        raise ArgumentError("sample 1 or more", "n_completions", n_completions)
     left = np.isnan(values)
     counts = 1 + (values[~left][:, None] == possible).sum(axis=0)
-    drawn = Chance.of(rng).stream("grades").choice(possible, (n_completions, int(left.sum())), p=counts / counts.sum())
+    drawn = Chance.of(rng).stream("grades").choice(possible, (N_COMPLETIONS, int(left.sum())), p=counts / counts.sum())
     sampled = drawn @ weights[:, left].T + weights[:, ~left] @ values[~left]
     return decision_of_samples(bounds.sign, sampled, goal, n_best, stop_probability)
 

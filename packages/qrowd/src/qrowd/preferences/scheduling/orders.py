@@ -11,17 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import scheduling
 from qrowd.kernels.arrays import Ints
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences.scheduling.state import Pair, State
 from qrowd.preferences.scheduling.systems import Systems
-from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Probability, Utility, expected_utility
+from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Utility, expected_utility
 
 ORDERS = ("all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top")
 
@@ -122,29 +122,95 @@ class Sort(Order):
             for one, two in state.even:
                 first, second = (one, two) if place[one] < place[two] else (two, one)
                 known[first, second] |= not known[second, first]
-        a, b = _SORTS[self.by](sequence, known, state.bad)
-        return (int(a), int(b)) if a >= 0 and state.free[a, b] else InOrder(self.sequence).next(state)
+        try:
+            _SORTS[self.by](sequence.tolist(), known.tolist())
+        except _UnknownPair as unknown:
+            if state.free[unknown.pair]:
+                return unknown.pair
+        return InOrder(self.sequence).next(state)
 
 
-_SORTS: dict[str, Callable[..., tuple[int, int]]] = {
-    "merge": scheduling.next_of_merge,
-    "insertion": scheduling.next_of_insertion,
-    "heap": scheduling.next_of_heap,
-}
+class _UnknownPair(Exception):
+    """A sort cannot go on without an answer to this pair."""
+
+    def __init__(self, one: int, two: int) -> None:
+        self.pair = (one, two)
+
+
+Known = list[list[bool]]
+
+
+def _is_before(known: Known, one: int, two: int) -> bool:
+    if not known[one][two] and not known[two][one]:
+        raise _UnknownPair(one, two)
+    return known[one][two]
+
+
+def _merge_sort(row: list[int], known: Known) -> None:
+    """Merge smallest parts first. Halves as in the recursive sort need fewer comparisons than runs of 1, 2, 4 ..."""
+    levels = [[0, len(row)]]
+    while len(levels[-1]) <= len(row):
+        ends = levels[-1]
+        middles = [(low + high) // 2 for low, high in pairwise(ends)]
+        levels.append(sorted([*ends, *middles]))
+    for starts, halves in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        for part in range(len(starts) - 1):
+            low, middle, high = halves[2 * part : 2 * part + 3]
+            first, second, merged = row[low:middle], row[middle:high], []
+            while first and second:
+                merged.append((first if _is_before(known, first[0], second[0]) else second).pop(0))
+            row[low:high] = merged + first + second
+
+
+def _insertion_sort(row: list[int], known: Known) -> None:
+    """Put one document after the other into its place by bisection, between what is known to be above and below."""
+    placed: list[int] = []
+    for new in row:
+        above = [k for k, other in enumerate(placed) if known[other][new] and not known[new][other]]
+        low = above[-1] + 1 if above else 0
+        high = next((k for k in range(low, len(placed)) if known[new][placed[k]]), len(placed))
+        while low < high:
+            middle = (low + high) // 2
+            if _is_before(known, new, placed[middle]):
+                high = middle
+            else:
+                low = middle + 1
+        placed.insert(low, new)
+
+
+def _heap_sort(row: list[int], known: Known) -> None:
+    """Take the best document off first."""
+    size, start = len(row), len(row) // 2 - 1
+    while size > 1:
+        place = start
+        if start >= 0:
+            start -= 1
+        else:
+            size -= 1
+            row[0], row[size] = row[size], row[0]
+            place = 0
+        while (child := 2 * place + 1) < size:
+            if child + 1 < size and not _is_before(known, row[child], row[child + 1]):
+                child += 1
+            if _is_before(known, row[place], row[child]):
+                break
+            row[place], row[child] = row[child], row[place]
+            place = child
+
+
+_SORTS = {"merge": _merge_sort, "insertion": _insertion_sort, "heap": _heap_sort}
 
 
 @dataclass(frozen=True, eq=False)
 class ByUtility(Order):
     """The pair that is expected to tell most about the differences of systems; see `expected_utility`.
 
-    probability : P(a > b), or None for 1/2.
-    learn : a function of the state that gives it instead, such as `from_known`; it needs fewer judgments than 1/2.
+    learn : a function of the state that gives P(a > b), such as `from_known`, which needs fewer judgments than 1/2.
     sequence : of pairs that tell the same, the first along it.
     """
 
     systems: Systems
     utility: Utility = "change"
-    probability: Probability = None
     learn: Callable[[State], NDArray[np.float64]] | None = None
     sequence: Sequence[int] | None = None
     _last: list[tuple[bytes, NDArray[np.float64]]] = field(default_factory=list, init=False, repr=False)
@@ -164,7 +230,7 @@ class ByUtility(Order):
         key = state.closed.tobytes() + state.bad.tobytes() + repr(state.even).encode()
         if self._last and self._last[0][0] == key:
             return self._last[0][1]
-        probability = self.probability if self.learn is None else self.learn(state)
+        probability = None if self.learn is None else self.learn(state)
         value = expected_utility(state, self.systems, utility=self.utility, probability=probability)
         self._last[:] = [(key, value)]
         return value
@@ -283,7 +349,7 @@ def make_order(
         if systems is None:
             raise ArgumentError(f"order {name!r} needs systems to compare; {', '.join(ORDERS[:6])} do without")
         kind: Utility = "change" if name == "utility" else "settled" if name == "settled" else "printed"
-        return ByUtility(systems, kind, None, ESTIMATES[probability], sequence)
+        return ByUtility(systems, kind, ESTIMATES[probability], sequence)
     if name in ("merge", "insertion", "heap"):
         return Sort(name, sequence)
     if name == "top":

@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import completions, preference
+from qrowd.kernels import preference
 from qrowd.kernels.arrays import Bools
 from qrowd.model.preferences import TopicPreferences
 
 LaterBad = Literal["any", "unseen", "none"]
 Pair = tuple[int, int]
+
+# How a pair may still end; see `State.outcomes`.
+FIRST, SECOND, DROPPED = 1, 2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,14 +266,20 @@ class State:
         return shown_again & ~self.seen if later_bad == "unseen" else shown_again
 
     def outcomes(self, later_bad: LaterBad = "any") -> NDArray[np.uint8]:
-        """(n, n) for every undecided pair i < j the sum of 1 (i may be preferred), 2 (j may), 4 (neither: two Bad).
+        """(n, n) for every undecided pair i < j the sum of FIRST (i may win), SECOND (j may) and DROPPED (two Bad).
 
         An even pair may end in all three ways if chains or marks may still order it.
         """
-        markable, every = self.markable(later_bad), completions.FIRST + completions.SECOND + completions.DROPPED
-        codes = completions.pair_outcomes(self.closed, self.bad, markable)
+        markable, bad = self.markable(later_bad), self.bad
+        # A pair with a Bad document can still be decided by a chain, but only if that document was preferred to one
+        # that is not Bad (or, as the lower end of the chain, one that is not Bad was preferred to it).
+        wins, losses = (self.closed & ~bad).any(axis=1), (self.closed & ~bad[:, None]).any(axis=0)
+        first = ~bad[:, None] | (wins[:, None] & (~bad | losses))
+        dropped = (bad | markable)[:, None] & (bad | markable)
+        undecided = np.triu(~self.decided, k=1)
+        codes = np.where(undecided, FIRST * first + SECOND * first.T + DROPPED * dropped, 0).astype(np.uint8)
+        every = FIRST + SECOND + DROPPED
         if not self.bad_loses:
-            undecided = np.triu(~self.decided, k=1)
             codes[undecided & (markable[:, None] | markable[None, :])] = every
             # A pair with a Bad document is asked no more; chains alone could order it.
             codes[undecided & (self.bad[:, None] | self.bad[None, :])] = every if self.transitive else 0

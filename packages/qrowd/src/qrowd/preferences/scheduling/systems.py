@@ -88,11 +88,6 @@ class Systems:
         """(documents, documents, systems) weight of the pair, whichever document stands higher."""
         return self.above + self.above.transpose(1, 0, 2)
 
-    def only(self, numbers: Sequence[int] | NDArray[np.int64]) -> Systems:
-        """These systems alone, by their numbers from 0."""
-        some = [int(s) for s in numbers]
-        return Systems(tuple(self.names[s] for s in some), self.ranks[some], self.limits[some], self.weight)
-
     def scores(self, state: State) -> Floats:
         """(systems,) ppref or wpref over what is known, chains and Bad marks included; 0 where nothing is."""
         self.fits(state)

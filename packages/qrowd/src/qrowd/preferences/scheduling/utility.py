@@ -12,37 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import bradley_terry, scheduling
+from qrowd.kernels import bradley_terry
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems
 
 Utility = Literal["change", "settled", "printed"]
 Estimate = Literal["half", "odds", "regression"]
-#: P(a is preferred to b): None for 1/2, an (n, n) array, or a function of two arrays of document numbers.
-Probability = Floats | Callable[[NDArray[np.int64], NDArray[np.int64]], Floats] | None
-
-
-def probabilities(n: int, probability: Probability = None) -> Floats:
-    """(n, n) that the row's document is preferred to the column's; the diagonal is 1/2.
-
-    >>> probabilities(2, np.array([[0.5, 0.9], [0.1, 0.5]]))
-    array([[0.5, 0.9],
-           [0.1, 0.5]])
-    """
-    if probability is None:
-        return np.full((n, n), 0.5)
-    a, b = np.indices((n, n))
-    values = probability(a.ravel(), b.ravel()) if callable(probability) else probability
-    table = np.array(values, np.float64, order="C")
-    if callable(probability):
-        table = table.reshape(n, n)
-    if table.shape != (n, n):
-        raise ArgumentError(f"probability: expected {n} x {n} numbers, found shape {table.shape}")
-    np.fill_diagonal(table, 0.5)
-    if not ((table >= 0) & (table <= 1)).all() or np.abs(table + table.T - 1).max() > 1e-9:
-        raise ArgumentError("probability: P(a over b) must be between 0 and 1, and 1 - P(b over a)")
-    return table
 
 
 def from_log_worths(log_worths: NDArray[np.float64]) -> Floats:
@@ -99,7 +75,7 @@ ESTIMATES: dict[Estimate, Callable[[State], Floats] | None] = {
 
 
 def expected_utility(
-    state: State, systems: Systems, *, utility: Utility = "change", probability: Probability = None
+    state: State, systems: Systems, *, utility: Utility = "change", probability: Floats | None = None
 ) -> Floats:
     """(n, n) how much a judgment of each pair is expected to tell; -1 where the pair is not open.
 
@@ -118,32 +94,40 @@ def expected_utility(
         "printed": the paper's formula, |w_e sgn_e - w_f sgn_f| of the pair itself, of (a, i) for all i known to be
         worse than b, and of (i, b) for all i known to be better than a. It counts pairs already known again, and leaves
         out pairs of such a better with such a worse document.
-    probability : P(a > b); 1/2 unless given.
+    probability : (n, n) P(a > b); 1/2 unless given.
 
     Source: Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR,
     section 5.3; what differs from it, in the decisions.
     """
     check_choice("utility", utility, Utility)
     systems.fits(state)
-    n = state.n_documents
-    chance = probabilities(n, probability)
+    shape = (state.n_documents, state.n_documents)
+    chance = np.full(shape, 0.5) if probability is None else np.asarray(probability, np.float64)
+    if chance.shape != shape:
+        raise ArgumentError(f"probability: expected {shape[0]} x {shape[1]} numbers, found shape {chance.shape}")
     gain = _GAINS[utility](state, systems)
     return np.where(state.open, chance * gain + chance.T * gain.T, -1.0)
 
 
 def _change(state: State, systems: Systems) -> Floats:
-    gain = np.empty((state.n_documents, state.n_documents))
-    scheduling.change_of_differences(
-        _chains(state, state.closed), state.bad, systems.above, _share(state, systems), gain
-    )
-    return gain
+    """By how much "a over b" moves all differences between systems, summed.
+
+    It settles every undecided pair of a document at or above a and one at or below b.
+    """
+    n, good = state.n_documents, ~state.bad
+    implied = _chains(state, state.closed) | np.eye(n, dtype=bool)
+    upper, lower = (implied & good[:, None]).astype(np.float64), (implied & good).astype(np.float64)
+    undecided = ~(state.closed | state.closed.T) if state.transitive else np.ones((n, n), bool)
+    weights = systems.above * (undecided & ~np.eye(n, dtype=bool))[..., None]
+    below = lower @ weights  # (n, n, systems) of each document over all at or below b
+    moved = (upper.T @ below.reshape(n, -1)).reshape(below.shape)
+    return np.where(state.open, summed_differences(moved * _share(state, systems)), 0.0)
 
 
 def _settled(state: State, systems: Systems) -> Floats:
     width = np.where(state.open, _apart(systems, _share(state, systems)), 0.0)
-    gain = np.empty_like(width)
-    scheduling.settled_width(_chains(state, state.closed), width, gain)
-    return gain
+    at_or_below = (_chains(state, state.closed) | np.eye(state.n_documents, dtype=bool)).astype(np.float64)
+    return np.asarray(at_or_below.T @ width @ at_or_below.T)
 
 
 def _printed(state: State, systems: Systems) -> Floats:
@@ -170,16 +154,11 @@ def _share(state: State, systems: Systems) -> Floats:
 
 
 def _apart(systems: Systems, scale: Floats) -> Floats:
-    """(n, n) sum over pairs of systems of |w_e sgn_e scale_e - w_f sgn_f scale_f|, made once for each scale."""
-    cache: dict[bytes, Floats] = systems.__dict__.setdefault("_apart", {})
-    key = scale.tobytes()
-    if key not in cache:
-        n = systems.n_documents
-        i, j = np.triu_indices(n, k=1)
-        half, table = np.empty(i.size), np.zeros((n, n))
-        scheduling.summed_differences(systems.above[i, j] - systems.above[j, i], scale, half)
-        table[i, j] = table[j, i] = half
-        if len(cache) > 8:
-            cache.clear()
-        cache[key] = table
-    return cache[key]
+    """(n, n) sum over pairs of systems of |w_e sgn_e scale_e - w_f sgn_f scale_f|."""
+    return summed_differences((systems.above - systems.above.transpose(1, 0, 2)) * scale)
+
+
+def summed_differences(values: Floats) -> Floats:
+    """Sum over all pairs of numbers x, y of the last axis of |x - y|."""
+    m = values.shape[-1]
+    return np.asarray(np.sort(values, axis=-1) @ np.arange(1.0 - m, m, 2))
