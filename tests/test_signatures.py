@@ -59,7 +59,6 @@ OTHER_SENSE = {  # (name, where): why this spelling stands here
     ("ties", "dawid_skene"): "ties between grades, not between scores",
     ("ties", "majority_vote"): "ties between grades, not between scores",
     ("ties", "bradley_terry"): "preferences for neither document",
-    ("ties", "from_grades"): "documents of the same grade",
     ("n", "Judgments.slots"): "the number of slots",
     ("threshold", "assessor_profiles"): "the z from which an assessor is marked, no grade",
 }

@@ -273,7 +273,8 @@ class State:
         markable, bad = self.markable(later_bad), self.bad
         # A pair with a Bad document can still be decided by a chain, but only if that document was preferred to one
         # that is not Bad (or, as the lower end of the chain, one that is not Bad was preferred to it).
-        wins, losses = (self.closed & ~bad).any(axis=1), (self.closed & ~bad[:, None]).any(axis=0)
+        wins: Bools = np.asarray((self.closed & ~bad).any(axis=1))
+        losses: Bools = np.asarray((self.closed & ~bad[:, None]).any(axis=0))
         first = ~bad[:, None] | (wins[:, None] & (~bad | losses))
         dropped = (bad | markable)[:, None] & (bad | markable)
         undecided = np.triu(~self.decided, k=1)
