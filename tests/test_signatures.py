@@ -91,7 +91,6 @@ DEFAULTS = {  # name: why its default differs from function to function
     "design": "estimated from the scores, or that of the components",
     "resample": "units of different data",
     "ties": "ties of different things",
-    "tol": "of probabilities, or of log-worths",
     "smoothing": "none for a likelihood, one count for a posterior",
     "bins": "of topics, or of a density",
     "min_documents": "of a profile, or the alternative annotator test's",
