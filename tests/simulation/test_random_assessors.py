@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from qrowd.model.chance import Chance
 from qrowd.simulation import RandomAssessors, Truth
 from simulated import near
 
@@ -100,9 +101,11 @@ def test_each_random_assessor_may_have_a_distribution_of_their_own(truth: Truth)
     "shares", [(0.6, 0.001, 0.0005, 0.3, 0.0985), np.full(40, 1 / 40), np.r_[0.9, np.full(50, 0.002)]]
 )
 def test_a_random_grade_is_the_number_of_edges_that_its_lot_reaches(truth: Truth, shares: Sequence[float]) -> None:
-    drawn = RandomAssessors(truth.pool, 2, distribution=shares, rng=5)
-    lots = 256 * np.random.default_rng(1).random(2000)
+    assessors = RandomAssessors(truth.pool, 64, distribution=shares, rng=5)
+    random = Chance.of(5).stream("random assessors", 0)
+    lots = np.frombuffer(random.bytes(5000 * 64), np.uint8).astype(float)
     edges = 256 * np.cumsum(shares)[:-1]
-    close = np.isin(np.floor(lots), np.floor(edges))
-    found = drawn._grades(lots[close].astype(np.uint8), lots[close])
-    assert found.tolist() == [int((edges <= lot).sum()) for lot in lots[close]]
+    close = np.isin(lots, np.floor(edges)[np.floor(edges) != edges])
+    lots[close] += random.random(int(close.sum()))
+    expected = (edges[None, :] <= lots[:, None]).sum(axis=1)
+    assert values(assessors).ravel().tolist() == expected.tolist()

@@ -20,10 +20,8 @@ from qrowd.model.scores import Scores, known_error
 from qrowd.replacement.assessor_bias import assessor_bias
 from qrowd.replacement.severity import expected_values
 from qrowd.reports.document import Document
-from qrowd.simulation.assessors import Lenient
-from qrowd.simulation.judgments import simulate_judgments
-from qrowd.simulation.runs import simulate_runs
-from qrowd.simulation.truth import simulate_pool
+from qrowd.simulation.assessors import Lenient, simulate_judgments
+from qrowd.simulation.truth import simulate_pool, simulate_runs
 from qrowd_papers.simulations import Progress, binomial_error, each, table_of
 
 if TYPE_CHECKING:

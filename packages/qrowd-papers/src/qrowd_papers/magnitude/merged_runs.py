@@ -16,7 +16,7 @@ from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import compact
 from qrowd.model.runs import Runs
-from qrowd.simulation.arguments import numbered
+from qrowd.simulation.truth import numbered
 from qrowd_papers.magnitude.single_assessor import pool_of
 
 

@@ -22,14 +22,13 @@ from qrowd.simulation.assessors import (
     Magnitude,
     Random,
     Spammer,
+    simulate_judgments,
 )
 from qrowd.simulation.demo import simulate_demo
-from qrowd.simulation.judgments import simulate_judgments
 from qrowd.simulation.magnitudes import MagnitudeCrowd, check_documents, simulate_magnitudes
 from qrowd.simulation.preferences import simulate_preferences
 from qrowd.simulation.random_assessors import RandomAssessors
-from qrowd.simulation.runs import simulate_runs
-from qrowd.simulation.truth import Truth, simulate_pool
+from qrowd.simulation.truth import Truth, simulate_pool, simulate_runs
 
 __all__ = [
     "Behaviour",

@@ -17,12 +17,16 @@ from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
-from qrowd.simulation.arguments import count, numbered, share
-from qrowd.simulation.assessors import written
-from qrowd.simulation.records import CAMPAIGN_SECONDS, clock, comments, seconds_spent
-from qrowd.simulation.truth import Truth
+from qrowd.simulation.assessors import CAMPAIGN_SECONDS, seconds_spent, written
+from qrowd.simulation.truth import Truth, count, numbered, share
 
 Profile = Literal["exponential", "linear"]
+FIRST_DAY = np.datetime64("2024-01-08T08:00:00", "ms")
+WORDS = (
+    ("off topic", "wrong subject", "mentions the words only", "does not help"),
+    ("related, but no answer", "some background", "answers a part of it", "useful as a start"),
+    ("answers it", "exactly what was asked", "complete and to the point", "clear and detailed"),
+)
 
 
 @dataclass(frozen=True)
@@ -242,3 +246,16 @@ def _shifts(
     start = np.empty(who.size)
     start[turn] = begins - begins[first] + random.uniform(0, CAMPAIGN_SECONDS, n_assessors)[who[turn]]
     return start
+
+
+def clock(elapsed: NDArray[np.float64]) -> NDArray[np.object_]:
+    """(n,) ISO 8601 times, UTC, of so many seconds after the campaign began."""
+    when = FIRST_DAY + np.round(1000 * elapsed).astype("timedelta64[ms]")
+    return np.char.add(np.datetime_as_string(when), "Z").astype(object)
+
+
+def comments(level: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.object_]:
+    """(n,) a few words that fit the level, from 0 (not relevant) to 1."""
+    words = np.array(WORDS, object)
+    kind = np.digitize(level, [0.25, 0.75])
+    return np.asarray(words[kind, random.integers(words.shape[1], size=level.size)], object)

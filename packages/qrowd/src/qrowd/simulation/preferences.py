@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.preferences import Preferences
-from qrowd.simulation.arguments import count, numbered, share
-from qrowd.simulation.truth import Truth
+from qrowd.simulation.truth import Truth, count, numbered, share
 
 
 def simulate_preferences(

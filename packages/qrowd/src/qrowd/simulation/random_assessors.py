@@ -16,11 +16,10 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.panel import Coded, Panel, Pool
 from qrowd.model.scales import parse_scale
-from qrowd.simulation.arguments import count, share
+from qrowd.simulation.truth import count, share
 from qrowd.threads import in_threads
 
 STRAND = 64  # assessors that share a stream of chance
-FEW = 4  # edges that are compared one after the other, which is faster than a table
 
 
 class RandomAssessors:
@@ -66,16 +65,9 @@ class RandomAssessors:
         self._edges = 256 * np.cumsum(shares, axis=-1)[..., :-1]
         if shares.ndim == 1:
             # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
+            self._grade_of_byte = np.searchsorted(self._edges, np.arange(256), side="right")
             whole = np.floor(self._edges)
-            self._bytes = whole[whole < 256].astype(np.uint8)  # the lowest that is above grade 0, 1, ...
-            self._undecided, n_edges = np.unique(whole[(whole != self._edges) & (whole < 256)], return_counts=True)
-            self._undecided = self._undecided.astype(np.uint8)
-            # Of such a byte: the edges that every lot reaches, and those that one reaches or not.
-            self._reached = np.searchsorted(self._edges, np.arange(256), side="right")
-            self._within = np.full((int(n_edges.max(initial=0)), 256), np.inf)
-            for row in range(len(self._within)):
-                some = self._undecided[n_edges > row]
-                self._within[row, some] = self._edges[self._reached[some] + row]
+            self._is_undecided = np.isin(np.arange(256), whole[whole != self._edges])
         if like is not None and np.shape(like) != pool.document.shape:
             raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
         self._gaps = None if like is None else np.isnan(like)
@@ -114,26 +106,11 @@ class RandomAssessors:
         random = self._chance.stream("random assessors", strand)
         words = random.bit_generator.random_raw(self.pool.document.size * STRAND // 8)  # without the interpreter's lock
         every = words.astype("<u8", copy=False).view(np.uint8).reshape(-1, STRAND)
-        _count_edges(every, self._bytes, out, first)
-        if self._undecided.size:
-            close = np.flatnonzero(_among(every, self._undecided).view(bool))
-            lots = every.ravel()[close]
-            grade = self._grades(lots, lots + random.random(close.size))
-            row, column = np.divmod(close, STRAND)
-            mine = (column >= first) & (column < first + out.shape[1])
-            if mine.all() and out.flags.c_contiguous:
-                out.reshape(-1)[close] = grade
-            else:
-                out[row[mine], column[mine] - first] = grade[mine]
-
-    def _grades(self, lots: NDArray[np.uint8], exact: Floats) -> NDArray[np.intp]:
-        """The grades of lots whose byte does not decide: the number of edges that each reaches."""
-        if len(self._within) > FEW:
-            return np.searchsorted(self._edges, exact, side="right")
-        grade = self._reached[lots]
-        for edges in self._within:
-            grade += exact >= edges[lots]
-        return grade
+        mine = slice(first, first + out.shape[1])
+        grades = self._grade_of_byte[every]
+        close = self._is_undecided[every]
+        grades[close] = np.searchsorted(self._edges, every[close] + random.random(int(close.sum())), side="right")
+        out[...] = grades[:, mine]
 
     def _draw_own(self, strand: int, first: int, out: NDArray[np.unsignedinteger]) -> None:
         """The same where each assessor has a distribution of their own."""
@@ -142,38 +119,6 @@ class RandomAssessors:
         out[...] = 0
         for edge in self._edges[strand * STRAND + first :][: out.shape[1]].T:
             out += lots >= edge
-
-
-def _count_edges(
-    lots: NDArray[np.uint8], edges: NDArray[np.uint8], out: NDArray[np.unsignedinteger], first: int
-) -> None:
-    """out = how many of the sorted edges each lot reaches, of lots from column `first` on."""
-    own = lots[:, first : first + out.shape[1]]
-    table = np.searchsorted(edges, np.arange(256), side="right")
-    if out.dtype != np.uint8:
-        out[...] = table[own]
-    elif not 0 < edges.size <= FEW:
-        out[...] = _looked_up(lots, table)[:, first : first + out.shape[1]]
-    else:
-        np.greater_equal(own, edges[0], out=out.view(bool))
-        for edge in edges[1:]:
-            out += (own >= edge).view(np.uint8)
-
-
-def _among(lots: NDArray[np.uint8], several: NDArray[np.uint8]) -> NDArray[np.uint8] | NDArray[np.bool_]:
-    """Whether each lot is one of several."""
-    if several.size > FEW:
-        return _looked_up(lots, np.isin(np.arange(256), several))
-    result: NDArray[np.bool_] = lots == several[0]
-    for lot in several[1:]:
-        result |= lots == lot
-    return result
-
-
-def _looked_up(lots: NDArray[np.uint8], table: NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """What a table of 256 says of each lot."""
-    words = lots.tobytes().translate(table.astype(np.uint8).tobytes())
-    return np.frombuffer(words, np.uint8).reshape(lots.shape)
 
 
 def _sum_to_one(shares: Floats) -> bool:
