@@ -82,3 +82,16 @@ def write_files(folder: Path, judgments: Judgments, gold: Judgments, runs: Runs)
     for system in runs.systems:
         (folder / "runs" / f"{system}.run").write_text(trec.format_run(runs, system))
     return folder
+
+
+def units(judgments: Judgments) -> dict[str, list[int]]:
+    """Rows of every unit, in the order of the judgments."""
+    found: dict[str, list[int]] = {}
+    assert judgments.unit is not None
+    for row, unit in enumerate(judgments.unit):
+        found.setdefault(unit, []).append(row)
+    return found
+
+
+def labels(truth: Truth, pairs: NDArray[np.int64]) -> list[str]:
+    return [truth.pool.documents[d] for d in truth.pool.document[pairs]]

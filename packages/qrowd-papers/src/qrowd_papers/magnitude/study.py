@@ -26,7 +26,6 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.simulation import (
     Lenient,
-    MagnitudeCrowd,
     Truth,
     check_documents,
     simulate_judgments,
@@ -37,6 +36,7 @@ from qrowd.simulation import (
 from qrowd_papers.claims import printed_numbers
 from qrowd_papers.magnitude.analysis import MEASURES, gain_rankings
 from qrowd_papers.magnitude.merged_runs import merged_runs
+from qrowd_papers.magnitude.paper_crowd import PaperCrowd
 from qrowd_papers.magnitude.single_assessor import simulate_single_assessor
 from qrowd_papers.magnitude.two_rankings import TwoRankings
 from qrowd_papers.magnitude.unit_counts import unit_widths
@@ -48,15 +48,13 @@ N_BINARY, N_LEVELS = 3881, 805  # documents that TREC, that Sormunen's assessors
 LEVELS = ("N", "M", "R", "H")
 DEPTH = 10
 
-CROWD = MagnitudeCrowd(
+CROWD = PaperCrowd(
     multiplier=(1.5, 1.9),
     exponent=(1.0, 0.17),
-    profile="linear",
     saturation=0.45,
     noise=0.28,
     noise_sd=0.7,
     round_numbers=0.62,
-    rounding="assessors",
     careless=0.095,
     tiny=0.02,
 )

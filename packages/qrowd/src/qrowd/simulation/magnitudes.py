@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.simulation.assessors import CAMPAIGN_SECONDS, seconds_spent, written
 from qrowd.simulation.truth import Truth, count, numbered, share
 
-Profile = Literal["exponential", "linear"]
 FIRST_DAY = np.datetime64("2024-01-08T08:00:00", "ms")
 WORDS = (
     ("off topic", "wrong subject", "mentions the words only", "does not help"),
@@ -34,36 +32,41 @@ class MagnitudeCrowd:
     """How the assessors of a simulated crowd turn relevance into numbers.
 
     multiplier, exponent : median, and standard deviation of the logarithm, of what each assessor's scale has of both.
-    profile : an assessor's magnitude of a document of relevance r is multiplier * exp(exponent * r) ("exponential"), or
-        multiplier * (1 + grade)^exponent with a grade in fractions, by r and the truth's cuts ("linear").
-    noise : standard deviation of the logarithm of an answer. noise_sd : of the logarithm of that among assessors.
+        An assessor's magnitude of a document of relevance r is multiplier * exp(exponent * r).
+    noise : standard deviation of the logarithm of an answer.
     round_numbers : share of answers that are 1, 2 or 5 times a power of ten; the others have two digits.
-    rounding : whether that share is of each assessor's answers, or of assessors who round all their answers.
-    careless : share of assessors whose numbers have nothing to do with the document (the unit's, in another order).
-    tiny : share of assessors who, for want of a zero, divide the magnitude of each document of grade 0 by 100 to
-        100,000, as some of the paper's workers wrote.
 
     The default has numbers with about the paper's mean, 10, and standard deviation, 20.
     """
 
     multiplier: tuple[float, float] = (4.0, 0.65)
     exponent: tuple[float, float] = (0.7, 0.25)
-    profile: Profile = "exponential"
-    saturation: float = 0.0
     noise: float = 0.4
-    noise_sd: float = 0.0
     round_numbers: float = 0.6
-    rounding: Literal["answers", "assessors"] = "answers"
-    careless: float = 0.0
-    tiny: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("round_numbers", "careless", "tiny"):
-            share(name, getattr(self, name))
-        if self.careless + self.tiny > 1:
-            raise ArgumentError(f"careless={self.careless:g}, tiny={self.tiny:g}: together at most 1")
-        check_choice("profile", self.profile, Profile)
-        check_choice("rounding", self.rounding, Literal["answers", "assessors"])
+        share("round_numbers", self.round_numbers)
+
+    def answers(
+        self,
+        truth: Truth,
+        pair: NDArray[np.int64],
+        who: NDArray[np.int64],
+        n_assessors: int,
+        chance: Chance,
+        random: np.random.Generator,
+    ) -> Floats:
+        """(units, documents) what is said of each pair. pair : (units, documents); who : (units,) the assessors."""
+        logs = self.logs(who, n_assessors, chance, truth.relevance[pair])
+        return written(logs + self.noise * random.standard_normal(pair.shape), self.round_numbers, random)
+
+    def logs(self, who: NDArray[np.int64], n_assessors: int, chance: Chance, seen: Floats) -> Floats:
+        """(units, documents) logarithms without noise, of what is seen of relevance, on each assessor's scale."""
+        people = chance.stream("people")
+        multiplier, exponent = (
+            median * np.exp(sd * people.standard_normal(n_assessors)) for median, sd in (self.multiplier, self.exponent)
+        )
+        return np.asarray(np.log(multiplier[who])[:, None] + exponent[who][:, None] * seen)
 
 
 def simulate_magnitudes(
@@ -108,11 +111,7 @@ def simulate_magnitudes(
     count("redundancy", redundancy)
     high, low = check_documents(truth)
     chance = Chance.of(rng)
-    random, people = chance.stream("units"), chance.stream("people")
-    multiplier, exponent = (
-        median * np.exp(sd * people.standard_normal(n_assessors)) for median, sd in (crowd.multiplier, crowd.exponent)
-    )
-    habits = _habits(crowd, n_assessors, chance.stream("habits"))
+    random = chance.stream("units")
     activity = 1 / np.arange(1, n_assessors + 1)
 
     units, workers, labels = [], [], []
@@ -133,12 +132,7 @@ def simulate_magnitudes(
         labels += [f"{topic}-u{i + 1:04d}" for i in range(n)]
     pair, who = np.concatenate(units), np.concatenate(workers)
 
-    seen = _perceived(truth, crowd)[pair]
-    seen = np.where(habits.careless[who][:, None], chance.stream("careless").permuted(seen, axis=1), seen)
-    logs = np.log(multiplier[who])[:, None] + exponent[who][:, None] * seen
-    logs -= habits.log_of_none[who][:, None] * (truth.grade[pair] == 0)
-    logs += habits.noise[who][:, None] * random.standard_normal(pair.shape)
-    value = written(logs, habits.round_numbers[who][:, None], random)
+    value = crowd.answers(truth, pair, who, n_assessors, chance, random)
     if checked:
         _revise(value, pair == high[truth.topic[pair]], pair == low[truth.topic[pair]])
     spent = seconds_spent(pair.size, random, least=20.0).reshape(pair.shape)
@@ -179,39 +173,6 @@ def check_documents(truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]
         if grades.min() == grades.max():
             raise ArgumentError(f"topic {topic}: all documents have grade {grades[0]}, so there is no pair to check by")
     return high, low
-
-
-@dataclass(frozen=True)
-class _Habits:
-    """What is peculiar to each assessor; arrays are (assessors,). log_of_none : taken from logarithms at grade 0."""
-
-    noise: Floats
-    round_numbers: Floats
-    careless: NDArray[np.bool_]
-    log_of_none: Floats
-
-
-def _habits(crowd: MagnitudeCrowd, n: int, random: np.random.Generator) -> _Habits:
-    noise = crowd.noise * np.exp(crowd.noise_sd * random.standard_normal(n))
-    rounds = np.full(n, crowd.round_numbers)
-    if crowd.rounding == "assessors":
-        rounds = (random.random(n) < crowd.round_numbers).astype(np.float64)
-    kind = random.random(n)
-    tiny = (crowd.careless <= kind) & (kind < crowd.careless + crowd.tiny)
-    return _Habits(noise, rounds, kind < crowd.careless, np.where(tiny, np.log(10) * random.uniform(2, 5, n), 0.0))
-
-
-def _perceived(truth: Truth, crowd: MagnitudeCrowd) -> Floats:
-    """(pairs,) what an assessor's exponent multiplies: relevance, or the logarithm of 1 + a grade in fractions."""
-    if crowd.profile == "exponential":
-        return truth.relevance
-    gaps = np.diff(truth.cuts) if truth.cuts.size > 1 else np.ones(1)
-    middles = [truth.cuts[0] - gaps[0] / 2, *(truth.cuts[:-1] + np.diff(truth.cuts) / 2), truth.cuts[-1] + gaps[-1] / 2]
-    grade = np.interp(truth.relevance, middles, np.arange(len(middles)))
-    if crowd.saturation:
-        highest = len(middles) - 1
-        grade = highest * np.expm1(-crowd.saturation * grade) / np.expm1(-crowd.saturation * highest)
-    return np.asarray(np.log1p(grade))
 
 
 def _deal(documents: NDArray[np.int64], size: int, redundancy: int, random: np.random.Generator) -> NDArray[np.int64]:
