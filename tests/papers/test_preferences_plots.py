@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from qrowd.preferences import PreferenceTable, agreement_difference
+from qrowd.preferences import PreferenceTable
 from qrowd.reports.plots.style import Figure, render
+from qrowd_papers.preferences.inferred_tables import agreement_difference
 from qrowd_papers.preferences.plots import (
     plot_judging_times,
     plot_judgments_needed,
@@ -63,11 +64,11 @@ def test_grades_agree_as_ties_are_dealt_out_and_the_band_is_where_no_difference_
     ax = plot_tie_rates(PREFERRED, INFERRED, points=11)
     grades = line(ax, "grades")
     assert grades.get_ydata() == pytest.approx(
-        [INFERRED.redistributed(rate=r).agreement for r in np.linspace(0, 1, 11)]
+        [redistributed(INFERRED, rate=r).agreement for r in np.linspace(0, 1, 11)]
     )
     assert (np.diff(grades.get_ydata()) > 0).all()
     assert line(ax, "preferences").get_ydata()[0] == 0.8
-    alike = [agreement_difference(PREFERRED, INFERRED.redistributed(rate=r)).p >= 0.05 for r in np.linspace(0, 1, 11)]
+    alike = [agreement_difference(PREFERRED, redistributed(INFERRED, rate=r)).p >= 0.05 for r in np.linspace(0, 1, 11)]
     assert any(alike)
     assert not all(alike)
     shaded = ax.collections[0].get_paths()[0].get_extents()

@@ -14,7 +14,7 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.files import read_preferences
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.preferences import bradley_terry
-from qrowd.preferences.comparisons import comparisons
+from qrowd.preferences.bradley_terry import comparisons
 from qrowd.simulation import simulate_demo, simulate_preferences
 
 DOCUMENTS = ("a", "b", "c", "d", "e")

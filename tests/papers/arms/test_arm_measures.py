@@ -11,9 +11,10 @@ from scipy.stats import chi2_contingency, spearmanr
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd.preferences import agreement_difference, from_grades, inferred_table, preference_table
+from qrowd.preferences import from_grades, preference_table
 from qrowd_papers.arms.arm_measures import ArmUnits, arm_agreement, arm_feedback, context_use
 from qrowd_papers.arms.arm_times import arm_times
+from qrowd_papers.preferences.inferred_tables import agreement_difference, inferred_table, redistributed
 
 ASSESSORS = [f"a{i}" for i in range(1, 7)]
 
@@ -123,7 +124,7 @@ def test_agreement_of_an_arm_is_that_of_its_table_and_grades_become_preferences(
     arms = read(three_arms())
     found = arm_agreement(arms)
     assert found.inferred == ("absolute",)
-    assert found.tables["absolute"].agreement == inferred_table(arms["absolute"]).redistributed().agreement
+    assert found.tables["absolute"].agreement == redistributed(inferred_table(arms["absolute"])).agreement
     assert found.tables["definite"].agreement == preference_table(arms["definite"]).agreement
     frame = found.to_frame(what="differences")
     assert list(zip(frame["first"], frame["second"], strict=True)) == [
@@ -137,9 +138,11 @@ def test_agreement_of_an_arm_is_that_of_its_table_and_grades_become_preferences(
 
 def test_grades_and_the_preferences_they_imply_agree_alike_where_no_grades_are_equal():
     rng = np.random.default_rng(3)
-    rows = [(f"t{t}", f"d{d}", who, int(g)) for t in range(3) for who in "ab" for d, g in enumerate(rng.permutation(5))]
+    rows = [
+        (f"t{t}", f"d{d}", who, int(g) + 1) for t in range(3) for who in "ab" for d, g in enumerate(rng.permutation(5))
+    ]
     judgments = Judgments.from_rows(rows)
-    found = arm_agreement({"grades": judgments, "implied": from_grades(judgments, bad=None)}, bad=None)
+    found = arm_agreement({"grades": judgments, "implied": from_grades(judgments)}, bad=None)
     assert found.tables["grades"].agreement == pytest.approx(found.tables["implied"].agreement)
     assert found.to_frame(what="differences").chi_square[0] == pytest.approx(0, abs=1e-9)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
 from qrowd.preferences.scheduling import grade_bounds, grades_may_stop, order_documents
-from qrowd.preferences.scheduling.grades import grade_utility
+from qrowd.preferences.scheduling.bounds import grade_utility
 
 GAINS = st.lists(st.sampled_from([np.nan, 0.0, 1.0, 2.0]), min_size=1, max_size=5)
 

@@ -19,12 +19,12 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
-from qrowd.preferences.agreement import (
+from qrowd.preferences.agreement import PreferenceTable, preference_table
+from qrowd_papers.preferences.inferred_tables import (
     AgreementDifference,
-    PreferenceTable,
     agreement_difference,
     inferred_table,
-    preference_table,
+    redistributed,
 )
 
 
@@ -84,7 +84,7 @@ def arm_agreement(
             if isinstance(answers, Preferences):
                 tables[name] = preference_table(answers)
             else:
-                tables[name] = inferred_table(answers, bad=bad).redistributed(rate=tie_rate)
+                tables[name] = redistributed(inferred_table(answers, bad=bad), rate=tie_rate)
                 inferred.append(name)
         except NoOverlapError:
             continue

@@ -23,15 +23,14 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.preferences import (
     PreferenceTable,
-    agreement_difference,
     from_grades,
-    inferred_table,
     preference_table,
     transitivity,
 )
 from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
 from qrowd_papers.claims import NOT_PUBLIC, Claim, Claims, printed_numbers, verdict
+from qrowd_papers.preferences.inferred_tables import agreement_difference, inferred_table, redistributed
 
 LABELS = ("Bad", "Fair", "Good", "Excellent", "Perfect")
 PRINTED = printed_numbers("preferences")
@@ -126,7 +125,7 @@ def _probabilities(name: str, study: Study) -> dict[tuple[str, str], float]:
     else:
         results = {
             "2(a)": lambda: preference_table(study.preferred),
-            "2(b)": lambda: inferred_table(study.graded).redistributed(),
+            "2(b)": lambda: redistributed(inferred_table(study.graded)),
             "3": lambda: preference_table(study.strong, separate_strong=True),
         }[name]()
         states, shares = results.states, results.probability
@@ -144,7 +143,7 @@ def _statements(study: Study) -> Claims:
     """What section 3.2 says of the tables, from the printed cells, and on the simulated panel."""
     actual, inferred, strong = printed("2(a)"), printed("2(b)"), printed("3").pooled()
     ours = preference_table(study.preferred), inferred_table(study.graded), preference_table(study.strong)
-    coin = ours[1].redistributed()
+    coin = redistributed(ours[1])
     labels = np.array(TABLES["1"][2])
     shares, here = 100 * labels / labels.sum(), 100 * label_table(study.graded).share
     chi = 2 * agreement_difference(actual, inferred).chi_square
@@ -190,7 +189,7 @@ def _chain(tables: Sequence[PreferenceTable]) -> str:
 def _rate(actual: PreferenceTable, inferred: PreferenceTable) -> str:
     """The highest rate of agreement on ties at which preferences still agree significantly more."""
     for rate in np.linspace(1, 0, 101):
-        other = inferred.redistributed(rate=float(rate))
+        other = redistributed(inferred, rate=float(rate))
         if other.agreement < actual.agreement and agreement_difference(actual, other).p < 0.05:
             return f"{rate:.2f}"
     return "never"

@@ -16,7 +16,7 @@ from qrowd.agreement.pairwise import label_table
 from qrowd.errors import InputError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.preferences import inferred_table, preference_table
+from qrowd.preferences import preference_table
 from qrowd.reports.plots.style import Figure
 from qrowd_papers.arms.compared_arms import ArmsReport
 from qrowd_papers.frames import frame_of, stacked
@@ -32,6 +32,7 @@ from qrowd_papers.preferences.claims import (
     measure_scores,
     simulated_study,
 )
+from qrowd_papers.preferences.inferred_tables import inferred_table, redistributed
 from qrowd_papers.preferences.replays import Curves, judgments_needed, real_topics, simulate_topic
 from qrowd_papers.preferences.study import CANDIDATES, CONDITIONS, ENGINES
 
@@ -118,7 +119,7 @@ def _tables(study: Study) -> Figure:
     }
     made = {
         "2(a)": preference_table(study.preferred),
-        "2(b)": inferred_table(study.graded).redistributed(),
+        "2(b)": redistributed(inferred_table(study.graded)),
         "3": preference_table(study.strong, separate_strong=True),
     }
     ours |= {name: (table.states, table.probability, table.total) for name, table in made.items()}
@@ -162,7 +163,7 @@ def _ties(study: Study) -> Figure:
 
     def frame() -> DataFrame:
         rates = np.linspace(0, 1, 41).tolist()
-        rows = ((rate, inferred.redistributed(rate=rate).agreement, preferred.agreement) for rate in rates)
+        rows = ((rate, redistributed(inferred, rate=rate).agreement, preferred.agreement) for rate in rates)
         return frame_of(rows, ["rate", "grades", "preferences"])
 
     return Figure(

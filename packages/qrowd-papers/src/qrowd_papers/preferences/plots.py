@@ -78,18 +78,18 @@ def plot_tie_rates(
 
     Section 3.2.
     """
-    from qrowd.preferences import agreement_difference
+    from qrowd_papers.preferences.inferred_tables import agreement_difference, redistributed
 
     ax = axes_or_new(ax)
     rate = np.linspace(0, 1, points)
-    tables = [inferred.redistributed(rate=float(r)) for r in rate]
+    tables = [redistributed(inferred, rate=float(r)) for r in rate]
     share = np.array([table.agreement for table in tables])
     alike = np.array([agreement_difference(preferences, table).p >= 0.05 for table in tables])
     ax.fill_between(rate, 0, 1, where=alike.tolist(), color=GREY, alpha=0.18, linewidth=0, step="mid",
                     transform=ax.get_xaxis_transform(), label="no significant difference")  # fmt: skip
     ax.axhline(preferences.agreement, color=PALETTE[1], linestyle="--", label="preferences")
     ax.plot(rate, share, color=PALETTE[0], label="grades")
-    coin = inferred.redistributed(rate=0.5).agreement
+    coin = redistributed(inferred, rate=0.5).agreement
     ax.plot(0.5, coin, MARKERS[0], color=PALETTE[0])
     ax.annotate(
         "a coin for ties", (0.5, coin), (6, -8), textcoords="offset points", fontsize=7.5, color=PALETTE[0], va="top"

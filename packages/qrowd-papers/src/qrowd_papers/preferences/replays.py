@@ -21,7 +21,7 @@ from qrowd.model.runs import Runs
 from qrowd.preferences.scheduling.bounds import EQUAL, Decision, may_stop
 from qrowd.preferences.scheduling.orders import Order, make_order
 from qrowd.preferences.scheduling.state import Pair, State
-from qrowd.preferences.scheduling.systems import Systems
+from qrowd.preferences.scheduling.utility import Systems
 
 
 @dataclass(frozen=True, eq=False)

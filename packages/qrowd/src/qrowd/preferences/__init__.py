@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from qrowd.preferences.agreement import (
-    AgreementDifference,
     GradeAgreement,
     PairwisePreferences,
     PreferenceTable,
-    agreement_difference,
     agreement_with_grades,
-    inferred_table,
     pairwise_preferences,
     preference_table,
 )
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 from qrowd.preferences.closure import Closure, closure
-from qrowd.preferences.compatibility import Compatibility
 from qrowd.preferences.inferred import from_grades, to_grades
-from qrowd.preferences.measures import APPref, NPPref, PPref, RPref, WPref
+from qrowd.preferences.measures import (
+    APPref,
+    Compatibility,
+    NPPref,
+    PairView,
+    PPref,
+    PreferenceMeasure,
+    RPref,
+    WPref,
+    pairs_of_grades,
+)
 from qrowd.preferences.position import PositionBias, position_bias
-from qrowd.preferences.scoring import PairView, PreferenceMeasure, pairs_of_grades
 from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
 
 #: Every preference measure, in the order tables list them.
@@ -27,7 +32,6 @@ DEFINITIONS: tuple[PreferenceMeasure, ...] = (PPref(), WPref(), RPref(), APPref(
 
 __all__ = [
     "DEFINITIONS",
-    "AgreementDifference",
     "BradleyTerry",
     "Closure",
     "Cycle",
@@ -38,13 +42,11 @@ __all__ = [
     "PreferenceMeasure",
     "PreferenceTable",
     "Transitivity",
-    "agreement_difference",
     "agreement_with_grades",
     "bradley_terry",
     "closure",
     "cycles",
     "from_grades",
-    "inferred_table",
     "pairs_of_grades",
     "pairwise_preferences",
     "position_bias",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
@@ -56,36 +56,6 @@ class PreferenceTable(Result):
         """Strong preferences counted as ordinary ones."""
         return self._merged({"A << B": "A < B", "A >> B": "A > B"})
 
-    def redistributed(self, *, rate: float = 0.5) -> PreferenceTable:
-        """Equal grades taken for a preference that agrees with the other assessor's at this rate.
-
-        At .5 it is decided by the toss of a coin, in expectation: the paper's Table 2(b). Two equal grades become two
-        preferences that agree at the same rate. A pair of Bad documents stays one.
-        """
-        if not 0 <= rate <= 1:
-            raise ArgumentError("expected a share, from 0 to 1", "rate", rate)
-        if "A = B" not in self.states:
-            return self
-        if "A < B" not in self.states or "A > B" not in self.states:
-            raise ArgumentError("redistributed() needs the states 'A < B' and 'A > B'; take pooled() first")
-        tie, less, more = (self.states.index(state) for state in ("A = B", "A < B", "A > B"))
-        counts = self.counts.copy()
-        both = counts[tie, tie]
-        for one, other in ((less, more), (more, less)):
-            for i, j in ((one, tie), (tie, one)):
-                n = counts[i, j]
-                counts[one, one] += rate * n
-                counts[(one, other) if j == tie else (other, one)] += (1 - rate) * n
-            counts[one, one] += rate * both / 2
-            counts[one, other] += (1 - rate) * both / 2
-        for state in range(len(self.states)):
-            if state not in (tie, less, more):  # neither way can agree
-                for way in (less, more):
-                    counts[state, way] += self.counts[state, tie] / 2
-                    counts[way, state] += self.counts[tie, state] / 2
-        others = [i for i in range(len(self.states)) if i != tie]
-        return PreferenceTable(tuple(self.states[i] for i in others), counts[np.ix_(others, others)], self.n_pairs)
-
     def _columns(self) -> dict[str, Any]:
         """One row per state: the row-normalised table, and the row's total."""
         return {"says": self.states, **dict(zip(self.states, self.probability.T, strict=True)), "total": self.total}
@@ -107,7 +77,6 @@ class Held:
     pair: Ints
     assessor: Ints
     state: Ints
-    n_assessors: int
 
     def table(self) -> PreferenceTable:
         """Every two assessors of a pair, in both directions."""
@@ -155,7 +124,7 @@ def _held(preferences: Preferences, chains: bool) -> Held:
         closed = closure(preferences)
     rows = np.flatnonzero(closed.source != CHAIN) if not chains else np.arange(len(closed.preferences))
     implied = closed.preferences
-    rank = _by_name(preferences.documents)
+    rank = by_name(preferences.documents)
     one, two = rank[implied.preferred[rows]], rank[implied.other[rows]]
     strong = (implied.strength[rows] == 2) & (closed.source[rows] != BAD)
     state = np.where(one < two, np.where(strong, FAR_MORE, MORE), np.where(strong, FAR_LESS, LESS))
@@ -165,94 +134,37 @@ def _held(preferences: Preferences, chains: bool) -> Held:
 
     cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
     marks = np.unique(cell * n + rank[preferences.bad_document])
-    first, second = _pairs_within(marks // n)
+    first, second = pairs_within(marks // n)
     bad = np.stack([marks[first] // n, marks[first] % n, marks[second] % n])
     decided_too = np.isin(
-        _key(bad[0] // n_assessors, bad[1], bad[2], n) * n_assessors + bad[0] % n_assessors,
-        _key(topic, low, high, n) * n_assessors + assessor,
+        pair_key(bad[0] // n_assessors, bad[1], bad[2], n) * n_assessors + bad[0] % n_assessors,
+        pair_key(topic, low, high, n) * n_assessors + assessor,
     )
     bad = bad[:, ~decided_too]
     return Held(
-        np.concatenate([_key(topic, low, high, n), _key(bad[0] // n_assessors, bad[1], bad[2], n)]),
+        np.concatenate([pair_key(topic, low, high, n), pair_key(bad[0] // n_assessors, bad[1], bad[2], n)]),
         np.concatenate([assessor, bad[0] % n_assessors]),
         np.concatenate([state, np.full(bad.shape[1], BOTH_BAD)]),
-        n_assessors,
     )
 
 
-def _key(topic: Ints, low: Ints, high: Ints, n: int) -> Ints:
+def pair_key(topic: Ints, low: Ints, high: Ints, n: int) -> Ints:
     return (topic * n + low) * n + high
 
 
-def _by_name(documents: tuple[str, ...]) -> Ints:
+def by_name(documents: tuple[str, ...]) -> Ints:
     """(documents,) place of each label among all of them, sorted."""
     place = np.empty(len(documents), np.int64)
     place[sorted(range(len(documents)), key=documents.__getitem__)] = np.arange(len(documents))
     return place
 
 
-def _pairs_within(group: Ints) -> tuple[Ints, Ints]:
+def pairs_within(group: Ints) -> tuple[Ints, Ints]:
     """All two rows of the same group, groups being sorted."""
     _, starts, sizes = np.unique(group, return_index=True, return_counts=True)
     pairs = [start + np.array(np.triu_indices(size, 1)) for start, size in zip(starts, sizes, strict=True)]
     both = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), np.int64)
     return both[0], both[1]
-
-
-def inferred_table(judgments: Judgments, *, bad: float | None = 0.0) -> PreferenceTable:
-    """The same table for the preferences that grades imply, equal grades apart as "A = B".
-
-    `redistributed` then deals the equal ones out, by a coin as in Table 2(b) or at any rate.
-
-    bad : documents with this grade or a lower one count as marked; None: two of those are equal like others.
-    """
-    one = judgments.single()
-    rows = np.flatnonzero(one.value >= 0)
-    n, n_assessors = max(len(one.documents), 1), max(len(one.assessors), 1)
-    rank = _by_name(one.documents)
-    cell = one.topic[rows].astype(np.int64) * n_assessors + one.assessor[rows]
-    order = np.lexsort((rank[one.document[rows]], cell))
-    cell, place, value = cell[order], rank[one.document[rows][order]], one.value[rows][order]
-    first, second = _pairs_within(cell)
-    gap = value[first] - value[second]
-    marked = value <= (-np.inf if bad is None else bad)
-    state = np.where(gap > 0, MORE, np.where(gap < 0, LESS, TIED))
-    state = np.where(marked[first] & marked[second], BOTH_BAD, state)
-    pair = _key(cell[first] // n_assessors, place[first], place[second], n)
-    return Held(pair, cell[first] % n_assessors, state, n_assessors).table()
-
-
-@dataclass(frozen=True)
-class AgreementDifference(Result):
-    """Do two tables agree equally? chi-square of agreed and disagreed judgments, with one degree of freedom."""
-
-    chi_square: float
-    p: float
-    agreement: tuple[float, float]
-    n: tuple[float, float]
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per table."""
-        return {"agreement": self.agreement, "n": self.n, "chi_square": self.chi_square, "p": self.p}
-
-
-def agreement_difference(first: PreferenceTable, second: PreferenceTable) -> AgreementDifference:
-    """Test whether the shares of agreeing judgments in two tables differ (section 3.2).
-
-    chi-square = sum (observed - expected)^2 / expected over the four counts, without continuity correction. Each pair
-    of assessors counts once; the paper's tables count it in both directions, which doubles chi-square. Judgments of
-    pairs that share a document are not independent, so p is too small.
-    """
-    from scipy.special import chdtrc
-
-    observed = np.array([[t.counts.trace(), t.counts.sum() - t.counts.trace()] for t in (first, second)]) / 2
-    n = observed.sum(axis=1)
-    expected = np.outer(n, observed.sum(axis=0)) / n.sum()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chi_square = float(np.nansum((observed - expected) ** 2 / expected))  # where none is expected, none counts
-    return AgreementDifference(
-        chi_square, float(chdtrc(1, chi_square)), (first.agreement, second.agreement), (float(n[0]), float(n[1]))
-    )
 
 
 # ------------------------------------------------------------------ two by two
@@ -360,44 +272,44 @@ def agreement_with_grades(preferences: Preferences, judgments: Judgments) -> Gra
     NoOverlapError
         No pair of documents was both ordered and graded.
     """
-    decisions, one = decided(preferences), judgments.single()
-    topics = {name: i for i, name in enumerate(one.topics)}
-    documents = {name: i for i, name in enumerate(one.documents)}
-    topic = np.array([topics.get(name, -1) for name in preferences.topics], np.int64)[decisions.topic]
-    sides = [
-        np.array([documents.get(name, -1) for name in preferences.documents], np.int64)[side]
-        for side in (decisions.preferred, decisions.other)
-    ]
-    n_topics = max(len(one.topics), 1)
-    there = (topic >= 0) & (sides[0] >= 0) & (sides[1] >= 0)
-    rows: list[tuple[Ints, Ints, Floats]] = []
-    for grader in range(len(one.assessors)):
-        own = np.flatnonzero((one.assessor == grader) & (one.value >= 0))
-        key = one.document[own].astype(np.int64) * n_topics + one.topic[own]
-        order = np.argsort(key)
-        key, value = np.append(key[order], -1), np.append(one.value[own][order], np.nan)
-        sought = [side * n_topics + topic for side in sides]
-        at = [np.searchsorted(key[:-1], one_key) for one_key in sought]
-        grades = [np.where(there & (key[a] == w), value[a], np.nan) for a, w in zip(at, sought, strict=True)]
-        gap = grades[0] - grades[1]
-        both = np.flatnonzero(~np.isnan(gap))
-        rows.append((decisions.assessor[both].astype(np.int64), np.full(both.size, grader), gap[both]))
-    assessor, who, gap = (np.concatenate(column) for column in zip(*rows, strict=True))
-    if not gap.size:
+    import pandas as pd
+
+    decisions, once = decided(preferences), judgments.single()
+    topics, documents = np.array(preferences.topics, object), np.array(preferences.documents, object)
+    said = pd.DataFrame(
+        {
+            "topic": topics[decisions.topic],
+            "preferred": documents[decisions.preferred],
+            "other": documents[decisions.other],
+            "assessor": decisions.assessor.astype(np.int64),
+        }
+    )
+    graded = once.value >= 0
+    grades = pd.DataFrame(
+        {
+            "topic": np.array(once.topics, object)[once.topic[graded]],
+            "document": np.array(once.documents, object)[once.document[graded]],
+            "grader": once.assessor[graded].astype(np.int64),
+            "grade": once.value[graded],
+        }
+    )
+    of_preferred = grades.rename(columns={"document": "preferred", "grade": "grade_of_preferred"})
+    of_other = grades.rename(columns={"document": "other", "grade": "grade_of_other"})
+    both = said.merge(of_preferred, on=["topic", "preferred"]).merge(of_other, on=["topic", "other", "grader"])
+    if both.empty:
         raise NoOverlapError(
             "no pair of documents was both ordered and graded; check that topic and document ids match"
         )
-    size = np.round(np.abs(gap), 12)
-    kinds, which = np.unique(np.stack([assessor, who, size]), axis=1, return_inverse=True)
-    which = which.reshape(-1)
-    n = np.bincount(which)
-    concordant = np.bincount(which, gap > 0).astype(np.float64)
+    gap = both["grade_of_preferred"] - both["grade_of_other"]
+    by_kind = (gap > 0).groupby([both["assessor"], both["grader"], gap.abs().round(12).rename("difference")])
+    counts = by_kind.agg(["size", "sum"]).reset_index()
+    difference = counts["difference"].to_numpy()
     return GradeAgreement(
         preferences.assessors,
-        one.assessors,
-        kinds[0].astype(np.int64),
-        kinds[1].astype(np.int64),
-        kinds[2],
-        n,
-        np.where(kinds[2] == 0, np.nan, concordant),
+        once.assessors,
+        counts["assessor"].to_numpy(),
+        counts["grader"].to_numpy(),
+        difference,
+        counts["size"].to_numpy(),
+        np.where(difference == 0, np.nan, counts["sum"].to_numpy(np.float64)),
     )

@@ -7,12 +7,17 @@ difference_bounds, may_stop : what no later judgment can change.
 grade_bounds, order_documents, grades_may_stop : the same for grades.
 """
 
-from qrowd.preferences.scheduling.bounds import difference_bounds, may_stop
-from qrowd.preferences.scheduling.grades import grade_bounds, grades_may_stop, order_documents, rank_coefficients
+from qrowd.preferences.scheduling.bounds import (
+    difference_bounds,
+    grade_bounds,
+    grades_may_stop,
+    may_stop,
+    order_documents,
+    rank_coefficients,
+)
 from qrowd.preferences.scheduling.orders import ORDERS, Order, make_order
 from qrowd.preferences.scheduling.state import State
-from qrowd.preferences.scheduling.systems import Systems
-from qrowd.preferences.scheduling.utility import expected_utility
+from qrowd.preferences.scheduling.utility import Systems, expected_utility
 
 __all__ = [
     "ORDERS",

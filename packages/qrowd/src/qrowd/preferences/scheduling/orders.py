@@ -20,8 +20,7 @@ from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Ints
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences.scheduling.state import Pair, State
-from qrowd.preferences.scheduling.systems import Systems
-from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Utility, expected_utility
+from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Systems, Utility, expected_utility
 
 ORDERS = ("all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top")
 
