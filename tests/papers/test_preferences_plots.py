@@ -9,7 +9,7 @@ from matplotlib.image import imread
 
 from qrowd.preferences import PreferenceTable
 from qrowd.reports.plots.style import Figure, render
-from qrowd_papers.preferences.inferred_tables import agreement_difference
+from qrowd_papers.preferences.inferred_tables import agreement_difference, redistributed
 from qrowd_papers.preferences.plots import (
     plot_judging_times,
     plot_judgments_needed,

@@ -263,8 +263,8 @@ def simulate_judgments(
     >>> simulate_judgments(truth, {"ann": Lenient(noise=0.2), "bob": Spammer(0)}, coverage={"bob": 0.5}, rng=1)
     Judgments(600 judgments: 10 topics, 400 documents, 2 assessors)
     """
-    for name in record:
-        check_choice("record", name, Recorded)
+    for recorded in record:
+        check_choice("record", recorded, Recorded)
     coverage_of = _by_name("coverage", coverage, assessors, default=1.0)
     repeat_share_of = _by_name("repeat_share", repeat_share, assessors, default=0.0)
     chance = Chance.of(rng)
