@@ -80,7 +80,6 @@ DEFAULTS = {  # name: why its default differs from function to function
     "system": "whether to choose a system, or how a file names its own",
     "documents": "which of them, all by default; a cost is per document",
     "measure": "which one to select, or what scores without a name are called",
-    "bad": "the Bad marks themselves, whether they count, or from which grade on",
     "conventions": "AWARE leaves out topics without a relevant document",
     "n_grades": "yes or no for an accuracy, 0-3 for a pool",
     "n_resamples": "0 where an interval is extra; else as many as the number needs to be stable, or the paper's",

@@ -37,7 +37,8 @@ class PaperCrowd(MagnitudeCrowd):
         who: NDArray[np.int64],
         n_assessors: int,
         chance: Chance,
-        random: np.random.Generator,
+        *,
+        rng: np.random.Generator,
     ) -> Floats:
         habits = chance.stream("habits")
         noise = self.noise * np.exp(self.noise_sd * habits.standard_normal(n_assessors))
@@ -50,8 +51,8 @@ class PaperCrowd(MagnitudeCrowd):
         seen = np.where(careless[:, None], chance.stream("careless").permuted(seen, axis=1), seen)
         logs = self.logs(who, n_assessors, chance, seen)
         logs -= log_of_none[who][:, None] * (truth.grade[pair] == 0)
-        logs += noise[who][:, None] * random.standard_normal(pair.shape)
-        return written(logs, rounds[who][:, None], random)
+        logs += noise[who][:, None] * rng.standard_normal(pair.shape)
+        return written(logs, rounds[who][:, None], rng)
 
     def perceived(self, truth: Truth) -> Floats:
         """(pairs,) the logarithm of 1 + the grade in fractions, by relevance and the truth's cuts."""

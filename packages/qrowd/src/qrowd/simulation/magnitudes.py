@@ -54,11 +54,12 @@ class MagnitudeCrowd:
         who: NDArray[np.int64],
         n_assessors: int,
         chance: Chance,
-        random: np.random.Generator,
+        *,
+        rng: np.random.Generator,
     ) -> Floats:
         """(units, documents) what is said of each pair. pair : (units, documents); who : (units,) the assessors."""
         logs = self.logs(who, n_assessors, chance, truth.relevance[pair])
-        return written(logs + self.noise * random.standard_normal(pair.shape), self.round_numbers, random)
+        return written(logs + self.noise * rng.standard_normal(pair.shape), self.round_numbers, rng)
 
     def logs(self, who: NDArray[np.int64], n_assessors: int, chance: Chance, seen: Floats) -> Floats:
         """(units, documents) logarithms without noise, of what is seen of relevance, on each assessor's scale."""
@@ -132,7 +133,7 @@ def simulate_magnitudes(
         labels += [f"{topic}-u{i + 1:04d}" for i in range(n)]
     pair, who = np.concatenate(units), np.concatenate(workers)
 
-    value = crowd.answers(truth, pair, who, n_assessors, chance, random)
+    value = crowd.answers(truth, pair, who, n_assessors, chance, rng=random)
     if checked:
         _revise(value, pair == high[truth.topic[pair]], pair == low[truth.topic[pair]])
     spent = seconds_spent(pair.size, random, least=20.0).reshape(pair.shape)
