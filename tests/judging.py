@@ -224,7 +224,7 @@ def judged_by_a_model(store: Store, plan: Plan, steps: int) -> None:
     service = seeded(store, Clock(step=3.0))
 
     async def one() -> None:
-        who = await service.arrive("pilot", "model", "m", name="m", identified="key")
+        who = await service.arrive("pilot", "model", "m", name="m")
         await work(service, who, Random(1), steps=steps)
 
     asyncio.run(one())

@@ -35,7 +35,7 @@ ARMS = ["absolute", "preference", "degrees"]
 async def judge(store: Store, clock: Clock) -> None:
     """Six assessors take turns, page by page, until each has judged each topic; reading takes time."""
     service, rng = seeded(store, clock), Random(3)
-    numbers = [await service.arrive("study", "link", name, name=name, identified="link") for name in ASSESSORS]
+    numbers = [await service.arrive("study", "link", name, name=name) for name in ASSESSORS]
     busy = set(numbers)
     while busy:
         for number in sorted(busy):

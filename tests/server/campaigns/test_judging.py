@@ -147,7 +147,7 @@ def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_e
     assert receipt.page.view == EndView("declined")
     log = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.assessor_id == ann]
     assert [one.kind for one in log] == ["arrived", "declined"]
-    assert set(log[0].data) == {"name", "provider", "external_id", "identified", "seed", "about", "pseudonym"}
+    assert set(log[0].data) == {"name", "provider", "external_id", "seed", "about", "pseudonym"}
     assert (log[0].data["name"], dict(log[1].data)) == ("person-0", {})
 
 
@@ -485,8 +485,8 @@ def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
     service = seeded(store, Clock())
 
     async def come():
-        first = await service.arrive("pilot", "panel", "5f", identified="url")
-        assert await service.arrive("pilot", "panel", "5f", identified="signed") == first
+        first = await service.arrive("pilot", "panel", "5f")
+        assert await service.arrive("pilot", "panel", "5f") == first
         assert (await service.page(first)).name == "5f"
         other = await service.arrive("pilot", "link", "5f")
         assert (await service.page(other)).name == "5f-2"
@@ -496,10 +496,6 @@ def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
             await service.page(12)
 
     asyncio.run(come())
-    log = store.read(
-        lambda connection: [(one.kind, one.data.get("identified")) for one in events.of_campaign(connection, 1)]
-    )
-    assert ("identified", "signed") in log
 
 
 def test_looking_changes_nothing(store):

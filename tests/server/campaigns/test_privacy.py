@@ -31,17 +31,16 @@ from qrowd_server.store.invitations import find_invitation, invite
 from qrowd_server.store.sqlite import backup
 
 #: What only the person to be deleted has; each is long enough to be found by chance nowhere.
-NAME, PLATFORM_ID, SUBMISSION, ABOUT = "marked-name-Zoltan", "marked-pid-5f3a9c", "marked-submission-7", "marked-study"
+NAME, PLATFORM_ID, ABOUT = "marked-name-Zoltan", "marked-pid-5f3a9c", "marked-study"
 REASON, COMMENT, DRAFT, OWNER = "marked-reason", "marked-comment-village", "marked-draft-words", "marked-note-rude"
-MARKS = (NAME, PLATFORM_ID, SUBMISSION, ABOUT, REASON, COMMENT, DRAFT, OWNER)
+MARKS = (NAME, PLATFORM_ID, ABOUT, REASON, COMMENT, DRAFT, OWNER)
 
 
 async def take_part(store: Store, provider: str = "panel", *, comment: bool = True, steps: int = 60) -> int:
     """A person judges, with marked words in everything that they can write, and leaves a draft."""
     service = seeded(store, Clock(step=20.0), seed=5)
-    about, submission = {"STUDY_ID": ABOUT}, "" if provider == "link" else SUBMISSION
     external = NAME if provider == "link" else PLATFORM_ID
-    person = await service.arrive("pilot", provider, external, name=NAME, about=about, submission=submission)
+    person = await service.arrive("pilot", provider, external, name=NAME, about={"STUDY_ID": ABOUT})
     rng, page = Random(3), await service.page(person)
     for _ in range(steps):
         action: Any = next_action(page, rng)
@@ -209,7 +208,7 @@ def test_exports_have_pseudonyms_and_names_only_where_they_are_asked_for(store: 
     assert {json.loads(line)["assessor"] for line in named.splitlines()} == {"other-0", "other-1", NAME}
     for what in ("revisions", ARCHIVE, "units", "judgments"):
         content = store.read(lambda c: b"".join(export_rows(c, "pilot", what, "jsonl")))  # noqa: B023
-        assert not marks_in(content) & {NAME, PLATFORM_ID, SUBMISSION, ABOUT}, what
+        assert not marks_in(content) & {NAME, PLATFORM_ID, ABOUT}, what
     labels = {one.name for one in store.read(lambda connection: quality(connection, "pilot")).assessors}
     assert labels == {"a1", "a2", "a3"}
 
@@ -238,7 +237,7 @@ def test_after_the_retention_time_names_go_and_answers_and_comments_stay(store: 
     assert store.read(lambda connection: due(connection, NOW + 10_000 + 31 * day)) == []
     done = apply_retention(store, NOW + 10_000 + 30 * day, default=30)
     assert done == {"pilot": 3}
-    assert marks_in(in_database(store)) & {NAME, PLATFORM_ID, SUBMISSION, ABOUT} == set()
+    assert marks_in(in_database(store)) & {NAME, PLATFORM_ID, ABOUT} == set()
     assert REASON in in_database(store)
     assert apply_retention(store, NOW + 10_000 + 40 * day, default=30) == {}
     before = store.read(tables)
@@ -256,7 +255,7 @@ def test_the_file_about_a_person_holds_all_they_gave_and_for_themselves_nothing_
         for for_owner in (True, False)
     )
     for content in (owner, own):
-        assert {NAME, PLATFORM_ID, SUBMISSION, ABOUT, REASON} <= marks_in(content)
+        assert {NAME, PLATFORM_ID, ABOUT, REASON} <= marks_in(content)
         assert json.loads(content)["person"]["name in exports"] == "a3"
     assert OWNER in owner
     assert OWNER not in own

@@ -92,7 +92,7 @@ def invite(connection: Connection, campaign: str, names: list[str]) -> list[Invi
     reader = CampaignReader(connection, row.id, row.stamp)
     for name in names:
         number = rng.getrandbits(62)
-        data = {"name": name, "provider": "link", "external_id": name, "identified": "link"}
+        data = {"name": name, "provider": "link", "external_id": name}
         transaction = Transaction(reader, at, lambda: rng.getrandbits(62))
         transaction.add_assessor(number, Event("arrived", {**data, "seed": rng.getrandbits(62), "about": {}}))
         transaction.finish()

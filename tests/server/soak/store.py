@@ -41,7 +41,7 @@ _JUDGE = (
 def assessor_row(number: int, *, campaign: int = 1, **other: object) -> dict[str, object]:
     row = {
         "id": number, "campaign_id": campaign, "name": f"a{number}", "provider": "link", "external_id": f"x{number}",
-        "identified": "link", "status": "working", "excluded": None, "seed": number, "state": {}, "created": AT,
+        "status": "working", "excluded": None, "seed": number, "state": {}, "created": AT,
         "updated": AT,
     }  # fmt: skip
     return row | other

@@ -13,7 +13,6 @@ from sqlalchemy import insert
 
 from judging import NOW, Clock
 from qrowd_server.campaigns.running.pages import Page, Receipt
-from qrowd_server.campaigns.running.submissions import Submission
 from qrowd_server.protocols.events import Action, Refusal
 from qrowd_server.protocols.views import ConsentView, DocumentView, View
 from qrowd_server.store.engine import open_store
@@ -39,7 +38,6 @@ class FakeService:
         self.acts: list[tuple[int, Action, str, str]] = []
         self.drafts: list[tuple[Any, ...]] = []
         self.arrived: list[tuple[Any, ...]] = []
-        self.taken: dict[int, dict[str, str | None]] = {}  # visits of each, all of which have earned something
         self.views: dict[int, View] = {}
         self.replies: dict[tuple[int, str], Receipt] = {}
         self.error: Exception | None = None
@@ -77,24 +75,15 @@ class FakeService:
         external_id: str,
         *,
         name: str | None = None,
-        identified: str = "link",
         about: dict[str, Any] | None = None,
-        submission: str = "",
     ) -> int:
-        self.arrived.append((campaign, provider, external_id, identified, about))
-        number = await self.store.write_async(
-            lambda c: add_assessor(c, campaign, provider, external_id, name or external_id, identified)
+        self.arrived.append((campaign, provider, external_id, about))
+        return await self.store.write_async(
+            lambda c: add_assessor(c, campaign, provider, external_id, name or external_id)
         )
-        self.taken[number] = {**self.taken.get(number, {}), submission: "completed"}
-        return int(number)
-
-    async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
-        return tuple(Submission(name, outcome) for name, outcome in self.taken.get(assessor_id, {}).items())
 
 
-def add_assessor(
-    connection: Any, campaign: str, provider: str, external: str, name: str, identified: str = "link"
-) -> int:
+def add_assessor(connection: Any, campaign: str, provider: str, external: str, name: str) -> int:
     of = connection.execute(campaign_table.select().where(campaign_table.c.name == campaign)).one().id
     a = assessor_table.c
     known = connection.execute(
@@ -105,7 +94,7 @@ def add_assessor(
     number = len(connection.execute(assessor_table.select()).all()) + 1
     row = {
         "id": number, "campaign_id": of, "name": f"{name}-{provider}", "provider": provider, "external_id": external,
-        "identified": identified, "status": "working", "seed": 1, "state": {}, "created": NOW, "updated": NOW,
+        "status": "working", "seed": 1, "state": {}, "created": NOW, "updated": NOW,
     }  # fmt: skip
     connection.execute(insert(assessor_table).values(row))
     return number
@@ -198,8 +187,7 @@ def world(folder: Path, *, rendering: Any = None, **changes: Any) -> Iterator[Wo
     (folder / "judgments.db").write_bytes(content)
     with open_store(folder / "judgments.db") as store:
         service = FakeService(store, clock)
-        environ = {"PANEL_KEY": "panel key"}
-        settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": environ, **changes})
+        settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, **changes})
         app = make_app(
             service, store, settings=settings, pages=rendering or FakeRendering(), clock=clock, monotonic=clock
         )

@@ -37,8 +37,7 @@ CAMPAIGNS = ("sizes", "stars", "pairs")
 WITH_GOLD = {"known": "grades", "knownpairs": "preference"}  # gold questions among the documents
 N = 8
 CODES = {name: f"CODE{name.upper().replace('_', '')}" for name in ("completed", "failed", "screened_out")}
-PANEL = {"codes": CODES, "links": {"completed": "https://panel.test/back?who={id}&code={code}"},
-         "submission": "taking"}  # fmt: skip
+PANEL = {"codes": CODES, "links": {"completed": "https://panel.test/back?who={id}&code={code}"}}
 PROVIDERS = ("link", "panel")
 QUESTION = {"text": "What is looked for?", "options": ["a", "b", "the right one", "d"], "correct": 2}
 ROWS = 9_400_000  # the numbers of rows begin here

@@ -9,7 +9,6 @@ from sqlalchemy import update
 
 from qrowd_server.protocols.views import EndView
 from qrowd_server.store.schema import campaign
-from qrowd_server.web.panel import sign_id
 from server.web.fakes import PANEL, World, world
 
 
@@ -28,7 +27,7 @@ def test_an_id_comes_in_and_goes_out_in_the_link(served: World) -> None:
     browser = served.browser()
     page = browser.get("/panel/one?id=a%26b%3D%2F1")
     assert browser.post("/panel/one", {"csrf": page.field("csrf")}).header("location") == "/c/one"
-    assert served.service.arrived == [("one", "panel", "a&b=/1", "url", None)]
+    assert served.service.arrived == [("one", "panel", "a&b=/1", None)]
     served.service.views[1] = EndView("completed")
     end = browser.get("/c/one")
     assert end.field("link") == "https://panel.test/done?who=a%26b%3D%2F1&code=P1"
@@ -47,22 +46,6 @@ def test_the_parameter_has_the_name_the_campaign_gives_it(served: World) -> None
 @pytest.mark.parametrize("query", ["", "id=", "id=a&id=a", "id=a%20b", "id=%00", "id=%ff", "id=é", "id=" + "x" * 201])
 def test_an_id_that_is_doubled_missing_or_odd_is_refused(served: World, query: str) -> None:
     assert served.browser().get(f"/panel/one?{query}").status == 400
-
-
-def test_a_signed_id_is_known_to_come_from_the_panel(served: World) -> None:
-    configure(served, secret_env="PANEL_KEY")
-    good = sign_id("panel key", "one", "w1")
-    browser = served.browser()
-    browser.post("/panel/one", {"csrf": browser.get(f"/panel/one?id=w1&signature={good.upper()}").field("csrf")})
-    assert served.service.arrived == [("one", "panel", "w1", "signed", None)]
-    bad = ["", "x", "%C3%A9", good[:-1], sign_id("panel key", "one", "w2"), sign_id("panel key", "two", "w1")]
-    for signature in [*bad, sign_id("", "one", "w1")]:
-        assert served.browser().get(f"/panel/one?id=w1&signature={signature}").status == 403
-
-
-def test_without_the_key_nobody_comes_in(served: World) -> None:
-    configure(served, secret_env="NOT_SET")
-    assert served.browser().get(f"/panel/one?id=w1&signature={sign_id('', 'one', 'w1')}").status == 403
 
 
 def test_the_button_of_one_campaign_opens_no_other(served: World) -> None:

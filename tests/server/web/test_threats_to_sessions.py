@@ -163,40 +163,6 @@ def test_the_printed_link_lets_one_browser_in_and_no_other(place: Fort) -> None:
     assert second.get(late).status == 404
 
 
-def test_a_signed_arrival_ends_the_sessions_of_who_only_typed_the_id(place: Fort) -> None:
-    squatter = place.walker("sizes", "panel").come()
-    assert squatter.browser.get("/c/sizes").status == 200
-    arrive_signed(place)
-    assert squatter.browser.get("/c/sizes").status == 403
-    assert [one["identified"] for one in told(place, "identified")] == ["signed"]
-
-
-def arrive_signed(place: Fort) -> None:
-    """A panel vouches for somebody."""
-    said = {"c": "sizes", "x": "ann", "i": "signed", "s": "first"}
-    ticket = place.app.state.server.form_token("arrival", said)
-    assert Browser(place.app).post("/panel/sizes", {"csrf": ticket}).status == 303
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        False,
-        True,
-    ],
-)
-def test_whom_a_panel_vouched_for_is_nobodys_who_only_types_the_id(place: Fort, before: bool) -> None:
-    if before:
-        place.walker("sizes", "panel").come()
-    arrive_signed(place)
-    again = place.walker("sizes", "panel")
-    page = again.get(again.door)
-    again.post("/panel/sizes", {"csrf": page.field("csrf")})
-    assert again.page.status == 422
-    assert "on the platform again" in again.page.text
-    assert again.browser.cookies == {}
-
-
 def test_a_link_that_was_revoked_lets_nobody_in_even_from_a_page_that_was_open(place: Fort) -> None:
     link = f"/join/{invited(place, 'carl')}"
     browser = Browser(place.app)

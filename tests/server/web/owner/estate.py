@@ -53,7 +53,7 @@ from qrowd_server.store.engine import open_store
 from webserver import BASE, Browser, Place, listening, serving
 
 PANEL = PanelTable(
-    codes={"completed": "P1"}, links={"completed": "https://panel.test/done?code={code}"}, secret_env="PANEL_KEY"
+    codes={"completed": "P1"}, links={"completed": "https://panel.test/done?code={code}"}
 )
 HOSTILE = "<img/src=x/onerror=alert(1)>"
 PASSWORD = "correct horse battery"
@@ -124,7 +124,7 @@ async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str) -> None:
         store.write(lambda c, plan=plan: create_campaign(c, plan, clock.now))
     for plan in plans:
         people = [await service.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
-        people.append(await service.arrive(plan.name, "panel", stranger, identified="url"))
+        people.append(await service.arrive(plan.name, "panel", stranger))
         for i, one in enumerate(people):
             await judge(service, clock, one, rng, 12 if i == 3 else 300 if demo else 10_000)
         await admin.exclude(plan.name, "cleo", f"always the same {stranger}")

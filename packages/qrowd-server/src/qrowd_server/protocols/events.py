@@ -218,7 +218,6 @@ _PAIR = {"pair": Index, "left": int, "right": int}
 _GOLD = {"gold": (Index | None, None)}  # which gold question the pair is, if it is one
 _TIMES = {"seconds": float, "active": float | None}
 _ENDED = Literal["completed", "failed", "screened_out"]
-_IDENTIFIED = Literal["link", "url", "signed", "key"]
 _NOTHING: dict[str, Any] = {}
 
 #: The keys of the data of each kind of event, with their types; a key that may be missing also has its default.
@@ -242,15 +241,10 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
         "name": str,
         "provider": str,
         "external_id": str,
-        "identified": _IDENTIFIED,
         "seed": int,
         "about": dict[str, Any],
-        "submission": (str, ""),
-        "ended": (dict[str, int], {}),
         "pseudonym": (str, ""),
     },
-    "returned": {"submission": str, "identified": _IDENTIFIED, "about": dict[str, Any], "ended": dict[str, int]},
-    "identified": {"identified": _IDENTIFIED},
     "consented": _NOTHING,
     "declined": _NOTHING,
     "line_judged": {"line": Index, "text": str, "value": float},

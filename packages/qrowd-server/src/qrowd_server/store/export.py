@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from qrowd_server.store.base import to_json
 from qrowd_server.store.events import CHUNK
-from qrowd_server.store.pseudonyms import Pseudonymiser, assessor_label
+from qrowd_server.store.pseudonyms import assessor_label, pseudonymised
 from qrowd_server.store.schema import (
     MODEL,
     PERSON,
@@ -188,9 +188,8 @@ def revisions(
     )  # fmt: skip
     if kinds is not None:
         query = query.where(event.c.kind.in_(list(kinds)))
-    hide = Pseudonymiser()
     for row in connection.execute(query, execution_options={"yield_per": CHUNK}):
-        data = row[9] if names or row[5] is None else hide.data(row[7], row[9], row[5])
+        data = row[9] if names or row[5] is None else pseudonymised(row[7], row[9], row[5])
         where = None if row[3] is None else f"{row[2]}/{row[3]}"
         yield (
             *row[:3],

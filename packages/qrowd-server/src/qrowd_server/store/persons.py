@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from qrowd_server.store.events import ALL, LogEntry
-from qrowd_server.store.pseudonyms import Pseudonymiser
+from qrowd_server.store.pseudonyms import pseudonymised
 from qrowd_server.store.schema import assessor, assignment, draft, event, invitation, invited, message
 from qrowd_server.store.sessions import close_sessions
 from qrowd_server.store.state import AssessorRow
@@ -50,9 +50,9 @@ def pseudonymise_events(connection: Connection, row: AssessorRow, name: str, *, 
 
     name : in place of theirs. texts : also what they wrote.
     """
-    hide, changed, n_texts = Pseudonymiser(), 0, 0
+    changed = n_texts = 0
     for entry in events_of_assessor(connection, row.id):
-        data = hide.data(entry.kind, entry.data, name)
+        data = pseudonymised(entry.kind, entry.data, name)
         if entry.kind == "arrived":
             data["pseudonym"] = row.label
         if texts:

@@ -190,7 +190,6 @@ assessor = Table(
     Column("name", Text, nullable=False),  # in exports only where names are asked for
     Column("provider", Text, nullable=False),  # link, panel, api, model
     Column("external_id", Text, nullable=False),
-    Column("identified", Text, nullable=False),  # link, url, signed, key: how far the identity can be trusted
     Column("status", Text, nullable=False),
     Column("excluded", Text),  # the reason, or null
     Column("seed", BigInteger, nullable=False),

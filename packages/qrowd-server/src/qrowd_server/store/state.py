@@ -39,7 +39,6 @@ class AssessorRow:
     name: str
     provider: str
     external_id: str
-    identified: str
     seed: int
     created: float
     updated: float
@@ -66,7 +65,7 @@ def _values(row: AssessorRow | AssignmentRow, names: Iterable[str]) -> dict[str,
 
 _ASSESSOR = tuple(AssessorRow.__dataclass_fields__)
 _ASSESSORS = select(*(assessor.c[name] for name in _ASSESSOR))
-_CHANGING_ASSESSOR = ("identified", "status", "excluded", "current_id", "state", "updated")
+_CHANGING_ASSESSOR = ("status", "excluded", "current_id", "state", "updated")
 
 
 def find_assessor(connection: Connection, id: int) -> tuple[AssessorRow, str, int] | None:

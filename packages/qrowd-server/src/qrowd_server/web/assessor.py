@@ -163,7 +163,7 @@ async def join(request: Request) -> Response:
         raise invalid_token()
     invitation = await invitation_of(server, token)
     name = invitation.name
-    assessor = await server.service.arrive(invitation.campaign, "link", name, name=name, identified="link")
+    assessor = await server.service.arrive(invitation.campaign, "link", name, name=name)
     response = RedirectResponse(f"/c/{quote(invitation.campaign)}", 303)
     await server.begin(request, response, ASSESSOR, assessor)
     return response

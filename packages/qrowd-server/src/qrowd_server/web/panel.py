@@ -3,17 +3,14 @@
 GET  /panel/{campaign}?id=...     one button, so that opening the link begins nothing; the campaign names the parameters
 POST /panel/{campaign}            the button was pressed
 
-Where the panel shares a key with us, the address also holds signature=..., hexadecimal: HMAC-SHA256 of
-"{campaign}\\n{id}". Without a key an id is only text in an address, so anybody can type another's; the log says which
-it was: identified "signed" or "url". The link or code that leads back is put into a page only at the end.
+An id is only text in an address, so anybody can type another's: compare with the panel's own list before paying. The
+link or code that leads back is put into a page only at the end.
 """
 
 from __future__ import annotations
 
-import hmac
 import re
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -26,20 +23,14 @@ from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.schema import read
 from qrowd_server.protocols.views import EndView, NoneLeftView, View
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.translatable import N_, Message
+from qrowd_server.translatable import Message
 from qrowd_server.web.forms import query_of
 from qrowd_server.web.language_choice import choice_of, language_of
 from qrowd_server.web.payment import payment_code
-from qrowd_server.web.problems import Problem, invalid_token, malformed, not_found
-from qrowd_server.web.security import same
+from qrowd_server.web.problems import invalid_token, malformed, not_found
 from qrowd_server.web.server import ASSESSOR, Identity, Server, server_of
 
 ID = re.compile(r"[!-~]{1,200}")
-
-
-def sign_id(key: str, campaign: str, external: str) -> str:
-    """The signature that a panel puts beside an id: hexadecimal."""
-    return hmac.digest(key.encode(), f"{campaign}\n{external}".encode(), sha256).hex()
 
 
 async def panel_of(server: Server, campaign: str) -> tuple[CampaignRow, PanelTable]:
@@ -58,20 +49,11 @@ async def arrive(request: Request) -> Response:
     server = server_of(request)
     row, table = await panel_of(server, request.path_params["campaign"])
     query = query_of(request)
-    external, submission = _id(query, table.parameter), _id(query, table.submission) if table.submission else ""
-    if not table.secret_env:
-        identified = "url"
-    elif _is_signed(server, table, row.name, external, query.get("signature", "")):
-        identified = "signed"
-    else:
-        raise Problem(403, "signature", N_("This link was not made by the panel. Open the panel's link again."))
+    external = _id(query, table.parameter)
     identity = await server.identity_or_none(request)
-    came = identity and (identity.campaign, identity.provider, identity.external) == (row.name, PROVIDER, external)
-    if identity and came and identified != "signed":
-        submissions = await server.service.submissions(identity.assessor)
-        if not submission or (submissions and submissions[-1].name == submission):
-            return RedirectResponse(identity.base, 303)
-    content = {"c": row.name, "x": external, "i": identified, "s": submission}
+    if identity and (identity.campaign, identity.provider, identity.external) == (row.name, PROVIDER, external):
+        return RedirectResponse(identity.base, 303)
+    content = {"c": row.name, "x": external}
     page = server.rendering.render_welcome(
         row.title,
         csrf=server.form_token("arrival", content),
@@ -91,11 +73,6 @@ def _id(query: dict[str, str], parameter: str) -> str:
     return value
 
 
-def _is_signed(server: Server, table: PanelTable, campaign: str, external: str, signature: str) -> bool:
-    key = server.settings.environ.get(table.secret_env, "")
-    return bool(key) and signature.isascii() and same(signature.lower(), sign_id(key, campaign, external))
-
-
 async def begin(request: Request) -> Response:
     """The button was pressed: a session, then the task."""
     server = server_of(request)
@@ -103,11 +80,7 @@ async def begin(request: Request) -> Response:
     if content["c"] != request.path_params["campaign"]:
         raise invalid_token()
     await panel_of(server, content["c"])  # it may have been closed meanwhile
-    assessor = await server.service.arrive(
-        content["c"], PROVIDER, content["x"], identified=content["i"], submission=content["s"]
-    )
-    if content["i"] == "signed":
-        server.forget(ASSESSOR, assessor)
+    assessor = await server.service.arrive(content["c"], PROVIDER, content["x"])
     response = RedirectResponse(f"/c/{quote(content['c'])}", 303)
     await server.begin(request, response, ASSESSOR, assessor)
     return response
@@ -145,10 +118,7 @@ def completion(table: PanelTable, outcome: str, external: str) -> tuple[str | No
 
 
 async def with_completion_link(server: Server, identity: Identity, page: Page) -> Page:
-    """The page with the link or code that leads back to the panel, if the task has ended.
-
-    Nobody is paid twice for one unit: a submission under which nothing was done leads nowhere.
-    """
+    """The page with the link or code that leads back to the panel, if the task has ended."""
     outcome = outcome_of(page.view)
     if outcome is None:
         return page
@@ -158,13 +128,7 @@ async def with_completion_link(server: Server, identity: Identity, page: Page) -
     settings: dict[str, Any] | None = row.settings.get("panel")
     if identity.provider != PROVIDER or settings is None:
         return page
-    table = read(PanelTable, settings)
-    if table.submission:
-        submissions = await server.service.submissions(identity.assessor)
-        if not submissions or submissions[-1].outcome is None:
-            another = isinstance(page.view, EndView) and page.view.another
-            return page if another else replace(page, view=NoneLeftView(None, False))
-    link, code = completion(table, outcome, identity.external)
+    link, code = completion(read(PanelTable, settings), outcome, identity.external)
     return replace(page, link=link, code=code)
 
 

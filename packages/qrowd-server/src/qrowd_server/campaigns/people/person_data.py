@@ -26,8 +26,8 @@ from qrowd_server.store.state import AssessorRow
 OWN = frozenset(
     {
         *("text", "reason", "comment", "choice", "strength", "side", "confidence", "understanding", "active"),
-        *("position", "option", "line", "agreed", "message", "name", "provider", "external_id", "identified"),
-        *("about", "submission", "number", "answers", "by", "pair", "seconds"),
+        *("position", "option", "line", "agreed", "message", "name", "provider", "external_id"),
+        *("about", "number", "answers", "by", "pair", "seconds"),
     }
 )
 HIDDEN = frozenset({"checked", "offered", "unanswered", "excluded"})  # kinds of events that the assessor does not get
@@ -50,7 +50,6 @@ def person_data(connection: Connection, row: AssessorRow, *, for_owner: bool) ->
             "name in exports": row.label,
             "came by": row.provider,
             "id given by that platform or link": row.external_id,
-            "how far the id can be trusted": row.identified,
             "first came": _when(row.created),
             "last change": _when(row.updated),
             "status": row.status.replace("_", " "),

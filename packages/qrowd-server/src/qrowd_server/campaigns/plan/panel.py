@@ -1,6 +1,4 @@
 """The panel that a campaign's assessors come from, such as Prolific: how it names them, and the way back.
-
-No secret stands in the table: only the name of the environment variable that holds it.
 """
 
 from __future__ import annotations
@@ -47,29 +45,23 @@ def _by_outcome(table: dict[str, str]) -> dict[str, str]:
 
 Code = Annotated[str, _matching(r"[A-Za-z0-9_-]{0,64}", "give letters, digits, - and _, at most 64")]
 Link = Annotated[str, AfterValidator(_https)]
-Variable = Annotated[str, _matching(r"([A-Z][A-Z0-9_]{0,63})?", "give the environment variable's name, as PANEL_KEY")]
 Codes = Annotated[dict[str, Code], AfterValidator(_by_outcome)]
 Links = Annotated[dict[str, Link], AfterValidator(_by_outcome)]
-Parameter = Annotated[str, _matching(r"([A-Za-z][A-Za-z0-9_]{0,63})?", "give the parameter's name, such as id")]
+Parameter = Annotated[str, _matching(r"[A-Za-z][A-Za-z0-9_]{0,63}", "give the parameter's name, such as id")]
 
 
 @dataclass(frozen=True)
 class PanelTable:
     """Assessors from a panel.
 
-    parameter : of the address that holds the assessor's id. submission : the parameter that names this taking of the
-    task, where the panel pays for each; "" where it has none. codes, links : by outcome; at least one of them for
-    "completed". secret_env : the environment variable with the key that ids are signed with; "" where they are not.
+    parameter : of the address that holds the assessor's id. codes, links : by outcome; at least one of them for
+    "completed".
     """
 
     parameter: Parameter = "id"
-    submission: Parameter = ""
     codes: Codes = field(default_factory=dict)
     links: Links = field(default_factory=dict)
-    secret_env: Variable = ""
 
     def __post_init__(self) -> None:
-        if not self.parameter:
-            raise SchemaError(("parameter",), "is empty; give the parameter's name, such as id")
         if "completed" not in {*self.codes, *self.links}:
             raise SchemaError(("codes",), "'completed' is missing, here and in panel.links; give one of them")

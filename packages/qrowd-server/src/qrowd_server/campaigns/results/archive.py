@@ -30,7 +30,7 @@ from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.base import to_json
 from qrowd_server.store.events import LogEntry
 from qrowd_server.store.materials import UnitRow
-from qrowd_server.store.pseudonyms import Pseudonymiser
+from qrowd_server.store.pseudonyms import pseudonymised
 
 FORMAT = "qrowd campaign"
 VERSION = 1
@@ -82,12 +82,11 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
     }
     yield _line(head)
     labels = {} if names else {one.id: one.label for one in state.assessors_of(connection, row.id) if one.pseudonym}
-    hide = Pseudonymiser()
     for one in events.of_campaign(connection, row.id):
         if one.kind == "created":
             continue
         label = labels.get(one.assessor_id or 0)
-        data: dict[str, Any] = dict(one.data) if label is None else hide.data(one.kind, one.data, label)
+        data: dict[str, Any] = dict(one.data) if label is None else pseudonymised(one.kind, one.data, label)
         data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
         if one.kind == "assigned":
             data["topic"] = topics[data["topic"]]

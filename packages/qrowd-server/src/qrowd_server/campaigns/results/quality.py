@@ -50,7 +50,7 @@ T = TypeVar("T")
 class AssessorQuality:
     """One assessor.
 
-    id, provider, identified, status, excluded : as in the table; arrived, seen : times. name : of a model; of a person
+    id, provider, status, excluded : as in the table; arrived, seen : times. name : of a model; of a person
     the pseudonym, or the name where names are asked for.
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
     answers : judgments or preferences given, also those that do not count.
@@ -68,7 +68,6 @@ class AssessorQuality:
     id: int
     name: str
     provider: str
-    identified: str
     status: str
     excluded: str | None
     arrived: float
@@ -237,7 +236,6 @@ def _rows(
                 row.id,
                 row.name if names else row.label,
                 row.provider,
-                row.identified,
                 row.status,
                 row.excluded,
                 row.created,

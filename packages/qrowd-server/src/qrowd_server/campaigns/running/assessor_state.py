@@ -32,7 +32,6 @@ def new_assessor(
         name=str(data["name"]),
         provider=str(data["provider"]),
         external_id=str(data["external_id"]),
-        identified=str(data["identified"]),
         seed=seed,
         created=at,
         updated=at,
@@ -56,8 +55,6 @@ def assessor_after(
             row = replace(row, excluded=str(event.data["reason"]))
         case "reinstated":
             row = replace(row, excluded=None)
-        case "identified":
-            row = replace(row, identified=str(event.data["identified"]))
         case "reset":
             row = replace(row, current_id=None)
     return _with_journey(row, journey.evolve(settings.journey, journey_of_assessor(row), event, assignment_id))

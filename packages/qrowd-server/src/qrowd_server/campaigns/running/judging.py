@@ -24,15 +24,6 @@ from qrowd_server.campaigns.running.material import document_texts
 from qrowd_server.campaigns.running.messages import messages_of_page
 from qrowd_server.campaigns.running.pages import Draft, Page, Receipt, UnitSoFar
 from qrowd_server.campaigns.running.reopening import first_reopened, reopened_page, reopened_view
-from qrowd_server.campaigns.running.submissions import (
-    MOST,
-    NOTHING,
-    Submission,
-    outcome_counts,
-    records_of,
-    submission_key,
-    submissions_of,
-)
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.events import Action, Event, Refusal
@@ -48,7 +39,7 @@ from qrowd_server.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd_server.store import answers, events, materials, sessions, state
+from qrowd_server.store import answers, events, materials, state
 from qrowd_server.store.base import Store
 from qrowd_server.store.events import LogEntry
 from qrowd_server.store.materials import CampaignRow
@@ -93,79 +84,37 @@ class JudgingService:
         external_id: str,
         *,
         name: str | None = None,
-        identified: str = "link",
         about: dict[str, Any] | None = None,
-        submission: str = "",
     ) -> int:
         """The number of the assessor who comes to a campaign by a provider under an id; a new one the first time.
 
-        name : as exported, `external_id` unless taken. identified : how far the id can be trusted: link, url, signed
-        or key. about : anything else the provider said, for the log. submission : the provider's name for this
-        submission, "" where it has none; another one than before is an event `returned`.
+        name : as exported, `external_id` unless taken. about : anything else the provider said, for the log.
 
         Raises
         ------
         NotFoundError
             There is no such campaign.
-        Refusal
-            The link is not signed although an earlier one was; or the task was taken too often.
         """
         at, number = self.clock(), self._number()
-        of_submission = {"submission": submission} if submission else {}
 
         def work(connection: Connection) -> int:
             row = _campaign(connection, campaign)
             earlier = state.find_identity(connection, row.id, provider, external_id)
-            transaction = Transaction(self._reader(connection, row.id, row.stamp), at, self._number)
             if earlier is not None:
-                self._record_return(transaction, earlier, identified, {"about": about or {}, **of_submission})
-                transaction.finish()
                 return earlier.id
             label, tries = name or external_id, 1
             while state.find_named(connection, row.id, label) is not None:
                 tries += 1
                 label = f"{name or external_id}-{tries}"
-            data = {"name": label, "provider": provider, "external_id": external_id, "identified": identified}
-            first = {}
-            if submission:
-                transaction.set_key(submission_key(number, 0), "")
-                first = {**of_submission, "ended": NOTHING}
-            transaction.add_assessor(
-                number, Event("arrived", {**data, "seed": self._number(), "about": about or {}, **first})
-            )
+            data = {"name": label, "provider": provider, "external_id": external_id, "about": about or {}}
+            transaction = Transaction(self._reader(connection, row.id, row.stamp), at, self._number)
+            transaction.add_assessor(number, Event("arrived", {**data, "seed": self._number()}))
             transaction.finish()
             return number
 
         return await self.store.write_async(work)
 
-    def _record_return(
-        self, transaction: Transaction, assessor: AssessorRow, identified: str, details: dict[str, Any]
-    ) -> None:
-        """An assessor comes again, perhaps with a new submission."""
-        trusted, id = assessor.identified, assessor.id
-        if trusted == "signed" and identified == "url":
-            raise Refusal("unsigned", "Open the task on the platform again: this link does not show that it is yours.")
-        if (submission := details.get("submission")) is not None:
-            records = records_of(transaction.connection, id)
-            if len(records) >= MOST:
-                raise Refusal("often", "You have taken this task too often; there is nothing left to do here.")
-            if not records or records[-1]["submission"] != submission:
-                transaction.set_key(submission_key(id, len(records)), "")
-                ended = outcome_counts(transaction.connection, assessor)
-                assessor = transaction.record_assessor(
-                    assessor, Event("returned", {**details, "identified": identified, "ended": ended})
-                )
-        if trusted == "url" and identified == "signed":
-            transaction.record_assessor(assessor, Event("identified", {"identified": identified}))
-            # Before, anybody may have come in by that id.
-            sessions.close_sessions(transaction.connection, "assessor", id)
-
     # ------------------------------------------------------------------ looking
-
-    async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
-        """The submissions of an assessor on their platform; the last is the current one."""
-
-        return await self.store.read_async(lambda c: submissions_of(c, self._find(c, assessor_id).assessor))
 
     async def page(self, assessor_id: int) -> Page:
         """What this assessor sees now. Looking changes nothing.

@@ -67,7 +67,7 @@ async def arrive(caller: Caller) -> Response:
     row, status = await store.read_async(find), 200
     if row is None:
         about = {"key": caller.key.name, **arrival.about}
-        await caller.server.service.arrive(campaign.name, PROVIDER, name, name=name, identified="key", about=about)
+        await caller.server.service.arrive(campaign.name, PROVIDER, name, name=name, about=about)
         row, status = await store.read_async(find), 201
     assert row is not None  # just written
     address = f"{PREFIX}/campaigns/{quote(campaign.name)}/assessors/{row.id:x}"

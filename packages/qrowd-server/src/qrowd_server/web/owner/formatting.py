@@ -24,12 +24,6 @@ STATUS: Final = {  # practised: also where no practice is asked for
 PROTOCOL: Final = {"magnitude": "magnitudes", "grades": "grades", "preference": "preferences"}
 ANSWERS: Final = {"preference": "Preferences", "": "Answers"}  # by protocol; else judgments
 PROVIDER: Final = {"api": "program"}
-IDENTIFIED: Final = {
-    "link": "an invitation",
-    "url": "the address, without a signature",
-    "signed": "a signed address",
-    "key": "the key of a program",
-}
 TABLE: Final = {
     "duplicates": "Documents called the same",
     "gold": "Gold questions",
@@ -235,11 +229,6 @@ def status(name: str) -> str:
 def provider(name: str) -> str:
     """How an assessor came."""
     return PROVIDER.get(name, name)
-
-
-def identified(name: str) -> str:
-    """What showed who an assessor is."""
-    return IDENTIFIED.get(name, name)
 
 
 def table(name: str) -> str:

@@ -146,14 +146,11 @@ def another_link(connection: Connection, campaign_id: int, name: str, at: float)
 
 async def panel(context: OwnerContext) -> Response:
     """The address to paste into the panel, and the codes and links that lead back to it."""
-    table, address, has_key = read_settings(context.campaign).panel, "", False
+    table, address = read_settings(context.campaign).panel, ""
     if table is not None:
-        parameters = [(table.parameter, "ID"), (table.submission, "SUBMISSION")]
-        parameters.append(("signature" if table.secret_env else "", "SIGNATURE"))
-        query = "&".join(f"{name}={value}" for name, value in parameters if name)
-        address = f"{context.server.settings.base_url.rstrip('/')}/panel/{context.campaign.name}?{query}"
-        has_key = bool(context.server.settings.environ.get(table.secret_env))
-    return context.render("panel", tab="panel", panel=table, address=address, has_key=has_key)
+        base_url = context.server.settings.base_url.rstrip("/")
+        address = f"{base_url}/panel/{context.campaign.name}?{table.parameter}=ID"
+    return context.render("panel", tab="panel", panel=table, address=address)
 
 
 # ---- payment
