@@ -19,7 +19,7 @@ from qrowd.agreement.pairwise import label_table
 from qrowd.cli.main import app
 from qrowd.preferences import preference_table
 from qrowd_papers.arms.compared_arms import compare_arms
-from qrowd_server.campaigns.results.units import campaign_units
+from qrowd_server.campaigns.results.exports import unit_frame
 from qrowd_server.campaigns.running.collected import collected_by_arm, judgments, preferences
 from qrowd_server.protocols.events import Judge, LookUp
 from qrowd_server.protocols.views import DocumentView, PairView
@@ -74,7 +74,7 @@ def events_of(connection: Connection) -> list[dict[str, Any]]:
 
 def slow_table_4(store: Store) -> dict[tuple[str, str], tuple[int, float, float]]:
     """{(assessor, arm): (judgments, median seconds, median seconds at first sight)}, from one event after the other."""
-    units = store.read(lambda c: campaign_units(c, "study")).to_frame().set_index("assignment")["arm"].to_dict()
+    units = store.read(lambda c: unit_frame(c, "study")).set_index("assignment")["arm"].to_dict()
     shown: dict[int, float] = {}  # when the page of an assignment came up
     rows: dict[int, list[tuple[int, float, frozenset[int]]]] = defaultdict(list)
     who = {}
@@ -108,11 +108,11 @@ def slow_table_4(store: Store) -> dict[tuple[str, str], tuple[int, float, float]
 
 def compared(store: Store) -> Any:
     arms = store.read(lambda c: collected_by_arm(c, "study"))
-    return compare_arms(arms, store.read(lambda c: campaign_units(c, "study")).to_frame())
+    return compare_arms(arms, store.read(lambda c: unit_frame(c, "study")))
 
 
 def test_nobody_sees_a_topic_twice_and_each_topic_is_judged_twice_in_each_arm(study: Store) -> None:
-    units = study.read(lambda c: campaign_units(c, "study")).to_frame()
+    units = study.read(lambda c: unit_frame(c, "study"))
     assert (units["status"] == "completed").all()
     assert len(units) == 36
     assert not units.duplicated(["assessor", "topic"]).any()
@@ -135,7 +135,7 @@ def test_agreement_feedback_and_context_of_the_study_are_those_of_its_arms(study
     strong = study.read(lambda c: preferences(c, "study/degrees"))
     assert report.agreement.tables["degrees"].agreement == preference_table(strong).agreement
     assert report.labels["absolute"].agreement == label_table(graded).agreement
-    units = study.read(lambda c: campaign_units(c, "study")).to_frame()
+    units = study.read(lambda c: unit_frame(c, "study"))
     medians = units.groupby("arm")[["confidence", "understanding"]].median()
     for row in report.feedback.to_frame().itertuples():
         if row.arm != "all":

@@ -17,11 +17,10 @@ from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_notes import plan_notes
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
-from qrowd_server.campaigns.results.accuracy import accuracy_of
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.results.progress import progress
-from qrowd_server.campaigns.results.quality import quality
+from qrowd_server.campaigns.results.quality import accuracy_of, quality
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.judging import JudgingService
@@ -137,7 +136,7 @@ def judged(store: Store, plan: Plan, people: int = 4, steps: int = 60, step: flo
 
 
 @pytest.mark.parametrize("protocol", ["grades", "preference"])
-def test_gold_answers_never_count_as_judgments_and_are_marked_where_everything_is_exported(store: Store, protocol: str):
+def test_gold_answers_are_no_judgments_and_have_an_export_of_their_own(store: Store, protocol: str):
     judged(store, gold_plan(protocol, every=3))
     names = labels(store)
     what = "judgments" if protocol == "grades" else "preferences"
@@ -158,12 +157,9 @@ def test_gold_answers_never_count_as_judgments_and_are_marked_where_everything_i
 
     assert len(lines()) == len(own) + n_bad
     assert not [row for row in lines() if "g" in (row.get("document") or row.get("other"))]
-    everything = lines(everything=True)
-    assert len(everything) == len(own) + n_bad + len(answers)
-    for row in everything:
-        assert (row["gold"] is not None) == ("g" in (row.get("document") or row.get("other")))
-        assert row["gold"] is None or row["counted"] is False
+    assert len(lines(everything=True)) == len(own) + n_bad
     of_gold = lines(what="gold")
+    assert len(of_gold) == len(answers)
     assert sum(row["right"] for row in of_gold) == sum(one.is_right for one in answers)
     for row in of_gold:
         if protocol == "grades":
@@ -377,26 +373,6 @@ def test_the_payment_table_has_accuracy_and_bonus_and_none_for_the_excluded(stor
 
 
 # ---- seconds beside words
-
-
-def test_who_cannot_have_read_stands_out_even_where_nobody_read(store: Store):
-    table = table_from_plan(gold_plan("grades"))
-    table.pop("gold")
-    table["topics"] = [{key: value for key, value in topic.items() if key != "gold"} for topic in table["topics"]]
-    for document in table["documents"]:
-        document["text"] = "word " * 300
-    plan = plan_from_table(table)
-    judged(store, plan, people=3, steps=35, step=0.15)
-    found = store.read(lambda c: quality(c, "pilot", bootstrap=0)).assessors
-    assert [one.unread for one in found] == [1.0] * 3
-    assert all("100% of answers came faster than 600 words a minute" in one.reasons for one in found)
-    assert not any(one.fast for one in found), "beside each other they are not fast"
-
-
-def test_who_takes_the_time_that_reading_takes_does_not_stand_out(store: Store):
-    judged(store, gold_plan("grades", every=8), people=2, steps=30, step=3.0)
-    found = store.read(lambda c: quality(c, "pilot", bootstrap=0)).assessors
-    assert [one.unread for one in found] == [0.0] * 2
 
 
 # ---- what cannot work, and what an owner should know

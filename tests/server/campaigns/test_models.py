@@ -22,10 +22,9 @@ from qrowd.judge.exchange import Reply
 from qrowd.judge.prices import Price, Prices
 from qrowd.model.runs import Runs
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
-from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.results.exports import export_rows, unit_frame
 from qrowd_server.campaigns.results.progress import progress
 from qrowd_server.campaigns.results.quality import quality
-from qrowd_server.campaigns.results.units import campaign_units
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.collected import collected, judgments
 from qrowd_server.campaigns.running.lookup import find
@@ -162,7 +161,7 @@ def test_a_model_is_marked_wherever_the_owner_looks(local, tmp_path):
     people(seeded(local, clock=Clock(step=30.0)), 1)
     ask_in_campaign(local, "pilot", Asked().model, record=tmp_path / "r")
     with local.reading() as connection:
-        units = campaign_units(connection, "pilot")
+        units = unit_frame(connection, "pilot")
         shown, found = quality(connection, "pilot"), progress(connection, "pilot", 0.0)
     assert dict(zip(units.assessor, units.kind, strict=True)) == {"a1": "person", "small+campaign": "model"}
     model, person = shown.of("small+campaign"), shown.of("a1")

@@ -16,11 +16,7 @@ from sqlalchemy import Connection, select
 from judging import Clock, created, seeded, small_plan, until, work
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
-from qrowd_server.campaigns.results.exports import export_rows
-from qrowd_server.campaigns.results.units import (
-    UNITS,
-    campaign_units,
-)
+from qrowd_server.campaigns.results.exports import UNITS, export_rows, unit_frame, unit_rows
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import GoOn, Judge, LookUp
 from qrowd_server.protocols.views import DocumentView, PairView
@@ -69,7 +65,7 @@ def from_the_log(connection: Connection, name: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_row_is_what_the_log_says_of_the_assignment(filled: Estate, name: str) -> None:
-    units = filled.store.read(lambda c: campaign_units(c, name)).to_frame().set_index("assignment").sort_index()
+    units = filled.store.read(lambda c: unit_frame(c, name)).set_index("assignment").sort_index()
     expected = filled.store.read(lambda c: from_the_log(c, name))
     assert units.index.tolist() == expected.index.tolist()
     for column in ("started", "ended", "answers", "backs", "fails", "wrong", "looked_up"):
@@ -83,16 +79,16 @@ def test_each_row_is_what_the_log_says_of_the_assignment(filled: Estate, name: s
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_units_are_the_same_after_the_tables_were_rebuilt(filled: Estate, name: str) -> None:
-    before = filled.store.read(lambda c: campaign_units(c, name)).to_frame()
+    before = filled.store.read(lambda c: unit_frame(c, name))
     filled.store.write(lambda c: rebuild(c, name))
-    pd.testing.assert_frame_equal(before, filled.store.read(lambda c: campaign_units(c, name)).to_frame())
+    pd.testing.assert_frame_equal(before, filled.store.read(lambda c: unit_frame(c, name)))
 
 
 def test_every_format_holds_the_same_units(filled: Estate) -> None:
     def export(format: str) -> bytes:
         return filled.store.read(lambda c: b"".join(export_rows(c, "small", "units", format)))
 
-    rows = list(filled.store.read(lambda c: campaign_units(c, "small")).rows())
+    rows = filled.store.read(lambda c: unit_rows(c, "small"))
     lines = [json.loads(line) for line in export("jsonl").decode().splitlines()]
     assert lines == [dict(zip(UNITS, row, strict=True)) for row in rows]
     assert [int(row["assignment"]) for row in csv.DictReader(StringIO(export("csv").decode()))] == [
@@ -128,21 +124,16 @@ def worked(store: Store, gaps: list[float]) -> None:
     asyncio.run(judge())
 
 
-def test_a_longer_gap_than_the_option_begins_a_new_session_and_an_equal_one_does_not(store: Store) -> None:
+def test_a_gap_of_more_than_half_an_hour_begins_a_new_session_and_an_equal_one_does_not(store: Store) -> None:
     worked(store, [0.5, 30.0, 31.0, 2.0])
-    units = store.read(lambda c: campaign_units(c, "pilot"))
-    order = np.argsort(units.started)
-    assert units.session[order].tolist() == [1, 1, 1, 2, 2]
-    short = store.read(lambda c: campaign_units(c, "pilot", session_gap=1.0))
-    assert short.session[order].tolist() == [1, 1, 2, 3, 4]
+    units = store.read(lambda c: unit_frame(c, "pilot"))
+    assert units.sort_values("started").session.tolist() == [1, 1, 1, 2, 2]
 
 
-def test_a_negative_gap_and_an_unknown_campaign_are_refused(store: Store) -> None:
+def test_an_unknown_campaign_is_refused(store: Store) -> None:
     created(store, small_plan("grades"))
-    with pytest.raises(ArgumentError, match="session_gap=-1: expected minutes"):
-        store.read(lambda c: campaign_units(c, "pilot", session_gap=-1))
     with pytest.raises(ArgumentError, match="there is no campaign 'pilots'"):
-        store.read(lambda c: campaign_units(c, "pilots"))
+        store.read(lambda c: unit_rows(c, "pilots"))
 
 
 def test_opening_the_context_counts_as_looking_it_up(store: Store) -> None:
@@ -160,14 +151,14 @@ def test_opening_the_context_counts_as_looking_it_up(store: Store) -> None:
         await work(service, who, Random(1))
 
     asyncio.run(judge())
-    assert store.read(lambda c: campaign_units(c, "pilot")).looked_up.tolist() == [2]
+    assert store.read(lambda c: unit_frame(c, "pilot")).looked_up.tolist() == [2]
 
 
 def test_a_campaign_in_which_nobody_worked_has_no_units(store: Store) -> None:
     created(store, small_plan("magnitude", k=4))
-    units = store.read(lambda c: campaign_units(c, "pilot"))
+    units = store.read(lambda c: unit_frame(c, "pilot"))
     assert len(units) == 0
-    assert units.to_frame().columns.tolist() == list(UNITS)
+    assert units.columns.tolist() == list(UNITS)
 
 
 def test_a_unit_has_the_arm_and_the_protocol_in_which_it_was_judged(store: Store) -> None:
@@ -189,10 +180,10 @@ def test_a_unit_has_the_arm_and_the_protocol_in_which_it_was_judged(store: Store
 
     for name in ("ann", "bob"):
         asyncio.run(judge(name))
-    units = store.read(lambda c: campaign_units(c, "pilot"))
+    units = store.read(lambda c: unit_frame(c, "pilot"))
     protocol = {"absolute": "grades", "pairs": "preference"}
     assert set(units.arm.tolist()) == set(protocol)
     assert units.protocol.tolist() == [protocol[arm] for arm in units.arm]
-    one = store.read(lambda c: campaign_units(c, "pilot/pairs"))
+    one = store.read(lambda c: unit_frame(c, "pilot/pairs"))
     assert one.assignment.tolist() == units.assignment[units.arm == "pairs"].tolist()
     assert one.session.tolist() == units.session[units.arm == "pairs"].tolist(), "sessions go over all arms"

@@ -141,13 +141,6 @@ def test_commands_read_what_a_campaign_has_collected(qrowd, pilot, tmp_path, com
     assert "give either files or a campaign" in mixed.err
 
 
-def test_a_session_gap_below_0_is_refused_with_the_option(qrowd, pilot):
-    outcome = qrowd("campaign", "export", pilot, "--what", "units", "--session-gap", -1)
-    assert outcome.status == 2
-    assert "--session-gap -1: expected minutes, 0 or more" in outcome.err
-    assert outcome.err.count("\n") == 1
-
-
 def test_assessors_of_a_campaign_with_too_few_documents_with_gold_are_named(qrowd, pilot, tmp_path):
     (tmp_path / "gold.qrels").write_text("".join(f"t{t} 0 d{i} {3 * (i > 1)}\n" for t in (1, 2) for i in range(4)))
     outcome = qrowd("assessors", "--campaign", pilot, "--gold", "gold.qrels")

@@ -15,7 +15,7 @@ from qrowd_server.store.invitations import revoke_invitation
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import STATE, event, judgment
 from qrowd_server.store.sessions import IDLE
-from server.web.attacks import FORM, PASSWORD, TAKE_FILES, count, filled, invited, owner_login, routes, told
+from server.web.attacks import FORM, PASSWORD, TAKE_FILES, count, filled, invited, owner_login, routes
 from server.web.payloads import PAYLOADS
 from server.web.siege import Fort, Walker, everything, fort
 from webserver import Browser

@@ -52,9 +52,7 @@ from qrowd_server.store.accounts import add_account, hash_password
 from qrowd_server.store.engine import open_store
 from webserver import BASE, Browser, Place, listening, serving
 
-PANEL = PanelTable(
-    codes={"completed": "P1"}, links={"completed": "https://panel.test/done?code={code}"}
-)
+PANEL = PanelTable(codes={"completed": "P1"}, links={"completed": "https://panel.test/done?code={code}"})
 HOSTILE = "<img/src=x/onerror=alert(1)>"
 PASSWORD = "correct horse battery"
 

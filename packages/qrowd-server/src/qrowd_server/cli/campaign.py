@@ -19,9 +19,6 @@ from qrowd_server.cli.judge_campaign import ask
 
 LOCAL = "http://127.0.0.1:8000"
 NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
-SessionGap = Annotated[
-    float, option(help="Minutes between two units from which on the later one begins a new session.", metavar="MINUTES")
-]
 
 
 def init(
@@ -95,7 +92,6 @@ def export(
         ),
     ] = "without",
     names: options.Names = False,
-    session_gap: SessionGap = 30.0,
     format: Annotated[
         Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
         option(help="Format of the file.", panel="Output"),
@@ -122,7 +118,6 @@ def export(
             everything=everything,
             names=names,
             adjudicated=adjudicated,
-            session_gap=session_gap,
         )
         write_output(output, pieces)
 

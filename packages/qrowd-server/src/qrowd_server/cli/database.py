@@ -34,14 +34,14 @@ def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferenc
     ArgumentError
         It has one arm.
     """
-    from qrowd_server.campaigns.results.units import campaign_units
+    from qrowd_server.campaigns.results.exports import unit_frame
     from qrowd_server.campaigns.running.collected import collected_by_arm
 
     with open_campaigns(database) as store:
         answers = store.read(lambda connection: collected_by_arm(connection, name))
         if not answers:
             raise ArgumentError(f"--campaign {name}: it has one arm, so there is nothing to compare")
-        return answers, store.read(lambda connection: campaign_units(connection, name)).to_frame()
+        return answers, store.read(lambda connection: unit_frame(connection, name))
 
 
 def read_design(database: str, name: str) -> Design | None:

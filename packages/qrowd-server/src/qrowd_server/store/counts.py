@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, not_, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, not_, null, select
 
 from qrowd_server.store.events import CHUNK
 from qrowd_server.store.pseudonyms import assessor_label
@@ -17,7 +17,6 @@ from qrowd_server.store.schema import (
     assessor,
     assignment,
     bad_mark,
-    document,
     event,
     invitation,
     judgment,
@@ -77,68 +76,28 @@ def missing_assessors(connection: Connection, campaign_id: int) -> int:
     return max([0, *(n - n_there + holders.get(topic_id, 0) for topic_id, n in free)])
 
 
-def assignments_by_unit(
+def assignments_by_topic(
     connection: Connection, campaign_id: int, since: float
-) -> Iterator[tuple[int, str, bool, int, float, int]]:
-    """(unit, status, whether they count, assignments, when the first began, how many changed since `since`)."""
+) -> Iterator[tuple[int, str, str, int, float, int]]:
+    """(topic, arm, status, assignments, when the first began, how many changed since `since`)."""
     recent = case((assignment.c.updated >= since, 1), else_=0)
-    columns = assignment.c.unit_id, assignment.c.status, _COUNTED.label("counted")
-    query = select(*columns, func.count(), func.min(assignment.c.created), func.sum(recent)).select_from(_WITH_ASSESSOR)
-    for row in connection.execute(query.where(assignment.c.campaign_id == campaign_id).group_by(*columns)):
-        yield row[0], row[1], bool(row[2]), int(row[3]), row[4], int(row[5])
+    columns = assignment.c.topic_id, assignment.c.arm, assignment.c.status
+    query = select(*columns, func.count(), func.min(assignment.c.created), func.sum(recent))
+    for topic_id, arm, status, n, begun, n_recent in connection.execute(_of(query, campaign_id).group_by(*columns)):
+        yield topic_id, arm, status, int(n), begun, int(n_recent)
 
 
-def preferences_by_topic(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, bool, int]]:
-    """(topic, arm, whether they count, preferences and duplicates)."""
-    columns = assignment.c.topic_id, assignment.c.arm, _COUNTED.label("counted")
-    query = select(*columns, func.count()).select_from(_joined(preference.c.assignment_id))
-    for topic_id, arm, counted, n in connection.execute(_of(query, campaign_id).group_by(*columns)):
-        yield topic_id, arm, bool(counted), int(n)
-
-
-def judgments_of_other_units(
-    connection: Connection, campaign_id: int, partly: Collection[str] = ()
-) -> Iterator[tuple[int, str, int, bool, int]]:
-    """Judgments besides those of completed units, as (topic, arm, document, whether they count, judgments).
-
-    A completed unit has one answer to each of its documents, so its answers need not be counted one by one; "cannot
-    tell" in one is a number below 0. partly : arms whose completed units may lack answers; theirs are counted, too.
-    """
-    whole = and_(assignment.c.status == COMPLETED, assignment.c.arm.not_in(partly))
-    columns = assignment.c.topic_id, assignment.c.arm, judgment.c.document_id, _COUNTED.label("counted")
-    query = _of(select(*columns, func.count()).select_from(_joined(judgment.c.assignment_id)), campaign_id)
-    open_units = query.where(not_(whole), judgment.c.value.is_not(None)).group_by(*columns)
-    for topic_id, arm, document_id, counted, n in connection.execute(open_units):
-        yield topic_id, arm, document_id, bool(counted), int(n)
-    # A million judgments are read faster in the order they lie than by the index, which "+ 0" keeps away.
-    in_campaign: ColumnElement[bool] = judgment.c.campaign_id + 0 == campaign_id
-    none = select(judgment.c.assignment_id, judgment.c.document_id).where(in_campaign, judgment.c.value.is_(None))
-    silent = none.subquery()
-    unsaid = assignment.c.topic_id, assignment.c.arm, silent.c.document_id, _COUNTED.label("counted")
-    query = _of(select(*unsaid, func.count()).select_from(_joined(silent.c.assignment_id)), campaign_id)
-    for topic_id, arm, document_id, counted, n in connection.execute(query.where(whole).group_by(*unsaid)):
-        yield topic_id, arm, document_id, bool(counted), -int(n)
-
-
-def answers_by_hour(connection: Connection, campaign_id: int, protocols: Collection[str], since: float) -> Counter[int]:
-    """{hours since 1970: answers that count, by the hour of their last change}."""
-    hours = Counter[int]()
-    for table in dict.fromkeys(map(_table_of, protocols)):
-        hours.update(_table_by_hour(connection, campaign_id, table, since))
-    return hours
-
-
-def _table_of(protocol: str) -> Table:
-    return preference if protocol == "preference" else judgment
-
-
-def _table_by_hour(connection: Connection, campaign_id: int, table: Table, since: float) -> dict[int, int]:
-    hour = func.floor(table.c.time / HOUR).label("hour")
-    query = _of(select(hour, func.count()).select_from(_joined(table.c.assignment_id)), campaign_id)
-    query = query.where(_COUNTED, assignment.c.updated >= since, table.c.time >= since).group_by("hour")
-    if table is judgment:
-        query = query.where(judgment.c.value.is_not(None))
-    return {int(number): int(n) for number, n in connection.execute(query)}
+def answers_by_document(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, int | None, bool, int]]:
+    """(topic, arm, document, whether they count, answers): judgments, then preferences, whose document is None."""
+    place = assignment.c.topic_id, assignment.c.arm
+    for table, document_id in ((judgment, judgment.c.document_id), (preference, null())):
+        columns = *place, document_id.label("document_id"), _COUNTED.label("counted")
+        query = _of(select(*columns, func.count()).select_from(_joined(table.c.assignment_id)), campaign_id)
+        if table is judgment:
+            query = query.where(judgment.c.value.is_not(None))
+        groups = query.group_by(*place, *([document_id] if table is judgment else []), "counted")
+        for topic_id, arm, document, is_counted, n in connection.execute(groups):
+            yield topic_id, arm, document, bool(is_counted), int(n)
 
 
 def last_answer(connection: Connection, campaign_id: int) -> float | None:
@@ -186,24 +145,8 @@ def judged_documents(connection: Connection, campaign_id: int) -> int:
     return int(connection.execute(select(func.count()).select_from(counted.subquery())).scalar_one())
 
 
-def answer_reading(
-    connection: Connection, campaign_id: int, protocol: str, arm: str, most: int
-) -> Sequence[tuple[int, float, int]]:
-    """(assessor, seconds by the server's clock, words) of every answer in an arm.
-
-    words : of the document, between blanks, at most so many; of the shorter one of a pair, since the other may have
-        been read with the pair before.
-    """
-    start = func.replace(func.trim(func.substr(document.c.text, 1, 20 * most)), "\n", " ")
-    blanks = func.length(start) - func.length(func.replace(start, " ", ""))
-    query = select(document.c.id, blanks + 1).where(document.c.campaign_id == campaign_id)
-    words = {number: min(int(n), most) for number, n in connection.execute(query)}
-    table = _table_of(protocol)
-    documents = (table.c.left_id, table.c.right_id) if table is preference else (table.c.document_id,)
-    answers = select(assignment.c.assessor_id, table.c.seconds, *documents).select_from(assignment)
-    answers = answers.join(table, table.c.assignment_id == assignment.c.id)
-    rows = connection.execute(_of(answers, campaign_id).where(assignment.c.arm == arm))
-    return [(number, seconds, min(words[one] for one in own)) for number, seconds, *own in rows]
+def _table_of(protocol: str) -> Table:
+    return preference if protocol == "preference" else judgment
 
 
 def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[Any]]:

@@ -73,14 +73,13 @@ def judgments(
     *,
     arms: Arms = None,
     everything: bool = False,
-    cannot_tell: bool = False,
     names: bool = False,
 ) -> Iterator[Tuple]:
     """Judgments as they stand, as tuples of the columns JUDGMENTS.
 
     arms : those that are read, with the further column ARM; None in a campaign without arms.
     everything : also those that do not count (a unit not finished or failed, an excluded assessor); then the columns
-        STATUS follow. cannot_tell : also documents that somebody could not judge; their value is None.
+        STATUS follow.
     names : people by name, not by pseudonym.
     """
     columns: list[ColumnElement[Any]] = [
@@ -89,8 +88,7 @@ def judgments(
         judgment.c.revisions, assignment.c.id, _kind,
     ]  # fmt: skip
     query = _answers(judgment, columns, arms, everything).join(document, document.c.id == judgment.c.document_id)
-    if not cannot_tell:
-        query = query.where(judgment.c.value.is_not(None))
+    query = query.where(judgment.c.value.is_not(None))
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, judgment.c.position)):
         yield label, *row[:4], f"{label}/{row[4]}", *row[5:]
 
@@ -161,18 +159,12 @@ def duplicates(
 
 
 def revisions(
-    connection: Connection,
-    campaign_id: int,
-    *,
-    arms: Arms = None,
-    kinds: Sequence[str] | None = None,
-    names: bool = False,
+    connection: Connection, campaign_id: int, *, with_arms: bool = False, names: bool = False
 ) -> Iterator[Tuple]:
     """All that ever happened, oldest first, as tuples of the columns REVISIONS; nothing that was changed is left out.
 
-    arms : given, the further column ARM follows, "" for what happened outside units.
-    kinds : only events of these kinds, such as ("judged", "preferred"). names : as in `judgments`; else the events
-        also hold no ids of platforms.
+    with_arms : the further column ARM follows, "" for what happened outside units. names : as in `judgments`; else the
+        events also hold no ids of platforms.
     """
     query = (
         select(
@@ -186,8 +178,6 @@ def revisions(
         .where(event.c.campaign_id == campaign_id)
         .order_by(event.c.id)
     )  # fmt: skip
-    if kinds is not None:
-        query = query.where(event.c.kind.in_(list(kinds)))
     for row in connection.execute(query, execution_options={"yield_per": CHUNK}):
         data = row[9] if names or row[5] is None else pseudonymised(row[7], row[9], row[5])
         where = None if row[3] is None else f"{row[2]}/{row[3]}"
@@ -196,7 +186,7 @@ def revisions(
             where,
             *row[4:9],
             to_json(data),
-            *([] if arms is None else [row[10]]),
+            *([row[10]] if with_arms else []),
         )
 
 

@@ -33,22 +33,6 @@ _answered = (
     .order_by(gold_answer.c.time, gold_answer.c.assignment_id, gold_answer.c.number)
 )
 _IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id, gold_answer.c.number
-_ROWS = (
-    select(
-        topic.c.label, document.c.label, _other.c.label, assessor_label(), gold_answer.c.raw, gold_answer.c.is_right,
-        gold_answer.c.number, unit.c.number, gold_answer.c.seconds, gold_answer.c.time, gold_answer.c.reason,
-        gold_answer.c.active, assignment.c.id, case((assessor.c.provider == MODEL, MODEL), else_=PERSON),
-        assessor.c.excluded, assignment.c.status, assignment.c.arm,
-    )
-    .select_from(gold_answer)
-    .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
-    .join(assessor, assessor.c.id == assignment.c.assessor_id)
-    .join(unit, unit.c.id == assignment.c.unit_id)
-    .join(topic, topic.c.id == assignment.c.topic_id)
-    .join(document, document.c.id == gold_answer.c.document_id)
-    .outerjoin(_other, _other.c.id == gold_answer.c.other_id)
-    .order_by(*_IN_ORDER)
-)  # fmt: skip
 
 
 def gold_answers_before(connection: Connection, assessor_id: int, but: int) -> list[Answered]:
@@ -85,13 +69,32 @@ def _answer(is_right: bool, chance: float, choices: str, is_entry: bool) -> Answ
     return bool(is_right), chance, tuple(choices.split()), bool(is_entry)
 
 
-def gold_rows(connection: Connection, campaign_id: int, *, arm: str | None = None) -> Iterator[tuple[Any, ...]]:
+def gold_rows(
+    connection: Connection, campaign_id: int, *, arm: str | None = None, names: bool = False
+) -> Iterator[tuple[Any, ...]]:
     """Every answer to a gold question as tuples of the columns GOLD, topic by topic, then by unit, slot and assessor.
 
     other : the worse document of a pair. answer : the grade, or which document was chosen. right : 1, 0, or None for
-    "cannot tell".
+    "cannot tell". names : people by name, not by pseudonym.
     """
-    for row in connection.execute(_ROWS.where(*_in_arm(campaign_id, arm))):
+    query = (
+        select(
+            topic.c.label, document.c.label, _other.c.label, assessor_label(names), gold_answer.c.raw,
+            gold_answer.c.is_right, gold_answer.c.number, unit.c.number, gold_answer.c.seconds, gold_answer.c.time,
+            gold_answer.c.reason,
+            gold_answer.c.active, assignment.c.id, case((assessor.c.provider == MODEL, MODEL), else_=PERSON),
+            assessor.c.excluded, assignment.c.status, assignment.c.arm,
+        )
+        .select_from(gold_answer)
+        .join(assignment, assignment.c.id == gold_answer.c.assignment_id)
+        .join(assessor, assessor.c.id == assignment.c.assessor_id)
+        .join(unit, unit.c.id == assignment.c.unit_id)
+        .join(topic, topic.c.id == assignment.c.topic_id)
+        .join(document, document.c.id == gold_answer.c.document_id)
+        .outerjoin(_other, _other.c.id == gold_answer.c.other_id)
+        .order_by(*_IN_ORDER)
+    )  # fmt: skip
+    for row in connection.execute(query.where(*_in_arm(campaign_id, arm))):
         cells = tuple(row)
         right = None if cells[5] is None else int(cells[5])
         yield *cells[:5], right, cells[6], f"{cells[0]}/{cells[7]}", *cells[8:]

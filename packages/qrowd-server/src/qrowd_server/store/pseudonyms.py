@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, func
 
 from qrowd_server.store.schema import assessor
 
+
 def assessor_label(names: bool = False) -> ColumnElement[str]:
     """The column that names an assessor. names : by name, not by pseudonym."""
     return assessor.c.name if names else func.coalesce(assessor.c.pseudonym, assessor.c.name)

@@ -1,7 +1,7 @@
 """Exported rows as files, piece by piece: every writer is a generator of bytes.
 
 json_lines, csv, parquet     tables, which read_judgments and read_preferences read
-qrels                        `topic 0 document value`, or the assessor in place of the 0
+qrels                        `topic assessor document value`
 prefs                        `topic assessor subgroup document level`, as trec_eval's prefs measures read them
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from qrowd.errors import ArgumentError
 from qrowd.trec import checked_label, qrels_line
-from qrowd_server.store.export import JUDGMENTS, PREFERENCES, Tuple
+from qrowd_server.store.export import Tuple
 
 ROWS = 1000  # in a piece
 ROWS_OF_PARQUET = 50_000  # in a row group
@@ -79,15 +79,15 @@ def parquet(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
     yield sink.taken()
 
 
-def qrels(columns: Sequence[str], rows: Iterable[Tuple], *, assessor_in_column: bool = False) -> Iterator[bytes]:
-    """Judgments as qrels lines; column 2 is 0, or the assessor.
+def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
+    """Judgments as qrels lines; column 2 is the assessor.
 
     Raises
     ------
     ArgumentError
         A label that the format cannot hold, such as one with a blank.
     """
-    at = [_place(columns, name, JUDGMENTS) for name in ("topic", "document", "assessor", "value")]
+    at = [columns.index(name) for name in ("topic", "document", "assessor", "value")]
     for piece in _pieces(rows, ROWS):
         lines = []
         for row in piece:
@@ -96,37 +96,35 @@ def qrels(columns: Sequence[str], rows: Iterable[Tuple], *, assessor_in_column: 
                 raise ArgumentError(
                     f"topic {label!r}, document {name!r}: qrels cannot hold 'cannot tell'; write a table"
                 )
-            second = checked_label(who) if assessor_in_column else "0"
-            lines.append(qrels_line(checked_label(label, first=True), second, checked_label(name), value))
+            lines.append(qrels_line(checked_label(label, first=True), checked_label(who), checked_label(name), value))
         yield "".join(lines).encode()
 
 
-def prefs(columns: Sequence[str], rows: Iterable[Tuple], *, definitely: bool = False) -> Iterator[bytes]:
+def prefs(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
     """Preferences as trec_eval's prefs lines, a subgroup for each: 2 the preferred document, 1 the other, 0 a Bad one.
 
-    definitely : write definite preferences like others; the format knows no strength.
+    Definite preferences are written like others; the format knows no strength.
 
     Raises
     ------
     ArgumentError
-        What the format cannot hold: a definite preference, a preference for a document marked as Bad, a label with a
-        blank.
+        What the format cannot hold: a preference for a document marked as Bad, a label with a blank.
     """
-    at = [_place(columns, name, PREFERENCES) for name in ("topic", "assessor", "preferred", "other", "strength")]
+    at = [columns.index(name) for name in ("topic", "assessor", "preferred", "other")]
     preferences = (tuple(row[i] for i in at) for row in rows)
     number = 0
     for (label, who), group in groupby(preferences, key=lambda row: row[:2]):  # the rows of an assessor stand together
         mine = list(group)
-        bad = {other for _, _, preferred, other, _ in mine if preferred is None}
+        bad = {other for _, _, preferred, other in mine if preferred is None}
         start = f"{checked_label(label, first=True)} {checked_label(who)}"
         lines, compared = [], set()
-        for _, _, preferred, other, strength in mine:
+        for _, _, preferred, other in mine:
             if preferred is None:
                 continue
-            if preferred in bad or (strength == 2 and not definitely):
-                what = "a preference for a document marked as Bad" if preferred in bad else "a definite preference"
+            if preferred in bad:
                 where = f"topic {label!r}, assessor {who!r}, document {preferred!r}"
-                raise ArgumentError(f"{where}: prefs cannot hold {what}; write a table instead")
+                problem = "prefs cannot hold a preference for a document marked as Bad; write a table instead"
+                raise ArgumentError(f"{where}: {problem}")
             number += 1
             compared.add(other)
             lines.append(f"{start} {number} {checked_label(preferred)} 2\n")
@@ -169,11 +167,3 @@ def _pieces(rows: Iterable[Tuple], size: int) -> Iterator[list[Tuple]]:
 
 def _harmless(row: Tuple) -> Tuple:
     return tuple("'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row)
-
-
-def _place(columns: Sequence[str], name: str, names: Sequence[str]) -> int:
-    if name not in columns:
-        raise ArgumentError(
-            f"columns: no {name!r} among {', '.join(columns)}; this format needs {', '.join(names[:5])}"
-        )
-    return list(columns).index(name)

@@ -49,9 +49,7 @@ async def sign_up(request: Request) -> Response:
         )
     except ArgumentError as error:
         return await _page(request, token, link, error.args[0], name, 422)
-    assessor = await server.service.arrive(
-        invitation.campaign, "link", invitation.name, name=invitation.name
-    )
+    assessor = await server.service.arrive(invitation.campaign, "link", invitation.name, name=invitation.name)
     row = await server.campaign(invitation.campaign)
     address = f"{server.settings.base_url.rstrip('/')}/join/{own}"
     task = f"/c/{quote(row.name)}"

@@ -1,5 +1,4 @@
-"""The panel that a campaign's assessors come from, such as Prolific: how it names them, and the way back.
-"""
+"""The panel that a campaign's assessors come from, such as Prolific: how it names them, and the way back."""
 
 from __future__ import annotations
 

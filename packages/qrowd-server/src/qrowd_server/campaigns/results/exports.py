@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.people.membership import record
-from qrowd_server.campaigns.results.accuracy import PAYMENT, payment_rows
 from qrowd_server.campaigns.results.adjudication import CHOICES, Adjudicated, with_adjudications
 from qrowd_server.campaigns.results.archive import write_archive
-from qrowd_server.campaigns.results.units import SESSION_GAP, UNITS, campaign_units
+from qrowd_server.campaigns.results.quality import accuracies
 from qrowd_server.campaigns.running.collected import scale_of
 from qrowd_server.campaigns.running.lookup import find_arms
 from qrowd_server.campaigns.running.question import design_content
 from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.registry import PREFERENCE
-from qrowd_server.store import export, state, writers
+from qrowd_server.store import counts, export, state, writers
 from qrowd_server.store.accounts import COMMAND_LINE
+from qrowd_server.store.counts import AssignmentTotals
 from qrowd_server.store.gold import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
+from qrowd_server.store.schema import MODEL, PERSON
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Rows = Iterator[tuple[Any, ...]]
-Write = Callable[[Sequence[str], Rows], Iterator[bytes]]
 LINES = 500  # of an archive, in a piece
+SESSION_GAP = 1800.0  # seconds between two units, from which on the later one begins a new session
+UNITS = (
+    "assessor", "topic", "unit", "arm", "protocol", "status", "counts", "documents", "answers", "seconds", "started",
+    "ended", "session", "backs", "fails", "wrong", "looked_up", "confidence", "understanding", "comment", "assignment",
+    "kind",
+)  # fmt: skip
+PAYMENT = (
+    "assessor", "provider", "external_id", "status", "excluded", "units", "answers", "gold_answers", "gold_right",
+    "accuracy", "accuracy_low", "accuracy_high", "bonus", "kind",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,7 +56,7 @@ class Format:
 
     ending: str
     media_type: str
-    write: Write
+    write: Callable[..., Iterator[bytes]]
     refuses: bool = False
 
 
@@ -51,8 +65,8 @@ FORMATS = {
     "csv": Format(".csv", "text/csv", writers.csv),
     "spreadsheet": Format(".csv", "text/csv", partial(writers.csv, for_spreadsheets=True)),
     "parquet": Format(".parquet", "application/vnd.apache.parquet", writers.parquet),
-    "qrels": Format(".qrels", "text/plain", partial(writers.qrels, assessor_in_column=True), refuses=True),
-    "prefs": Format(".prefs", "text/plain", partial(writers.prefs, definitely=True), refuses=True),
+    "qrels": Format(".qrels", "text/plain", writers.qrels, refuses=True),
+    "prefs": Format(".prefs", "text/plain", writers.prefs, refuses=True),
 }
 TABLES = ("jsonl", "csv", "spreadsheet", "parquet")
 
@@ -71,7 +85,6 @@ class Asked:
     everything: bool
     names: bool
     adjudicated: Adjudicated
-    session_gap: float
 
     @property
     def has_arms(self) -> bool:
@@ -83,25 +96,19 @@ class Asked:
         return [arm for arm, protocol in self.arms.items() if (protocol == PREFERENCE) == preferences]
 
 
-@dataclass(frozen=True)
-class Table:
-    """The columns and the rows of a table."""
-
-    columns: tuple[str, ...]
-    rows: Rows
+Table = tuple[tuple[str, ...], Rows]  # columns and rows
 
 
 @dataclass(frozen=True)
 class Export:
     """A kind of export.
 
-    columns : of its table, those that depend on the campaign aside; none of a file. content : the table, or the pieces
-    of a file. formats : of tables; "" for a file, which has an ending and media_type of its own. of_arms : whether one
-    arm can be asked for. of_answers : whether answers that do not count can be asked for.
+    content : the table, or the pieces of a file. formats : of tables; none of a file, which has an ending and
+    media_type of its own. of_arms : whether one arm can be asked for. of_answers : whether answers that do not count
+    can be asked for.
     """
 
-    columns: tuple[str, ...]
-    content: Callable[[Asked], Table | Iterator[bytes]]
+    content: Callable[[Asked], Any]
     formats: tuple[str, ...] = TABLES
     of_arms: bool = True
     of_answers: bool = False
@@ -111,16 +118,15 @@ class Export:
 
 def _judgments(asked: Asked) -> Table:
     arms = asked.arms_with(preferences=False)
-    table = _answers(asked, export.judgments, export.JUDGMENTS, arms)
+    columns, rows = _answers(asked, export.judgments, export.JUDGMENTS, arms)
     if asked.adjudicated != "without":
         rows = with_adjudications(
-            asked.connection, asked.row.id, table.rows, table.columns, adjudicated=asked.adjudicated, arms=arms
+            asked.connection, asked.row.id, rows, columns, adjudicated=asked.adjudicated, arms=arms
         )
-        table = Table(table.columns, rows)
     n, settings = len(export.JUDGMENTS), read_settings(asked.row).arms
     scales = {arm: scale_of(settings[arm].settings) for arm in arms}
-    with_scale = ((*cells[:n], scales[cells[n] if asked.has_arms else ""], *cells[n:]) for cells in table.rows)
-    return Table((*table.columns[:n], *export.SCALE, *table.columns[n:]), with_scale)
+    with_scale = ((*cells[:n], scales[cells[n] if asked.has_arms else ""], *cells[n:]) for cells in rows)
+    return (*columns[:n], *export.SCALE, *columns[n:]), with_scale
 
 
 def _preferences(asked: Asked) -> Table:
@@ -128,48 +134,34 @@ def _preferences(asked: Asked) -> Table:
 
 
 def _duplicates(asked: Asked) -> Table:
-    arms = asked.arms_with(preferences=True)
-    return _answers(asked, export.duplicates, export.DUPLICATES, arms, gold=False)
+    return _answers(asked, export.duplicates, export.DUPLICATES, asked.arms_with(preferences=True))
 
 
-def _answers(
-    asked: Asked, read: Callable[..., Rows], columns: tuple[str, ...], arms: list[str], *, gold: bool = True
-) -> Table:
-    """Answers of these arms; with everything, also those that do not count, and those to gold questions at the end."""
+def _answers(asked: Asked, read: Callable[..., Rows], columns: tuple[str, ...], arms: list[str]) -> Table:
+    """Answers of these arms; with everything, also those that do not count."""
     further = (*(export.ARM if asked.has_arms else ()), *(export.STATUS if asked.everything else ()))
     of_arms = arms if asked.has_arms else None
     rows = read(asked.connection, asked.row.id, arms=of_arms, everything=asked.everything, names=asked.names)
-    if gold and asked.everything and asked.row.settings.get("gold") is not None:
-        further = (*further, "gold")
-        rows = _with_gold(_gold(asked, of_arm=False).rows, rows, columns, arms, has_arms=asked.has_arms)
-    return Table((*columns, *further), rows)
+    return (*columns, *further), rows
 
 
 def _units(asked: Asked) -> Table:
-    units = campaign_units(asked.connection, asked.campaign, session_gap=asked.session_gap, names=asked.names)
-    return Table(UNITS, units.rows())
+    return UNITS, iter(unit_rows(asked.connection, asked.campaign, names=asked.names))
 
 
-def _gold(asked: Asked, *, of_arm: bool = True) -> Table:
-    """Answers to gold questions; of the arm that was named, if one was."""
-    arm = asked.campaign.partition("/")[2] or None if of_arm else None
-    rows = gold_rows(asked.connection, asked.row.id, arm=arm)
-    if not asked.names:
-        return Table(GOLD, rows)
-    names = {one.label: one.name for one in state.assessors_of(asked.connection, asked.row.id)}
-    i = GOLD.index("assessor")
-    return Table(GOLD, ((*cells[:i], names.get(cells[i], cells[i]), *cells[i + 1 :]) for cells in rows))
+def _gold(asked: Asked) -> Table:
+    arm = asked.campaign.partition("/")[2] or None
+    return GOLD, gold_rows(asked.connection, asked.row.id, arm=arm, names=asked.names)
 
 
 def _payment(asked: Asked) -> Table:
-    return Table(PAYMENT, payment_rows(asked.connection, asked.campaign, names=asked.names))
+    return PAYMENT, payment_rows(asked.connection, asked.row, names=asked.names)
 
 
 def _revisions(asked: Asked) -> Table:
     further = export.ARM if asked.has_arms else ()
-    arms = list(asked.arms) if asked.has_arms else None
-    rows = export.revisions(asked.connection, asked.row.id, arms=arms, names=asked.names)
-    return Table((*export.REVISIONS, *further), rows)
+    rows = export.revisions(asked.connection, asked.row.id, with_arms=asked.has_arms, names=asked.names)
+    return (*export.REVISIONS, *further), rows
 
 
 def _design(asked: Asked) -> Iterator[bytes]:
@@ -183,15 +175,15 @@ def _archive(asked: Asked) -> Iterator[bytes]:
 
 
 EXPORTS: dict[str, Export] = {
-    "judgments": Export((*export.JUDGMENTS, *export.SCALE), _judgments, (*TABLES, "qrels"), of_answers=True),
-    "preferences": Export(export.PREFERENCES, _preferences, (*TABLES, "prefs"), of_answers=True),
-    "duplicates": Export(export.DUPLICATES, _duplicates, of_answers=True),
-    "units": Export(UNITS, _units),
-    "gold": Export(GOLD, _gold),
-    "payment": Export(PAYMENT, _payment, of_arms=False),
-    "revisions": Export(export.REVISIONS, _revisions, of_arms=False),
-    "design": Export((), _design, (), ending=".json", media_type="application/json"),
-    "archive": Export((), _archive, (), of_arms=False, ending=".archive", media_type="application/jsonl"),
+    "judgments": Export(_judgments, (*TABLES, "qrels"), of_answers=True),
+    "preferences": Export(_preferences, (*TABLES, "prefs"), of_answers=True),
+    "duplicates": Export(_duplicates, of_answers=True),
+    "units": Export(_units),
+    "gold": Export(_gold),
+    "payment": Export(_payment, of_arms=False),
+    "revisions": Export(_revisions, of_arms=False),
+    "design": Export(_design, (), ending=".json", media_type="application/json"),
+    "archive": Export(_archive, (), of_arms=False, ending=".archive", media_type="application/jsonl"),
 }
 JUDGMENTS, ARCHIVE, DESIGN = "judgments", "archive", "design"
 
@@ -246,20 +238,23 @@ def file_of(
         There is no such kind or format, or the format cannot hold that kind.
     """
     kind, written = _kind(what, format)
-    stem, with_names = campaign.replace("/", "-"), "-names" if names else ""
-    further = f"{'-all' if everything else ''}{with_names}"
-    further += {"without": "", "add": "-adjudicated", "replace": "-final"}.get(adjudicated, "")
-    further += "-spreadsheet" if format == "spreadsheet" else ""
-    name = f"{stem}{with_names}" if what == ARCHIVE else f"{stem}-{what}{further}"
+    parts = {
+        what: what != ARCHIVE,
+        "all": everything,
+        "names": names,
+        "adjudicated": adjudicated == "add",
+        "final": adjudicated == "replace",
+        "spreadsheet": format == "spreadsheet",
+    }
+    stem = "-".join([campaign.replace("/", "-"), *(part for part, is_in in parts.items() if is_in)])
+    options = {"everything": everything, "names": names, "adjudicated": adjudicated}
 
     def write(connection: Connection) -> Iterator[bytes]:
-        return export_rows(
-            connection, campaign, what, format, everything=everything, names=names, adjudicated=adjudicated
-        )
+        return export_rows(connection, campaign, what, format, **options)  # type: ignore[arg-type]
 
     if written is None:
-        return File(name + kind.ending, kind.media_type, False, write)
-    return File(name + written.ending, written.media_type, written.refuses, write)
+        return File(stem + kind.ending, kind.media_type, False, write)
+    return File(stem + written.ending, written.media_type, written.refuses, write)
 
 
 def export_rows(
@@ -271,7 +266,6 @@ def export_rows(
     everything: bool = False,
     names: bool = False,
     adjudicated: Adjudicated = "without",
-    session_gap: float = SESSION_GAP,
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
@@ -280,11 +274,10 @@ def export_rows(
     same), units (one row per assignment), gold (answers to gold questions), payment (one row per assessor: units,
     accuracy, bonus), revisions (all that ever happened), design (of a question, as `qrowd next` reads it) or archive.
     format : a key of FORMATS; design and archive have their own.
-    everything : also what does not count, and columns that say why; answers to gold questions among it, at the end.
+    everything : also what does not count, and columns that say why.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
     adjudicated : of judgments, the final answers of owners: "without" them, "add" them as one more assessor of the kind
         "adjudicator", or let them "replace" what assessors said of the same documents.
-    session_gap : of the units; see `campaign_units`.
 
     Raises
     ------
@@ -301,19 +294,18 @@ def export_rows(
         raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
     if "/" in campaign and not kind.of_arms:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
-    asked = Asked(connection, campaign, row, arms, everything, names, adjudicated, session_gap)
-    if written is not None and written.refuses:
+    asked = Asked(connection, campaign, row, arms, everything, names, adjudicated)
+    if written is None:
+        pieces: Iterator[bytes] = kind.content(asked)
+        return pieces
+    if written.refuses:
         of_kind = asked.arms_with(preferences=what != JUDGMENTS)
         if len(of_kind) > 1:
             choices = ", ".join(f"{row.name}/{arm}" for arm in of_kind)
             raise ArgumentError(f"{campaign}: format {format} holds one arm; choose {choices}")
         if everything:
             raise ArgumentError("it cannot tell what counts from what does not; choose a table", "format", format)
-    content = kind.content(asked)
-    if isinstance(content, Table):
-        assert written is not None  # as every table has formats
-        return written.write(content.columns, content.rows)
-    return content
+    return written.write(*kind.content(asked))
 
 
 def note_names(
@@ -345,23 +337,77 @@ def _kind(what: str, format: str) -> tuple[Export, Format | None]:
     return kind, FORMATS[format]
 
 
-def _with_gold(gold: Rows, rows: Rows, columns: Sequence[str], arms: Collection[str], *, has_arms: bool) -> Rows:
-    """Rows with a further column "gold", then the answers to gold questions as rows that do not count.
+# ---- units and payment
 
-    gold : "right", "wrong" or "cannot tell" of a gold question, None of any other answer.
+
+def unit_rows(connection: Connection, name: str, *, names: bool = False) -> list[tuple[Any, ...]]:
+    """Tuples of the columns UNITS, one for each assignment, also those that failed, were lost or are not finished.
+
+    Rows come topic by topic, then by unit, slot and assessor. name : of the campaign, or CAMPAIGN/ARM. names : people
+    by name, not by pseudonym.
+
+    counts : whether its answers are part of the result. answers : documents or pairs with an answer, "cannot tell" and
+    Bad marks included; seconds : the sum over these, by the server's clock. ended : when its assessor last did
+    something in it. session : number of the session of its assessor, from 1. backs : steps back, or preferences
+    undone. fails : submissions that failed a check. wrong : wrong answers to the question about the topic. looked_up :
+    how often the context was opened. confidence, understanding : 1 to 5. What is missing is None.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign.
     """
-    for cells in rows:
-        yield *cells, None
-    of_pairs = "preferred" in columns
-    for cells in gold:
-        known = dict(zip(GOLD, cells, strict=True))
-        if (has_arms and known["arm"] not in arms) or (known["other"] is not None) != of_pairs:
-            continue
-        answer = known["answer"]
-        chose_better = answer == "better"
-        pair = (known["document"], known["other"]) if chose_better else (known["other"], known["document"])
-        known |= {"preferred": pair[0], "other": pair[1], "strength": 1, "raw": answer}
-        known["value"] = float(answer) if not of_pairs and answer else None
-        status = False, known["status"], known["excluded"]
-        said = {1: "right", 0: "wrong", None: "cannot tell"}[known["right"]]
-        yield *(known.get(name) for name in columns), *([known["arm"]] if has_arms else []), *status, said
+    row, protocols = find_arms(connection, name)
+    totals = list(counts.assignment_totals(connection, row.id, names=names))
+    session = sessions(totals)
+    rows = []
+    for one in totals:
+        if one.arm in protocols:
+            acts, rated = one.acts, one.state
+            rows.append((
+                one.assessor, one.topic, f"{one.topic}/{one.unit}", one.arm, protocols[one.arm], one.status, one.counts,
+                one.documents, one.answers, one.seconds, one.created, one.last, session[one.id],
+                rated.get("backs", acts["undone"]), rated.get("fails", 0), rated.get("wrong", 0), acts["looked_up"],
+                rated.get("confidence"), rated.get("understanding"), rated.get("comment", ""), one.id, one.kind,
+            ))  # fmt: skip
+    return rows
+
+
+def unit_frame(connection: Connection, name: str) -> DataFrame:
+    """The rows of `unit_rows` as a data frame."""
+    import pandas
+
+    frame = pandas.DataFrame(unit_rows(connection, name), columns=UNITS)
+    return frame.astype(dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float))
+
+
+def sessions(totals: list[AssignmentTotals]) -> dict[int, int]:
+    """{assignment: number of its assessor's session, from 1}."""
+    numbers: dict[int, int] = {}
+    n_sessions, ends = Counter[str](), dict[str, float]()
+    for one in sorted(totals, key=lambda one: (one.created, one.id)):
+        if one.assessor not in ends or one.created - ends[one.assessor] > SESSION_GAP:
+            n_sessions[one.assessor] += 1
+        ends[one.assessor] = one.created if one.last is None else one.last
+        numbers[one.id] = n_sessions[one.assessor]
+    return numbers
+
+
+def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = False) -> Rows:
+    """Tuples of the columns PAYMENT, one for each assessor in the order in which they came.
+
+    units, answers : completed, and given, whether they count or not. bonus : by the rule of [gold]; 0 without one, and
+    for somebody who is excluded. names : people by name, with their ids on platforms; by pseudonym, without, if False.
+    """
+    accuracy = accuracies(connection, row.id, read_settings(row).gold)
+    answers = counts.answers_by_assessor(connection, row.id)
+    units = counts.completed_by_assessor(connection, row.id)
+    for one in state.assessors_of(connection, row.id):
+        own = accuracy.get(one.id)
+        of_gold = (0, 0, None, None, None) if own is None else (own.n, own.n_right, own.value, own.low, own.high)
+        bonus = own.bonus if own is not None and one.excluded is None else 0.0
+        yield (
+            one.name if names else one.label, one.provider, one.external_id if names or one.is_model else None,
+            one.status, one.excluded, units.get(one.id, 0), answers.get(one.id, 0), *of_gold, bonus,
+            MODEL if one.is_model else PERSON,
+        )  # fmt: skip

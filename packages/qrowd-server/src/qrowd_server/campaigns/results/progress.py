@@ -6,8 +6,7 @@ Everything is counted by the database; nothing here reads answers one by one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
@@ -16,7 +15,6 @@ from qrowd_server.campaigns.running.lookup import find
 from qrowd_server.campaigns.running.question import QuestionProgress, question_progress
 from qrowd_server.campaigns.running.state import protocols_of, read_settings, the_protocol
 from qrowd_server.protocols.registry import PREFERENCE
-from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.store import counts, materials
 from qrowd_server.store.counts import HOUR
 from qrowd_server.store.schema import COMPLETED, OPEN
@@ -60,7 +58,6 @@ class Progress:
     failed, screened_out, expired, withdrawn : assignments that ended otherwise; their slots are free again, or others'.
     answers : judgments, or preferences and duplicates, that count; uncounted : that are kept and do not.
     assessors : how many there are by status, "excluded" among them. models : how many of them are language models.
-    by_hour : (beginning, answers that count and were last changed in it) for the 24 hours up to now, the oldest first.
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
         is less; None where nobody can tell: not running, nothing left, or fewer than 5 units done in that time.
@@ -87,13 +84,12 @@ class Progress:
     uncounted: int
     topics: tuple[TopicProgress, ...]
     assessors: dict[str, int]
-    by_hour: tuple[tuple[float, int], ...]
     last: float | None
     ends: float | None
-    arms: dict[str, str] = field(default_factory=dict)
-    missing: int = 0
-    models: int = 0
-    question: QuestionProgress | None = None
+    arms: dict[str, str]
+    missing: int
+    models: int
+    question: QuestionProgress | None
 
     @property
     def share(self) -> float:
@@ -117,160 +113,94 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         There is no such campaign.
     """
     row = find(connection, name)
+    settings, protocols = read_settings(row), protocols_of(row)
     slots = counts.slots_by_topic(connection, row.id)
     work = _work(connection, row.id, at)
-    protocols = protocols_of(row)
-    answers = _Answers(Counter(), {}, {}, 0)
-    if PREFERENCE in protocols.values():
-        answers = _preferences(connection, row.id)
-    if set(protocols.values()) != {PREFERENCE}:
-        arms = read_settings(row).arms.values()
-        partly = {arm.name for arm in arms if isinstance(arm.settings, GradesSettings) and arm.settings.stop}
-        answers = answers.together(_judgments(connection, row.id, work, protocols, partly))
-    topics = tuple(
-        TopicProgress(
-            topic.label,
-            topic.title,
-            work.documents[topic.id, arm],
-            slots.get((topic.id, arm), 0),
-            work.completed[topic.id, arm],
-            answers.by_topic[topic.id, arm],
-            answers.least.get((topic.id, arm)),
-            answers.most.get((topic.id, arm)),
-            arm,
-        )
-        for arm in protocols
-        for topic in materials.topics_of(connection, row.id)
-    )
-    total, status = sum(slots.values()), work.by_status
-    left, n_counted = total - status[COMPLETED], answers.by_topic.total()
-    ends, asked = None, read_settings(row)
-    predictable = row.status == "running" and left and asked.question is None
-    if predictable and work.begun is not None and work.recent >= LEAST:
+    answers, n_answers = _answers(connection, row.id)
+    topics = []
+    for arm, protocol in protocols.items():
+        for topic in materials.topics_of(connection, row.id):
+            place = topic.id, arm
+            by_document = [answers[topic.id, arm, document] for document in work.pools.get(place, ())]
+            of_documents = protocol != PREFERENCE
+            topics.append(
+                TopicProgress(
+                    label=topic.label,
+                    title=topic.title,
+                    documents=len(by_document),
+                    slots=slots.get(place, 0),
+                    completed=work.completed[place],
+                    answers=sum(by_document) if of_documents else answers[topic.id, arm, None],
+                    least=min(by_document, default=0) if of_documents else None,
+                    most=max(by_document, default=0) if of_documents else None,
+                    arm=arm,
+                )
+            )
+    total, status, n_counted = sum(slots.values()), work.by_status, answers.total()
+    left = total - status[COMPLETED]
+    runs_alone = row.status == "running" and settings.question is None
+    ends = None
+    if runs_alone and left and work.begun is not None and work.recent >= LEAST:
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
-    waits = row.status == "running" and asked.panel is None and asked.question is None
-    first = int(at // HOUR) - HOURS + 1
-    by_hour = counts.answers_by_hour(connection, row.id, protocols.values(), first * HOUR)
     return Progress(
-        row.name,
-        row.title,
-        the_protocol(protocols),
-        row.status,
-        row.created,
-        at,
-        total,
-        status[COMPLETED],
-        status[OPEN],
-        max(left - status[OPEN], 0),
-        status["failed"],
-        status["screened_out"],
-        status["expired"],
-        status["withdrawn"],
-        n_counted,
-        answers.total - n_counted,
-        topics,
-        counts.assessors_by_status(connection, row.id),
-        tuple((hour * HOUR, by_hour.get(hour, 0)) for hour in range(first, first + HOURS)),
-        counts.last_answer(connection, row.id),
-        ends,
-        {} if "" in protocols else protocols,
-        counts.missing_assessors(connection, row.id) if waits else 0,
-        counts.models(connection, row.id),
-        question_progress(connection, row),
+        campaign=row.name,
+        title=row.title,
+        protocol=the_protocol(protocols),
+        status=row.status,
+        created=row.created,
+        at=at,
+        slots=total,
+        completed=status[COMPLETED],
+        open=status[OPEN],
+        free=max(left - status[OPEN], 0),
+        failed=status["failed"],
+        screened_out=status["screened_out"],
+        expired=status["expired"],
+        withdrawn=status["withdrawn"],
+        answers=n_counted,
+        uncounted=n_answers - n_counted,
+        topics=tuple(topics),
+        assessors=counts.assessors_by_status(connection, row.id),
+        last=counts.last_answer(connection, row.id),
+        ends=ends,
+        arms={} if "" in protocols else protocols,
+        missing=counts.missing_assessors(connection, row.id) if runs_alone and settings.panel is None else 0,
+        models=counts.models(connection, row.id),
+        question=question_progress(connection, row),
     )
-
-
-# ---- assignments
 
 
 @dataclass
 class _Work:
-    """Assignments added up. units : topic, arm and documents by number. documents, completed : by topic and arm.
+    """Assignments added up. pools : documents by topic and arm. recent : completed of late."""
 
-    whole : by unit, assignments that are completed, and of these those that count. recent : completed of late.
-    """
-
-    units: dict[int, tuple[Place, list[int]]] = field(default_factory=dict)
-    documents: Counter[Place] = field(default_factory=Counter)
-    by_status: Counter[str] = field(default_factory=Counter)
-    completed: Counter[Place] = field(default_factory=Counter)
-    whole: Counter[int] = field(default_factory=Counter)
-    counted: Counter[int] = field(default_factory=Counter)
+    pools: dict[Place, set[int]]
+    by_status: Counter[str]
+    completed: Counter[Place]
     begun: float | None = None
     recent: int = 0
 
 
 def _work(connection: Connection, campaign_id: int, at: float) -> _Work:
-    work, pools = _Work(), dict[Place, set[int]]()
+    work = _Work({}, Counter(), Counter())
     for unit in materials.units_of(connection, campaign_id):
-        place = unit.topic_id, unit.arm
-        work.units[unit.id] = place, unit.documents
-        pools.setdefault(place, set()).update(unit.documents)
-    work.documents.update({place: len(pool) for place, pool in pools.items()})
-    since = at - HOURS * HOUR
-    for unit_id, status, counted, n, created, recent in counts.assignments_by_unit(connection, campaign_id, since):
+        work.pools.setdefault((unit.topic_id, unit.arm), set()).update(unit.documents)
+    for topic_id, arm, status, n, begun, recent in counts.assignments_by_topic(
+        connection, campaign_id, at - HOURS * HOUR
+    ):
         work.by_status[status] += n
-        work.begun = created if work.begun is None else min(work.begun, created)
+        work.begun = begun if work.begun is None else min(work.begun, begun)
         if status == COMPLETED:
-            work.completed[work.units[unit_id][0]] += n
-            work.whole[unit_id] += n
-            work.counted[unit_id] += n if counted else 0
+            work.completed[topic_id, arm] += n
             work.recent += recent
     return work
 
 
-# ---- answers
-
-
-@dataclass
-class _Answers:
-    """Answers added up. by_topic : by topic and arm, those that count. least, most : likewise, of a document.
-
-    total : all of them.
-    """
-
-    by_topic: Counter[Place]
-    least: dict[Place, int]
-    most: dict[Place, int]
-    total: int
-
-    def together(self, other: _Answers) -> _Answers:
-        """With the answers of other arms."""
-        return _Answers(
-            self.by_topic + other.by_topic, self.least | other.least, self.most | other.most, self.total + other.total
-        )
-
-
-def _preferences(connection: Connection, campaign_id: int) -> _Answers:
-    by_topic, total = Counter[Place](), 0
-    for topic_id, arm, counted, n in counts.preferences_by_topic(connection, campaign_id):
-        by_topic[topic_id, arm] += n if counted else 0
+def _answers(connection: Connection, campaign_id: int) -> tuple[Counter[tuple[int, str, int | None]], int]:
+    """Answers that count, by topic, arm and document (None for pairs); and how many answers there are in all."""
+    counted, total = Counter[tuple[int, str, int | None]](), 0
+    for topic_id, arm, document_id, is_counted, n in counts.answers_by_document(connection, campaign_id):
         total += n
-    return _Answers(by_topic, {}, {}, total)
-
-
-def _judgments(
-    connection: Connection, campaign_id: int, work: _Work, protocols: Mapping[str, str], partly: Collection[str]
-) -> _Answers:
-    """Judgments of every document in every topic: completed units are counted whole, others one by one.
-
-    partly : arms whose units may be completed before all documents are judged.
-    """
-    pools: dict[Place, Counter[int]] = {
-        (topic_id, arm): Counter() for topic_id, arm in work.documents if protocols[arm] != PREFERENCE
-    }
-    total = 0
-    for unit_id, (place, documents) in work.units.items():
-        if place not in pools:
-            continue
-        whole = place[1] not in partly
-        total += work.whole[unit_id] * len(documents) * whole
-        for document_id in documents:
-            pools[place][document_id] += work.counted[unit_id] * whole
-    for topic_id, arm, document_id, counted, n in counts.judgments_of_other_units(connection, campaign_id, partly):
-        total += n
-        pools[topic_id, arm][document_id] += n if counted else 0
-    by_topic = Counter({place: pool.total() for place, pool in pools.items()})
-    least, most = ({place: f(pool.values(), default=0) for place, pool in pools.items()} for f in (min, max))
-    return _Answers(by_topic, least, most, total)
+        counted[topic_id, arm, document_id] += n if is_counted else 0
+    return counted, total

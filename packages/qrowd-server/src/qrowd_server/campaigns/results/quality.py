@@ -1,15 +1,7 @@
-"""How well a campaign is judged: one row per assessor, and how far they agree.
+"""How well a campaign is judged: one row per assessor, how far they agree, and how accurate they are on gold questions.
 
 The figures are those of `qrowd.agreement` and `qrowd.preferences`, over what counts; what an assessor did besides
 (steps back, failed checks, lost units, gold questions) comes from the tables.
-
-Whether somebody can have read what they judged is asked of each answer by itself, whatever the others took: 600 words a
-minute is the rate of scanning a text for a word, twice that of reading it.
-
-Carver (1992), Reading Rate: Theory, Research, and Practical Implications. Journal of Reading 36(2), 84-95: scanning
-600, skimming 450, reading 300 words a minute.
-Brysbaert (2019), How Many Words Do We Read per Minute? Journal of Memory and Language 109, 104047: 238 words of
-non-fiction on average, 175 to 300 for most adults.
 """
 
 from __future__ import annotations
@@ -26,24 +18,71 @@ from qrowd.agreement.assessors import assessor_profiles
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd_server.campaigns.results.accuracy import Accuracy, accuracies
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.lookup import find_arms, only_arm
 from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.registry import PREFERENCE
+from qrowd_server.protocols.settings import GoldSettings
 from qrowd_server.store import counts, state
+from qrowd_server.store.gold import gold_answers_by_assessor
 from qrowd_server.store.schema import MODEL, PERSON
 from qrowd_server.store.state import AssessorRow
 
 FAST = 1 / 3  # of the median answer's seconds: what takes less is called fast
-READING = 600.0  # words a minute; what is faster is not reading
-WORDS = 100  # of a document, at most, that a judgment is expected to need
-LEAST, OFTEN = 5, 0.5  # answers, and the share of them that were faster, from which on somebody stands out
 REPLICATES = 1000  # for the interval of alpha
 CELLS = 200_000_000  # replicates times judgments, at most
+CONFIDENCE = 0.95  # of intervals of an accuracy
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The answers of one assessor to gold questions.
+
+    n, n_right : answers that are right or wrong ("cannot tell" is neither), and those that are right.
+    low, high : the exact (Clopper-Pearson) 95 % interval of the accuracy. bonus : what it pays.
+    """
+
+    n: int
+    n_right: int
+    low: float
+    high: float
+    bonus: float
+
+    @property
+    def value(self) -> float:
+        """The share that is right."""
+        return self.n_right / self.n
+
+
+def accuracy_of(n: int, n_right: int, settings: GoldSettings) -> Accuracy:
+    """The accuracy after n answers, at least one.
+
+    Clopper & Pearson (1934), The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial.
+    Biometrika 26(4), 404-413.
+
+    >>> accuracy = accuracy_of(10, 9, GoldSettings())
+    >>> accuracy.value, round(accuracy.low, 3), round(accuracy.high, 4)
+    (0.9, 0.555, 0.9975)
+    """
+    from scipy.special import betaincinv  # slow to import
+
+    tail = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(n_right, n - n_right + 1, tail)) if n_right else 0.0
+    high = float(betaincinv(n_right + 1, n - n_right, 1 - tail)) if n_right < n else 1.0
+    return Accuracy(n, n_right, low, high, settings.bonus_of(n, n_right / n))
+
+
+def accuracies(
+    connection: Connection, campaign_id: int, settings: GoldSettings | None, arm: str | None = None
+) -> dict[int, Accuracy]:
+    """{assessor: accuracy} of those who answered a gold question. arm : only there; None for all."""
+    if settings is None:
+        return {}
+    answers = gold_answers_by_assessor(connection, campaign_id, arm)
+    return {number: accuracy_of(len(own), sum(right for right, *_ in own), settings) for number, own in answers.items()}
 
 
 @dataclass(frozen=True)
@@ -56,7 +95,6 @@ class AssessorQuality:
     answers : judgments or preferences given, also those that do not count.
     seconds, active : median of an answer by the server's clock, and by the browser's; None where unknown.
     fast : share of answers that took less than a third of the median of all people; None for models.
-    unread : share of answers given faster than READING for the first WORDS words of the document; None for models.
     backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
     practice : how often the practice was done, None where there is none.
     agreement : with the others. Judgments: beyond chance, 1 for complete agreement, see `AssessorProfiles`.
@@ -87,7 +125,6 @@ class AssessorQuality:
     agreement: float | None = None
     severity: float | None = None
     reasons: str = ""
-    unread: float | None = None
     accuracy: Accuracy | None = None
 
     @property
@@ -148,11 +185,11 @@ def quality(
     if protocol == PREFERENCE:
         preferences = collected.preferences(connection, name, names=names)
         alike, pairs_alike, why_not = _alike(preferences)
-        rows = [_with_unread(replace(one, agreement=alike.get(one.name))) for one in rows]
+        rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
         return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm, **flags)
     judgments = collected.judgments(connection, name, names=names)
     profiles = _profiles(judgments)
-    rows = [_with_unread(replace(one, **profiles.get(one.name, {}))) for one in rows]
+    rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
     alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
@@ -165,14 +202,6 @@ def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
         return compute(), ""
     except (NoOverlapError, ScaleError) as error:
         return None, str(error)
-
-
-def _with_unread(one: AssessorQuality) -> AssessorQuality:
-    """With the reason that most documents cannot have been read, where that is so."""
-    if one.unread is None or one.answers < LEAST or one.unread < OFTEN or one.excluded is not None:
-        return one
-    reason = f"{one.unread:.0%} of answers came faster than {READING:.0f} words a minute, which is not reading"
-    return replace(one, reasons="; ".join(filter(None, (one.reasons, reason))))
 
 
 # ---- agreement
@@ -222,7 +251,6 @@ def _rows(
     of_people = seconds[~np.isin(assessor, [row.id for row in everybody if row.is_model])]
     median = float(np.median(of_people)) if of_people.size else None
     below = None if median is None else FAST * median
-    unread = _unread(connection, campaign_id, protocol, arm)
     order = np.argsort(assessor, kind="stable")
     assessor, seconds, active = assessor[order], seconds[order], active[order]
     sums = counts.backs_and_fails(connection, campaign_id, protocol, arm)
@@ -251,23 +279,9 @@ def _rows(
                 float((server < below).mean()) if server.size and below is not None and not row.is_model else None,
                 *sums.get(row.id, (0, 0)),
                 _practice(row),
-                unread=None if row.is_model else unread.get(row.id),
             )
         )
     return rows, below
-
-
-def _unread(connection: Connection, campaign_id: int, protocol: str, arm: str) -> dict[int, float]:
-    """{assessor: share of answers that came faster than the document can be read}."""
-    answers = counts.answer_reading(connection, campaign_id, protocol, arm, WORDS)
-    if not answers:
-        return {}
-    assessor = np.array([number for number, *_ in answers], np.int64)
-    seconds, words = (np.array([one[i] for one in answers], np.float64) for i in (1, 2))
-    numbers, which = np.unique(assessor, return_inverse=True)
-    faster = words * 60 > READING * seconds
-    shares = np.bincount(which, faster, numbers.size) / np.bincount(which, minlength=numbers.size)
-    return dict(zip(numbers.tolist(), shares.tolist(), strict=True))
 
 
 def _practice(row: AssessorRow) -> int | None:

@@ -1,8 +1,8 @@
-"""Numbers, times and states as an owner reads them; bars of small charts. Templates call this module `f`."""
+"""Numbers, times and states as an owner reads them. Templates call this module `f`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
@@ -42,19 +42,6 @@ EVENT: Final = {
 def base_of(campaign: str) -> str:
     """The address of a campaign's pages."""
     return f"/owner/c/{quote(campaign, safe='')}"
-
-
-def bars(heights: Sequence[int], height: int = 48) -> list[tuple[int, float, float]]:
-    """(x, y, height) of a bar for each number, the highest filling the drawing.
-
-    >>> bars([0, 2, 4], 10)
-    [(0, 10.0, 0.0), (10, 5.0, 5.0), (20, 0.0, 10.0)]
-    """
-    most = max(heights, default=0) or 1
-    return [(10 * i, round(height - height * n / most, 2), round(height * n / most, 2)) for i, n in enumerate(heights)]
-
-
-# ---- numbers
 
 
 def count(n: int) -> str:
