@@ -20,9 +20,8 @@ from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.results.progress import progress
 from qrowd_server.campaigns.results.quality import quality
 from qrowd_server.campaigns.running import collected
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError, find, read_settings
 from qrowd_server.campaigns.running.creation import plan_of
-from qrowd_server.campaigns.running.lookup import NotFoundError, find
-from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.schema import SchemaError
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings

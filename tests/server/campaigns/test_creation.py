@@ -13,9 +13,9 @@ from sqlalchemy.pool import StaticPool
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.panel import PanelTable
 from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.campaign_reader import material_of
+from qrowd_server.campaigns.running.campaign_settings import read_settings
 from qrowd_server.campaigns.running.creation import create_campaign, plan_of
-from qrowd_server.campaigns.running.material import material_of
-from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.protocol import Material, Question
 from qrowd_server.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings, PreferenceSettings
 from qrowd_server.store import materials

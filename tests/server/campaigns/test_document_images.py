@@ -9,13 +9,13 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.pool import StaticPool
 
 from qrowd.errors import ArgumentError, FileError
-from qrowd_server.campaigns.plan.document_images import MAX_IMAGE, image_of
+from qrowd_server.campaigns.plan.documents import MAX_IMAGE, image_of
 from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.running.campaign_reader import document_texts
 from qrowd_server.campaigns.running.creation import create_campaign, plan_of
-from qrowd_server.campaigns.running.material import document_texts
 from qrowd_server.protocols.schema import SchemaError
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.store import materials

@@ -16,9 +16,8 @@ import pytest
 from sqlalchemy import select
 
 from judging import Clock, created, judged_by_a_model, seeded, tables
-from qrowd_server.campaigns.plan.effort import effort_of
 from qrowd_server.campaigns.plan.plan import Plan
-from qrowd_server.campaigns.plan.plan_notes import plan_notes
+from qrowd_server.campaigns.plan.plan_notes import effort_of, plan_notes
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.results.exports import export_rows

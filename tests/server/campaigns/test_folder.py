@@ -11,8 +11,8 @@ import pytest
 from data_sets import registered
 from qrowd import texts
 from qrowd.errors import FileError
+from qrowd_server.campaigns.plan.campaign_files import MAX_RATIO
 from qrowd_server.campaigns.plan.folder import plan_from_zip, read_folder
-from qrowd_server.campaigns.plan.folder_files import MAX_RATIO
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.protocols.protocol import Question
 from zips import zipped

@@ -11,8 +11,8 @@ from judging import Clock, count, created, seeded, small_plan, tables, until, wo
 from qrowd.errors import ArgumentError, RowError
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.campaigns.running.collected import collected, judgments
-from qrowd_server.campaigns.running.lookup import NotFoundError
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Consent, GoOn, Judge, MarkBad, Prefer, Refusal
 from qrowd_server.protocols.views import (

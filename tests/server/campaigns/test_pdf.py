@@ -8,7 +8,7 @@ from PIL import Image
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan import pdf as pdfs
-from qrowd_server.campaigns.plan.document_images import image_from_text
+from qrowd_server.campaigns.plan.documents import image_from_text
 from qrowd_server.campaigns.plan.pdf import MAX_PAGES, WIDTH, read_pdf, read_pdfs, render
 from server.pictures import endless, pdf
 

@@ -16,7 +16,7 @@ from judging import small_plan as grades_plan
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.progress import HOUR, progress
 from qrowd_server.campaigns.running.admin import CampaignAdmin
-from qrowd_server.campaigns.running.state import protocols_of
+from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store import export
 from qrowd_server.store.base import Store
 from qrowd_server.store.materials import find_campaign

@@ -20,7 +20,7 @@ from qrowd_server.campaigns.results.exports import export_rows, kinds_of
 from qrowd_server.campaigns.results.progress import progress
 from qrowd_server.campaigns.running import question as questions
 from qrowd_server.campaigns.running.admin import CampaignAdmin
-from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.campaigns.running.models import ask_in_campaign
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Refusal

@@ -7,12 +7,12 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.pool import StaticPool
 
 from qrowd.errors import FileError
-from qrowd_server.campaigns.plan.effort import effort_of
 from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.plan.plan_notes import effort_of
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.running.campaign_reader import document_text
 from qrowd_server.campaigns.running.creation import create_campaign, plan_of
-from qrowd_server.campaigns.running.material import document_text
 from qrowd_server.store import materials
 from qrowd_server.store.schema import document, image, metadata
 from server.pictures import pdf, png

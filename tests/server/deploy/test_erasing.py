@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from qrowd_server.campaigns.people.privacy import delete_person
+from qrowd_server.campaigns.running.privacy import delete_person
 from qrowd_server.store.engine import open_store
 from server.deploy.proxies import until
 from server.deploy.test_recovery import archiving, judge, tool

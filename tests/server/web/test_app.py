@@ -10,7 +10,7 @@ from sqlalchemy import select
 from starlette.routing import Route
 
 from qrowd.errors import QrowdError
-from qrowd_server.campaigns.running.lookup import NotFoundError
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.protocols.events import GoOn, Judge, Refusal
 from qrowd_server.protocols.views import EndView, NoneLeftView, View
 from qrowd_server.store.base import StoreBusyError, StoreFullError, StoreUnknownError

@@ -7,8 +7,8 @@ from dataclasses import replace
 from sqlalchemy import Connection, select
 
 from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
+from qrowd_server.campaigns.running.campaign_reader import document_texts
 from qrowd_server.campaigns.running.creation import create_campaign
-from qrowd_server.campaigns.running.material import document_texts
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.store.schema import document
 from qrowd_server.web.server import DAY

@@ -7,8 +7,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from judging import NOW, Clock, created, small_plan
-from qrowd_server.campaigns.people.privacy import DELETED
 from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.campaigns.running.privacy import DELETED
 from qrowd_server.store import events, state
 from qrowd_server.store.base import Store
 from qrowd_server.store.invitations import invite

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browsers import COLOURS, WCAG, axe_faults, by_tags
-from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.store.materials import set_campaign_status
 from qrowd_server.web.owner.login import owner_link
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, served

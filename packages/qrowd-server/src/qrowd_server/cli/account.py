@@ -78,7 +78,7 @@ def change(
 ) -> None:
     """Give an account another role or password, disable it, or enable it."""
     from qrowd.errors import ArgumentError
-    from qrowd_server.campaigns.people.membership import give_role
+    from qrowd_server.campaigns.running.admin import give_role
     from qrowd_server.store import accounts
 
     if role is None and disabled is None and not (password or link):

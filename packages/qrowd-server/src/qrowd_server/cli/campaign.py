@@ -47,10 +47,9 @@ def create(
     ] = False,
 ) -> None:
     """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
-    from qrowd_server.campaigns.people.deletion import replace_campaign
     from qrowd_server.campaigns.plan.folder import read_folder
     from qrowd_server.campaigns.plan.plan_notes import plan_notes
-    from qrowd_server.campaigns.running.creation import create_campaign
+    from qrowd_server.campaigns.running.creation import create_campaign, replace_campaign
 
     plan = read_folder(folder)
     summary = f"{plan.name} ({plan.in_short}: {plan.counted})"
@@ -100,7 +99,7 @@ def export(
 ) -> None:
     """Export what a campaign has collected."""
     from qrowd_server.campaigns.results.exports import export_rows, kinds_of, note_names
-    from qrowd_server.campaigns.running.lookup import find_arms
+    from qrowd_server.campaigns.running.campaign_settings import find_arms
 
     with open_campaigns(database) as store:
         kind: str = what or ""
@@ -182,7 +181,7 @@ def invite(
     ] = None,
 ) -> None:
     """Create login links for assessors, also while the server runs. A link is shown once."""
-    from qrowd_server.campaigns.running.lookup import find
+    from qrowd_server.campaigns.running.campaign_settings import find
     from qrowd_server.store.invitations import invite_all
     from qrowd_server.store.settings import BASE_URL, get_setting
 

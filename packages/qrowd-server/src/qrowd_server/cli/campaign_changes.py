@@ -70,9 +70,9 @@ def delete(
     """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
     from qrowd import files
     from qrowd.errors import FileError
-    from qrowd_server.campaigns.people.deletion import check_stopped, delete_campaign, newest_event
     from qrowd_server.campaigns.results.exports import export_rows, note_names
-    from qrowd_server.campaigns.running.lookup import find
+    from qrowd_server.campaigns.running.campaign_settings import find
+    from qrowd_server.campaigns.running.creation import check_stopped, delete_campaign, newest_event
 
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         store.read(lambda connection: check_stopped(connection, name))

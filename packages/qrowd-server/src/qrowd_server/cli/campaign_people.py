@@ -32,9 +32,8 @@ def person(
     output: Annotated[str, output_file("File for the data; - for standard output.")] = "-",
 ) -> None:
     """Export everything that a campaign holds about a person, as JSON, or delete the person."""
-    from qrowd_server.campaigns.people.person_data import person_json
-    from qrowd_server.campaigns.people.privacy import delete_person, find_person
-    from qrowd_server.campaigns.running.lookup import find
+    from qrowd_server.campaigns.running.campaign_settings import find
+    from qrowd_server.campaigns.running.privacy import delete_person, find_person, person_json
 
     if delete is None:
         with open_campaigns(database) as store, store.reading() as connection:
@@ -52,7 +51,7 @@ def person(
 
 def retention(database: options.Database = options.DATABASE, retention_days: options.RetentionDays = None) -> None:
     """Take names and platform ids out of campaigns whose retention time is over, as the server does every day."""
-    from qrowd_server.campaigns.people.retention import apply_retention
+    from qrowd_server.campaigns.running.privacy import apply_retention
 
     with open_campaigns(database, write=True, create=False) as store:
         done = apply_retention(store, time.time(), default=retention_days)

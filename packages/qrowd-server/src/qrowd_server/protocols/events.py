@@ -270,7 +270,6 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
         "n_events": Index,
         "n_texts": Index,
         "texts": Literal["removed", "kept"],
-        "digest": str,  # of the person's events after the deletion
     },
     "names_exported": {"what": Text, "format": Text},  # a file with names and ids of platforms left the campaign
     "reset": _NOTHING,

@@ -55,6 +55,20 @@ def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
     return list(connection.scalars(_ADD, [dict(zip(_COLUMNS, one, strict=False)) for one in events]))
 
 
+def note(
+    connection: Connection,
+    campaign_id: int,
+    kind: str,
+    data: Mapping[str, Any],
+    at: float,
+    *,
+    account: str | None = None,
+    actor: str = "owner",
+) -> None:
+    """Write an event of a campaign as a whole. account : of an owner."""
+    append(connection, [LogEntry(at, campaign_id, None, None, None, actor, kind, data, account=account)])
+
+
 def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     """The event that a form with this key caused, if it was ever stored."""
     row = connection.execute(ALL.where(event.c.idem_key == idem_key)).first()

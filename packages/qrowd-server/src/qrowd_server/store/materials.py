@@ -65,6 +65,20 @@ def add_material(
         connection.execute(statement, part)
 
 
+def add_units(connection: Connection, campaign_id: int, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Write units in this order; their numbers."""
+    statement = insert(unit).returning(unit.c.id, sort_by_parameter_order=True)
+    return list(connection.scalars(statement, [{"campaign_id": campaign_id, **row} for row in rows])) if rows else []
+
+
+def add_slots(
+    connection: Connection, campaign_id: int, rows: Sequence[Mapping[str, Any]], lottery: Iterable[float]
+) -> None:
+    """Write slots, each with its place in the order in which they are handed out."""
+    drawn = ({**row, "lottery": float(place)} for row, place in zip(rows, lottery, strict=True))
+    add_material(connection, "slot", campaign_id, drawn)
+
+
 def ids_by_label(connection: Connection, table: Literal["topic", "document"], campaign_id: int) -> dict[str, int]:
     """{label: number} of a campaign's topics or documents."""
     c = MATERIAL[table].c

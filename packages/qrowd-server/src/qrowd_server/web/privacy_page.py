@@ -11,9 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd_server.campaigns.people.person_data import person_json
-from qrowd_server.campaigns.people.privacy import Answers, delete_person
-from qrowd_server.campaigns.people.retention import retention_days
+from qrowd_server.campaigns.running.privacy import Answers, delete_person, person_json, retention_days
 from qrowd_server.store.state import AssessorRow, assessors_of
 from qrowd_server.web.assessor import identity_in_campaign, read_submission
 from qrowd_server.web.language_choice import language_of

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from qrowd.errors import QrowdError
-from qrowd_server.campaigns.running.lookup import NotFoundError
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.store.accounts import TooManyAttemptsError
 from qrowd_server.store.base import StoreError, StoreFullError, StoreUnknownError

@@ -1,27 +1,36 @@
-"""What each file of a campaign's folder says: a reader for each, which returns values and where they stand."""
+"""The files of a campaign's folder, from which nobody gets out, and what each says, with where it stands."""
 
 from __future__ import annotations
 
+import io
+import stat
+import zipfile
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from qrowd import tables, trec
-from qrowd.errors import FileError
-from qrowd.files import without_endings
+from qrowd.errors import ArgumentError, FileError
+from qrowd.files import read_bytes, without_endings
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.pools import Lists, lists_of
 from qrowd.model.runs import concatenate_runs
 from qrowd.readers import irds
 from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
-from qrowd_server.campaigns.plan.document_images import ENDINGS
-from qrowd_server.campaigns.plan.folder_files import Folder
+from qrowd_server.campaigns.plan.documents import ENDINGS, image_of, image_to_text, raise_all
 from qrowd_server.campaigns.plan.gold_questions import gold_of_file
+from qrowd_server.campaigns.plan.pdf import read_pdfs
 from qrowd_server.campaigns.plan.plan import MAX_DOCUMENTS
-from qrowd_server.campaigns.plan.shown_files import PDF, ShownFiles
 from qrowd_server.protocols.schema import SchemaError, no_such
 
+MAX_BYTES = 1 << 30  # of all files together, unpacked
+MAX_ZIP = 256 << 20  # bytes, packed
+MAX_UNPACKED = 512 << 20
+MAX_MEMBERS = 50_000
+MAX_RATIO = 200
+FREE = 1 << 20  # so much may be unpacked at any ratio
 USUAL = {
     "topics": ("topics.tsv", "topics.csv", "topics.jsonl", "topics.trec", "topics.txt", "topics.xml"),
     "documents": ("documents.jsonl", "documents.csv", "documents.tsv", "documents.trec", "documents.sgml", "documents"),
@@ -35,6 +44,63 @@ USUAL = {
 Place = tuple[str, int | None]  # a file and its line; None for the whole file
 SEVERAL = ("documents", "runs")
 PAGES = (".txt", ".html", ".htm")
+PDF = ".pdf"
+
+
+@dataclass
+class Folder:
+    """A folder, how many bytes may still be read from it, and whether it may name data sets of ir_datasets."""
+
+    root: Path
+    left: int = MAX_BYTES
+    data_sets: bool = False
+
+    def path(self, name: str) -> Path:
+        """Where a name in the folder leads; it must not lead out."""
+        _inside(name)
+        try:
+            target = (self.root / name).resolve()
+        except (OSError, RuntimeError) as error:
+            raise FileError(name, f"cannot be read: {error}") from None
+        if not target.is_relative_to(self.root):
+            raise FileError(name, "leads out of the folder; put the file itself into the folder")
+        return target
+
+    def find(self, name: str) -> list[str]:
+        """The files a name, pattern or folder stands for, by their names in the folder, sorted; or the one data set."""
+        if name.startswith(irds.PREFIX):
+            if not self.data_sets:
+                raise FileError(name, "data sets are read by `qrowd campaign create` only; put a file into the folder")
+            return [name]
+        _inside(name)
+        if any(sign in name for sign in "*?["):
+            try:
+                matches = sorted(self.root.glob(name))
+            except (ValueError, NotImplementedError, OSError) as error:
+                raise FileError(name, f"is no pattern: {error}") from None
+        else:
+            path = self.path(name)
+            if not path.exists():
+                raise FileError(name, "there is no such file")
+            matches = sorted(self.root.joinpath(name).iterdir()) if path.is_dir() else [self.root / name]
+        names = [m.relative_to(self.root).as_posix() for m in matches if not m.name.startswith(".")]
+        files = [file for file in names if self.path(file).is_file()]
+        if not files:
+            raise FileError(name, "no file is there")
+        return files
+
+    def bytes(self, name: str) -> bytes:
+        """What a file holds, unpacked where it is gzip."""
+        content = read_bytes(self.path(name), name=name, most=self.left)
+        self.left -= len(content)
+        return content
+
+
+def _inside(name: str) -> None:
+    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    out = posix.is_absolute() or windows.drive or windows.root or ".." in posix.parts or ".." in windows.parts
+    if not name or "\x00" in name or out:
+        raise FileError(name or "''", "is no name inside the folder; give one without '..' that starts there")
 
 
 @dataclass(frozen=True)
@@ -223,3 +289,112 @@ def _objects(files: CampaignFiles, key: str) -> Iterator[tuple[str, int, str, di
     for name in files.names(key):
         for line, topic, row in read_objects(files.folder.bytes(name), name):
             yield name, line, topic, row
+
+
+# ---- images and PDF files
+
+
+@dataclass
+class ShownFiles:
+    """Images and PDF files that documents name; what is wrong with them is said of all at once.
+
+    read : a file of the folder.
+    """
+
+    read: Callable[[str], bytes]
+    _pdfs: list[tuple[dict[str, Any], str, bytes, str, int]] = field(default_factory=list)
+    _problems: list[FileError] = field(default_factory=list)
+
+    def add(self, row: dict[str, Any], name: str, line: int) -> None:
+        """Take the files that a row of documents names; PDF files are rendered by `finish`."""
+        pdf, image = row.pop("pdf", ""), row.get("image")
+        if isinstance(image, str) and image:
+            content = self._content(image, f"image {image}", name, line)
+            try:
+                row["image"] = "" if content is None else image_to_text(image_of(content).content)
+            except ArgumentError as error:
+                self._problems.append(FileError(name, f"image {image}: {error}", line))
+        if isinstance(pdf, str) and pdf and (content := self._content(pdf, f"pdf {pdf}", name, line)) is not None:
+            self._pdfs.append((row, pdf, content, name, line))
+        elif pdf and not isinstance(pdf, str):
+            self._problems.append(FileError(name, f"pdf: {pdf!r:.60} cannot be used; give the name of a file", line))
+
+    def finish(self) -> None:
+        """Render the PDF files into their rows.
+
+        Raises
+        ------
+        FileError
+            Files that cannot be read or shown: the first 20 of them, and how many.
+        """
+        try:
+            pdfs = read_pdfs([content for _, _, content, _, _ in self._pdfs])
+        except ArgumentError as error:
+            raise FileError(self._pdfs[0][3], str(error), self._pdfs[0][4]) from None
+        for (row, pdf, _, name, line), outcome in zip(self._pdfs, pdfs, strict=True):
+            if isinstance(outcome, ArgumentError):
+                self._problems.append(FileError(name, f"pdf {pdf}: {outcome}", line))
+                continue
+            row |= {"text": row.get("text") or outcome.text, "pages": list(outcome.pages)}
+        raise_all(self._problems)
+
+    def _content(self, file: str, what: str, name: str, line: int) -> bytes | None:
+        try:
+            return self.read(file)
+        except FileError as error:
+            self._problems.append(FileError(name, f"{what}: {error.problem}", line))
+            return None
+
+
+# ---- zips
+
+
+def unpack_zip(content: bytes, root: Path, *, max_unpacked: int = MAX_UNPACKED) -> None:
+    """Unpack a zip that somebody sent into a folder.
+
+    Raises
+    ------
+    FileError
+        What is no zip, too large, packed too tightly, encrypted, or holds a name that leads elsewhere.
+    """
+    if len(content) > MAX_ZIP:
+        raise FileError("zip", f"{len(content)} bytes are more than {MAX_ZIP}; leave out what no pool needs")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _unpack(archive, root, max_unpacked)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError("zip", f"cannot be unpacked ({error}); pack the folder again") from None
+    except OSError as error:
+        raise FileError("zip", f"cannot be unpacked ({error.strerror}); rename its members") from None
+
+
+def _unpack(archive: zipfile.ZipFile, root: Path, most: int) -> None:
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        raise FileError("zip", f"{len(members)} members are more than {MAX_MEMBERS}; put documents into one file")
+    names: set[str] = set()
+    for member in members:
+        name = member.orig_filename
+        _inside(name.rstrip("/"))
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        if "\\" in name or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise FileError(f"zip, {name}", "is no plain file or folder; pack the files themselves")
+        if member.flag_bits & 1:
+            raise FileError(f"zip, {name}", "is encrypted; pack without a password")
+        if name in names:
+            raise FileError(f"zip, {name}", "is there twice; remove one")
+        names.add(name)
+        target = root / name
+        if member.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(member) as packed, target.open("wb") as plain:
+            size = 0
+            while part := packed.read(1 << 20):  # what it holds counts, not what it says it holds
+                size, most = size + len(part), most - len(part)
+                if most < 0 or size > max(FREE, MAX_RATIO * member.compress_size):
+                    raise FileError(f"zip, {name}", "unpacks to too much; leave out what no pool needs")
+                plain.write(part)

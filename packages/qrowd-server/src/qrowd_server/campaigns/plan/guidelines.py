@@ -6,14 +6,22 @@ new tab, and what is rendered is cleaned once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.plan.document_images import image_from_text
-from qrowd_server.campaigns.plan.documents import Problems, text_problems
+from qrowd.errors import ArgumentError, FileError
+from qrowd.texts import decoded
+from qrowd_server.campaigns.plan.documents import (
+    Problems,
+    image_from_text,
+    image_of,
+    image_to_text,
+    raise_all,
+    text_problems,
+)
 from qrowd_server.campaigns.plan.sanitise import words_of
 
 if TYPE_CHECKING:
@@ -100,3 +108,39 @@ def _tokens(tokens: list[Token]) -> Iterator[Token]:
 
 def _source(token: Any) -> str:
     return unquote(str(token.attrs.get("src", "")))
+
+
+# ---- from a folder
+
+
+def read_guidelines(head: dict[str, Any], read: Callable[[str], bytes]) -> None:
+    """Put the text of the file that [campaign] names as guidelines in its place, and the pictures that it names.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, or names a picture that is not in the folder.
+    """
+    name = head.get("guidelines", "")
+    if not isinstance(name, str) or not name:
+        return
+    markdown = decoded(read(name), name)
+    problems: list[FileError] = []
+    pictures: dict[str, str] = {}
+    for picture in picture_names(markdown):
+        line = next((n for n, text in enumerate(markdown.split("\n"), 1) if picture in text), None)
+        try:
+            if "://" in picture or picture.startswith("//"):
+                raise ArgumentError("is on another site; put the picture into the folder")
+            pictures[picture] = image_to_text(image_of(read(_beside(name, picture))).content)
+        except FileError as error:
+            problems.append(FileError(name, f"picture {picture}: {error.problem}", line))
+        except ArgumentError as error:
+            problems.append(FileError(name, f"picture {picture}: {error}", line))
+    raise_all(problems)
+    head |= {"guidelines": markdown, "pictures": pictures}
+
+
+def _beside(name: str, picture: str) -> str:
+    """A name in the folder, of what is named from a file of the folder."""
+    return str(PurePosixPath(name).parent / picture)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
-from qrowd_server.campaigns.plan.document_images import MAX_IMAGES
 from qrowd_server.campaigns.plan.documents import (
     LANGUAGE,
+    MAX_IMAGES,
     UNFIT,
     DocumentPlan,
     Problems,

@@ -14,11 +14,9 @@ from typing import Any, Literal, get_args
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.people.membership import record
-from qrowd_server.campaigns.running.lookup import find_arms, only_arm
-from qrowd_server.campaigns.running.state import read_settings
+from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
 from qrowd_server.protocols.asking import storable
-from qrowd_server.protocols.events import MAX_REASON, Event, Refusal
+from qrowd_server.protocols.events import MAX_REASON, Refusal
 from qrowd_server.protocols.grades import parse_grade
 from qrowd_server.protocols.numbers import parse_magnitude
 from qrowd_server.protocols.registry import PREFERENCE
@@ -115,7 +113,7 @@ def adjudicate(
     elif place not in adjudications(connection, row.id):
         return None
     data = {"item": [topic, document], "arm": arm, "text": text, "value": value, "reason": reason if text else ""}
-    record(connection, row.id, Event("adjudicated", data), at, account)
+    events.note(connection, row.id, "adjudicated", data, at, account=account)
     return adjudications(connection, row.id).get(place)
 
 

@@ -16,9 +16,9 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from qrowd.errors import ArgumentError, RowError
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.running.campaign_reader import gold_of_topic
+from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.campaigns.running.creation import create_campaign, plan_of
-from qrowd_server.campaigns.running.lookup import find
-from qrowd_server.campaigns.running.material import gold_of_topic
 from qrowd_server.campaigns.running.rebuild import STATUS, rebuild
 from qrowd_server.campaigns.running.transaction import LATE
 from qrowd_server.protocols.events import Event, check_event

@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.people.membership import record
 from qrowd_server.campaigns.results.adjudication import CHOICES, Adjudicated, with_adjudications
 from qrowd_server.campaigns.results.archive import write_archive
 from qrowd_server.campaigns.results.quality import accuracies
+from qrowd_server.campaigns.running.campaign_settings import find_arms, read_settings
 from qrowd_server.campaigns.running.collected import scale_of
-from qrowd_server.campaigns.running.lookup import find_arms
 from qrowd_server.campaigns.running.question import design_content
-from qrowd_server.campaigns.running.state import read_settings
-from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.registry import PREFERENCE
-from qrowd_server.store import counts, export, state, writers
+from qrowd_server.store import counts, events, export, state, writers
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.counts import AssignmentTotals
 from qrowd_server.store.gold import GOLD, gold_rows
@@ -320,7 +317,7 @@ def note_names(
     """
     row, _ = find_arms(connection, campaign)
     _kind(what, format)
-    record(connection, row.id, Event("names_exported", {"what": what, "format": format}), at, account)
+    events.note(connection, row.id, "names_exported", {"what": what, "format": format}, at, account=account)
 
 
 def _kind(what: str, format: str) -> tuple[Export, Format | None]:

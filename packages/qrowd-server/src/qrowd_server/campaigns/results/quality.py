@@ -19,8 +19,7 @@ from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd_server.campaigns.running import collected
-from qrowd_server.campaigns.running.lookup import find_arms, only_arm
-from qrowd_server.campaigns.running.state import read_settings
+from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.protocols.settings import GoldSettings

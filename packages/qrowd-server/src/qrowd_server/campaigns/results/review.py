@@ -14,9 +14,8 @@ from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results import adjudication
 from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.admin import Change, Decisions
-from qrowd_server.campaigns.running.assignment_state import AssignmentState
-from qrowd_server.campaigns.running.lookup import NotFoundError, find
-from qrowd_server.campaigns.running.state import protocols_of
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError, find, protocols_of
+from qrowd_server.campaigns.running.current_state import AssignmentState
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.store import review as rows

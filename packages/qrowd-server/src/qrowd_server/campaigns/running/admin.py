@@ -10,21 +10,20 @@ from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.campaign_reader import CampaignReader
-from qrowd_server.campaigns.running.exclusion import withdraw
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError, find
 from qrowd_server.campaigns.running.judging import Clock
-from qrowd_server.campaigns.running.lookup import NotFoundError, find
 from qrowd_server.campaigns.running.rebuild import STATUS
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.events import Event
 from qrowd_server.store import events, materials, state
-from qrowd_server.store.accounts import COMMAND_LINE
+from qrowd_server.store.accounts import CAMPAIGN_ROLES, COMMAND_LINE, campaign_role, find_account, set_member
 from qrowd_server.store.base import Store
-from qrowd_server.store.events import LogEntry
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.state import AssessorRow
 
 STEPS = {"pause": "paused", "resume": "running", "stop": "stopped"}  # the buttons, and the status each leads to
 KINDS = {status: kind for kind, status in STATUS.items()}  # of the event that sets it
+NONE = "none"  # takes a role away
 
 
 Change = Callable[[Transaction, AssessorRow], None]
@@ -77,8 +76,7 @@ class CampaignAdmin(Decisions):
         def work(connection: Connection) -> str:
             row = find(connection, campaign)
             if row.status != status:
-                event = LogEntry(at, row.id, None, None, None, "owner", KINDS[status], {}, account=self.account)
-                events.append(connection, [event])
+                events.note(connection, row.id, KINDS[status], {}, at, account=self.account)
                 materials.set_campaign_status(connection, row.id, status)
             return status
 
@@ -98,7 +96,7 @@ class CampaignAdmin(Decisions):
         def change(transaction: Transaction, assessor: AssessorRow) -> None:
             if assessor.excluded is None:
                 transaction.record_assessor(assessor, Event("excluded", {"reason": reason.strip()}))
-                withdraw(transaction, assessor, ("open", "completed"))
+                transaction.withdraw(assessor, ("open", "completed"))
 
         await self._for(campaign, name, change)
 
@@ -129,7 +127,7 @@ class CampaignAdmin(Decisions):
 
         def change(transaction: Transaction, assessor: AssessorRow) -> None:
             assessor = transaction.record_assessor(assessor, Event("reset"))
-            withdraw(transaction, assessor, ("open",))
+            transaction.withdraw(assessor, ("open",))
 
         await self._for(campaign, name, change)
 
@@ -151,3 +149,28 @@ class CampaignAdmin(Decisions):
             return assessor
 
         await self._change(campaign, found, change)
+
+
+# ---- roles of accounts
+
+
+def give_role(
+    connection: Connection, campaign: str, name: str, role: str, at: float, *, account: str = COMMAND_LINE
+) -> None:
+    """Give an account a role in a campaign: owner, viewer or none. account : who does, for the log.
+
+    An archive keeps these events and gives no role where it is imported: accounts belong to a server.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such account, campaign or role.
+    """
+    new = next((one for one in CAMPAIGN_ROLES if one == role), None)
+    if new is None and role != NONE:
+        raise ArgumentError(f"choose one of {', '.join((*CAMPAIGN_ROLES, NONE))}", "role", role[:40])
+    row, who = find(connection, campaign), find_account(connection, name)
+    if campaign_role(connection, who.id, row.id) == new:
+        return
+    set_member(connection, row.id, who.id, new)
+    events.note(connection, row.id, "member", {"account": who.name, "role": role}, at, account=account)

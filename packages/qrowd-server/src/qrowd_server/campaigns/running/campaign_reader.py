@@ -1,4 +1,4 @@
-"""What a transaction reads of a campaign: its settings, assignments with their tasks, boards, words of topics.
+"""What a transaction reads of a campaign: its settings, assignments with their tasks, boards, words.
 
 A campaign has another stamp after every change. What a process remembers belongs to a stamp, which every transaction
 reads first, so a change is seen with the next transaction and never half of it.
@@ -7,28 +7,28 @@ reads first, so a change is seen with the next transaction and never half of it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from qrowd_server.campaigns.running.assignment_state import (
+from qrowd_server.campaigns.running.campaign_settings import CampaignSettings, read_settings
+from qrowd_server.campaigns.running.current_state import (
     GOLD_EVERY,
     GOLD_FIRST,
     AssignmentState,
     counts,
     gold_places,
 )
-from qrowd_server.campaigns.running.material import gold_of_topic, material_of
-from qrowd_server.campaigns.running.pages import TopicText
-from qrowd_server.campaigns.running.state import CampaignSettings, read_settings
+from qrowd_server.campaigns.running.pages import DocumentText, TopicText
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import Event
-from qrowd_server.protocols.protocol import Material, Task
+from qrowd_server.protocols.gold import Gold
+from qrowd_server.protocols.protocol import Material, Question, Task
 from qrowd_server.protocols.registry import PROTOCOLS
-from qrowd_server.protocols.settings import settings_for_models
+from qrowd_server.protocols.settings import MagnitudeSettings, PreferenceSettings, Settings, settings_for_models
 from qrowd_server.store import events, materials, state
-from qrowd_server.store.materials import TopicRow
+from qrowd_server.store.materials import DocumentRow, TopicRow, UnitRow
 from qrowd_server.store.state import AssessorRow, AssignmentRow, Slot
 
 K = TypeVar("K")
@@ -201,7 +201,65 @@ class CampaignReader:
         self._memory.boards.update(self.boards)
 
 
+class AssessorReader(CampaignReader):
+    """What a transaction reads for an assessor: who it is, the status of the campaign, and the assignment they have."""
+
+    def __init__(
+        self, connection: Connection, assessor: AssessorRow, status: str, stamp: int, memory: CampaignMemory
+    ) -> None:
+        super().__init__(connection, assessor.campaign_id, stamp, memory)
+        self.assessor, self.status = assessor, status
+        self.current = self.assignment(assessor.current_id)
+
+
 def _there(row: V | None) -> V:
     """A row that a foreign key says is there."""
     assert row is not None
     return row
+
+
+# ---- what units are made of, from rows
+
+
+def document_text(row: DocumentRow) -> DocumentText:
+    """The words of a document as a page has them."""
+    layout: Any = row.layout or ""
+    return DocumentText(row.title, row.text, row.html, row.language, row.url, row.image, layout, tuple(row.pages or ()))
+
+
+def document_texts(connection: Connection, ids: Iterable[int]) -> dict[int, DocumentText]:
+    """The words of documents, by number."""
+    return {row.id: document_text(row) for row in materials.find_documents(connection, ids)}
+
+
+def material_of(unit: UnitRow, topic: TopicRow, settings: Settings, gold: tuple[Gold, ...] = ()) -> Material:
+    """What a unit of an arm is made of, from its row and its topic's. gold : of the topic, of documents and pairs."""
+    high, low = (topic.checks if isinstance(settings, MagnitudeSettings) else None) or (None, None)
+    rankings = tuple(map(tuple, (topic.systems or {}).values()))
+    n_documents = 2 if isinstance(settings, PreferenceSettings) else 1
+    return Material(
+        tuple(unit.documents),
+        high,
+        low,
+        question_of(topic.question),
+        rankings,
+        len(topic.context or ()),
+        tuple(one for one in gold if len(one.documents) == n_documents),
+    )
+
+
+def gold_of_topic(connection: Connection, topic_id: int) -> tuple[Gold, ...]:
+    """The gold questions of a topic."""
+    return tuple(
+        Gold(
+            (row.document_id,) if row.other_id is None else (row.document_id, row.other_id),
+            tuple(row.accepted),
+            row.reason,
+        )
+        for row in materials.gold_of_topic(connection, topic_id)
+    )
+
+
+def question_of(table: Mapping[str, Any] | None) -> Question | None:
+    """The question about a topic, from its row."""
+    return None if table is None else Question(table["text"], tuple(table["options"]), table["correct"])

@@ -11,8 +11,7 @@ from sqlalchemy import Connection
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd_server.campaigns.running.lookup import find_arms, only_arm
-from qrowd_server.campaigns.running.state import read_settings
+from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings, Settings
 from qrowd_server.store import export

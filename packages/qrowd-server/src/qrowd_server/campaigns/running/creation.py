@@ -1,32 +1,48 @@
-"""A plan becomes a campaign: rows for its topics, documents, units and slots, and the first event."""
+"""A plan becomes a campaign: rows for its topics, documents, units and slots, and the first event; and its removal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, delete, func, insert, select
 
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
-from qrowd_server.campaigns.plan.document_images import image_from_text
-from qrowd_server.campaigns.plan.effort import effort_of
+from qrowd_server.campaigns.plan.documents import DocumentPlan, Image, image_from_text, image_to_text
 from qrowd_server.campaigns.plan.gold_questions import GoldQuestion
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
+from qrowd_server.campaigns.plan.plan_notes import effort_of
 from qrowd_server.campaigns.plan.plan_tables import question_table
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
-from qrowd_server.campaigns.running.material import add_documents, add_pictures, document_of, pictures_of, question_of
+from qrowd_server.campaigns.running.campaign_reader import question_of
+from qrowd_server.campaigns.running.campaign_settings import find, read_settings
 from qrowd_server.campaigns.running.question import add_first_batch
 from qrowd_server.campaigns.running.question import question_of as question_of_campaign
-from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.assembly import slots_of, units_of_topic
 from qrowd_server.protocols.schema import plain
 from qrowd_server.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
-from qrowd_server.store import events, materials
+from qrowd_server.store import counts, events, materials
 from qrowd_server.store.accounts import COMMAND_LINE
-from qrowd_server.store.events import LogEntry
+from qrowd_server.store.materials import DocumentRow
+from qrowd_server.store.schema import (
+    api_key,
+    assignment,
+    campaign,
+    event,
+    invitation,
+    invited,
+    member,
+    metadata,
+    sign_up,
+)
 
 Assembled = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+STORED = (  # settings that the row of a campaign has as the plan has them
+    "lease_minutes", "consent", "instructions", "practice_instructions", "checks", "questions", "preset", "guidelines",
+    "language", "retention_days",
+)  # fmt: skip
 
 
 def create_campaign(
@@ -82,10 +98,8 @@ def create_campaign(
         materials.add_question(connection, campaign_id, plan.question.content)
     if plan.question is None or units is not None:
         n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units, arms or {})
-    counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
-    events.append(
-        connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts, account=account)]
-    )
+    n_rows = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
+    events.note(connection, campaign_id, "created", n_rows, at, account=account)
     if plan.question is not None and units is None:
         created = materials.find_campaign(connection, campaign_id)
         assert created is not None
@@ -146,20 +160,11 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         documents=tuple(documents),
         seed=row.seed,
         journey=settings.journey,
-        lease_minutes=row.settings["lease_minutes"],
-        consent=settings.consent,
-        instructions=settings.instructions,
-        practice_instructions=settings.practice_instructions,
-        checks=row.settings["checks"],
-        questions=row.settings["questions"],
-        preset=row.settings["preset"],
         panel=settings.panel,
         question=question,
         gold=settings.gold,
-        language=settings.language,
-        retention_days=settings.retention_days,
-        guidelines=settings.guidelines,
         pictures=pictures_of(connection, campaign_id, settings.pictures),
+        **{key: row.settings[key] for key in STORED},
     )
 
 
@@ -179,21 +184,12 @@ def settings_table(plan: Plan) -> dict[str, Any]:
             for arm, settings in plan.arms.items()
         ],
         "journey": to_table(plan.journey),
-        "lease_minutes": plan.lease_minutes,
-        "consent": plan.consent,
-        "instructions": plan.instructions,
-        "practice_instructions": plan.practice_instructions,
-        "checks": plan.checks,
-        "questions": plan.questions,
-        "preset": plan.preset,
-        "guidelines": plan.guidelines,
+        **{key: getattr(plan, key) for key in STORED},
         "pictures": {name: image_from_text(content).digest for name, content in plan.pictures.items()},
-        "effort": list(effort_of(plan)),
+        "effort": effort_of(plan),
         "panel": None if plan.panel is None else vars(plan.panel),
-        **({"language": plan.language} if plan.language else {}),
-        **({} if plan.retention_days is None else {"retention_days": plan.retention_days}),
-        **({} if plan.gold is None else {"gold": plain(GoldSettings, plan.gold)}),
-        **({} if plan.question is None else {"question": _short(plan.question)}),
+        "gold": None if plan.gold is None else plain(GoldSettings, plan.gold),
+        "question": None if plan.question is None else _short(plan.question),
     }
 
 
@@ -228,7 +224,7 @@ def _checks(t: TopicPlan, settings: Settings) -> tuple[str, ...]:
     return t.checks or () if isinstance(settings, MagnitudeSettings) else ()
 
 
-def _assembled(t: TopicPlan, settings: Settings, rng: Rng) -> list[list[str]]:
+def assembled_units(t: TopicPlan, settings: Settings, rng: Rng) -> list[list[str]]:
     """A topic's units in one arm; made of places in its pool, so that no database's numbers have a say."""
     places = tuple(map(t.pool.index, _checks(t, settings)))
     try:
@@ -236,6 +232,12 @@ def _assembled(t: TopicPlan, settings: Settings, rng: Rng) -> list[list[str]]:
     except ArgumentError as error:
         raise ArgumentError(f"topic {t.label!r}: {error}") from None
     return [[t.pool[place] for place in places] for places in units]
+
+
+def slot_rows(unit_id: int, topic_id: int, arm: str, latin_row: int, numbers: range) -> list[dict[str, Any]]:
+    """The rows of some slots of a unit."""
+    row = {"unit_id": unit_id, "topic_id": topic_id, "arm": arm, "latin_row": latin_row}
+    return [{**row, "number": number} for number in numbers]
 
 
 def _known_units(t: TopicPlan, settings: Settings, units: Any, *, partly: bool) -> list[list[str]]:
@@ -280,7 +282,7 @@ def _add_units(
         for j, (arm, settings) in enumerate(arms):
             places = [place for place, of in enumerate(numbered) if of == arm]
             if units is None:
-                assembled = _assembled(t, settings, chance.stream(f"units {arm}".strip(), i))
+                assembled = assembled_units(t, settings, chance.stream(f"units {arm}".strip(), i))
             else:
                 of_topic = units.get(t.label)
                 of_arm = of_topic.get(arm) if isinstance(of_topic, Mapping) else None
@@ -293,22 +295,159 @@ def _add_units(
                 rows.append({"topic_id": topics[t.label], "arm": arm, "number": place, "documents": held})
                 latin_rows.append((j - i) % len(arms))
                 number += 1
-    materials.add_material(connection, "unit", campaign_id, rows)
-    numbers = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
+    ids = materials.add_units(connection, campaign_id, rows)
     n_slots = {arm: slots_of(settings) for arm, settings in arms}
-    total = sum(n_slots[row["arm"]] for row in rows)
-    lottery = iter(chance.stream("slots").random(total).tolist())
-    slots = (
-        {
-            "unit_id": numbers[row["topic_id"], row["number"]],
-            "number": number,
-            "topic_id": row["topic_id"],
-            "arm": row["arm"],
-            "latin_row": latin_row,
-            "lottery": next(lottery),
-        }
-        for row, latin_row in zip(rows, latin_rows, strict=True)
-        for number in range(n_slots[row["arm"]])
-    )
-    materials.add_material(connection, "slot", campaign_id, slots)
-    return len(rows), total
+    slots = [
+        one
+        for id, row, latin_row in zip(ids, rows, latin_rows, strict=True)
+        for one in slot_rows(id, row["topic_id"], row["arm"], latin_row, range(n_slots[row["arm"]]))
+    ]
+    materials.add_slots(connection, campaign_id, slots, chance.stream("slots").random(len(slots)))
+    return len(rows), len(slots)
+
+
+# ---- documents and pictures
+
+
+def add_documents(
+    connection: Connection, campaign_id: int, documents: Iterable[DocumentPlan], written: set[str]
+) -> None:
+    """Write documents, and what they show beside their text. written : digests that are there; further ones join."""
+    documents = tuple(documents)
+    materials.add_material(connection, "document", campaign_id, map(_row, documents))
+    for document in documents:
+        for content in _contents(document):
+            _add_content(connection, campaign_id, content, written)
+
+
+def change_document(connection: Connection, campaign_id: int, document: DocumentPlan, written: set[str]) -> None:
+    """Write a document in the place of the one with its label; arguments as for `add_documents`."""
+    values = {key: value for key, value in _row(document).items() if key != "label"}
+    materials.change_document(connection, campaign_id, document.label, values)
+    for content in _contents(document):
+        _add_content(connection, campaign_id, content, written)
+
+
+def add_pictures(connection: Connection, campaign_id: int, pictures: Mapping[str, str], written: set[str]) -> None:
+    """Write the pictures of guidelines; arguments as for `add_documents`."""
+    for content in pictures.values():
+        _add_content(connection, campaign_id, image_from_text(content), written)
+
+
+def document_of(connection: Connection, campaign_id: int, row: DocumentRow) -> DocumentPlan:
+    """The document that a row was written from."""
+    plan = DocumentPlan(row.label, row.text, row.title, row.html, row.language, row.url)
+    image = _content(connection, campaign_id, row.image)
+    pages = tuple(_content(connection, campaign_id, digest) for digest in row.pages or ())
+    return replace(plan, layout=row.layout or "", image=image, pages=pages)
+
+
+def pictures_of(connection: Connection, campaign_id: int, digests: Mapping[str, str]) -> dict[str, str]:
+    """Pictures as a plan holds them, by name."""
+    return {name: _content(connection, campaign_id, digest) for name, digest in digests.items()}
+
+
+def _row(document: DocumentPlan) -> dict[str, Any]:
+    return {
+        **vars(document),
+        "image": image_from_text(document.image).digest if document.image else "",
+        "layout": document.layout or None,
+        "pages": [image_from_text(page).digest for page in document.pages] or None,
+    }
+
+
+def _contents(document: DocumentPlan) -> Iterator[Image]:
+    yield from map(image_from_text, document.images)
+
+
+def _add_content(connection: Connection, campaign_id: int, content: Image, written: set[str]) -> None:
+    """One at a time: they are large."""
+    if content.digest not in written:
+        written.add(content.digest)
+        row = {"digest": content.digest, "media_type": content.media_type, "content": content.content}
+        materials.add_material(connection, "image", campaign_id, [row])
+
+
+def _content(connection: Connection, campaign_id: int, digest: str) -> str:
+    found = materials.find_image(connection, campaign_id, digest) if digest else None
+    return "" if found is None else image_to_text(found[1])
+
+
+# ---- removal
+
+
+ANSWERS = (*counts.ANSWERS, "declined", "line_judged", "replied")
+"""Events after which a campaign stays as it is."""
+
+
+def check_stopped(connection: Connection, name: str) -> None:
+    """Refuse a campaign in which somebody may be judging.
+
+    Raises
+    ------
+    ArgumentError
+        It is running or paused.
+    """
+    status = find(connection, name).status
+    if status != "stopped":
+        raise ArgumentError(f"{name} is {status}; stop it first: qrowd campaign status {name} --set stopped")
+
+
+def newest_event(connection: Connection, campaign_id: int) -> int:
+    """The number of the newest event of a campaign."""
+    return int(connection.execute(select(func.max(event.c.id)).where(event.c.campaign_id == campaign_id)).scalar_one())
+
+
+def delete_campaign(connection: Connection, name: str, *, newest: int | None = None) -> None:
+    """Remove a stopped campaign with all its events, assessors, invitations and keys.
+
+    newest : the newest event when its archive was written; default: whatever is the newest now.
+
+    Raises
+    ------
+    ArgumentError
+        It is running or paused, or something has happened since its archive was written.
+    """
+    check_stopped(connection, name)
+    number = find(connection, name).id
+    if newest is not None and newest_event(connection, number) != newest:
+        raise ArgumentError(f"{name}: something happened after the archive was written; write it again, then delete")
+    _remove(connection, number)
+
+
+def replace_campaign(connection: Connection, plan: Plan, at: float) -> None:
+    """Put a plan in the place of the campaign of its name, whose invitations, members and keys stay.
+
+    Assessors who have opened it begin again at the first page.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign, it has an answer, or the plan cannot be created.
+    """
+    number = find(connection, plan.name).id
+    answers = select(func.count()).where(event.c.campaign_id == number, event.c.kind.in_(ANSWERS))
+    if n := connection.execute(answers).scalar_one():
+        raise ArgumentError(
+            f"{plan.name} has {n} answer{'s' * (n != 1)} already and cannot be replaced; create one of another name"
+        )
+    kept = {
+        table: [dict(row) for row in connection.execute(select(table).where(table.c.campaign_id == number)).mappings()]
+        for table in (invitation, invited, sign_up, member, api_key)
+    }
+    _remove(connection, number)
+    new = create_campaign(connection, plan, at)
+    for table, rows in kept.items():
+        if rows:
+            connection.execute(insert(table), [{**row, "campaign_id": new} for row in rows])
+
+
+def _remove(connection: Connection, number: int) -> None:
+    own_assignments = select(assignment.c.id).where(assignment.c.campaign_id == number)
+    for table in reversed(metadata.sorted_tables):
+        if "campaign_id" in table.c:
+            connection.execute(delete(table).where(table.c.campaign_id == number))
+        elif "assignment_id" in table.c:
+            connection.execute(delete(table).where(table.c.assignment_id.in_(own_assignments)))
+    connection.execute(delete(campaign).where(campaign.c.id == number))
+    materials.note_deleted(connection, number)

@@ -12,22 +12,25 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection
 
 from qrowd_server.campaigns.plan.panel import PROVIDER
-from qrowd_server.campaigns.running.assignment_state import AssignmentState, journey_of_assessor, page_id
-from qrowd_server.campaigns.running.campaign_reader import CampaignMemory, CampaignReader
-from qrowd_server.campaigns.running.lookup import NotFoundError
-from qrowd_server.campaigns.running.material import document_texts
-from qrowd_server.campaigns.running.messages import messages_of_page
+from qrowd_server.campaigns.running.campaign_reader import (
+    AssessorReader,
+    CampaignMemory,
+    CampaignReader,
+    document_texts,
+)
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError
+from qrowd_server.campaigns.running.current_state import AssignmentState, journey_of_assessor, page_id
+from qrowd_server.campaigns.running.messages import messages_of_page, take_message
 from qrowd_server.campaigns.running.pages import Draft, Page, Receipt, UnitSoFar
-from qrowd_server.campaigns.running.reopening import first_reopened, reopened_page, reopened_view
+from qrowd_server.campaigns.running.reopening import first_reopened, reconsider, reopened_page, reopened_view
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols import journey
-from qrowd_server.protocols.events import Action, Event, Refusal
-from qrowd_server.protocols.journey import Reopened
+from qrowd_server.protocols.events import Action, AskOrganisers, Event, ReadReply, Refusal
 from qrowd_server.protocols.views import (
     DocumentView,
     EndView,
@@ -49,16 +52,7 @@ Clock = Callable[[], float]
 NEXT_BATCH = 60.0  # seconds after which somebody who waits for the next batch of a question looks again
 
 
-class Current(NamedTuple):
-    """Where an assessor is. status : of the campaign. assignment : what they have, if anything."""
-
-    reader: CampaignReader
-    assessor: AssessorRow
-    status: str
-    assignment: AssignmentState | None
-
-
-Change = Callable[[Transaction, Current], tuple[AssessorRow, AssignmentState | None]]
+Change = Callable[[Transaction, AssessorReader], None]
 
 
 class JudgingService:
@@ -135,8 +129,7 @@ class JudgingService:
         """The open unit of an assessor, with all of its documents; None where there is none."""
 
         def work(connection: Connection) -> UnitSoFar | None:
-            current = self._find(connection, assessor_id)
-            assignment = current.assignment
+            assignment = self._find(connection, assessor_id).current
             if assignment is None or assignment.row.status != "open":
                 return None
             row, task = assignment.row, assignment.task
@@ -165,7 +158,7 @@ class JudgingService:
             reader = self._reader(connection, row.id, row.stamp)
             settings = reader.settings
             view = journey.view(settings.journey, journey.new(settings.journey, lines=settings.lines, seed=0))
-            return self._page_of_view(reader, "", view, None, named=False, preview=True)
+            return replace(self._page_of_view(reader, view, None), named=False, preview=True)
 
         return await self.store.read_async(work)
 
@@ -187,8 +180,15 @@ class JudgingService:
             It could not be saved; nothing happened, and the same form may be sent again.
         """
 
-        def change(transaction: Transaction, now: Current) -> tuple[AssessorRow, AssignmentState | None]:
-            return transaction.act(now.assessor, now.status, now.assignment, action, shown)
+        def change(transaction: Transaction, now: AssessorReader) -> None:
+            if now.assessor.excluded is not None:
+                raise Refusal("excluded", "You take no further part in this task.")
+            if isinstance(action, AskOrganisers | ReadReply):
+                take_message(transaction, now, action, shown)
+            elif "-" in shown or (not shown and first_reopened(now) is not None):
+                reconsider(transaction, now, action, shown)
+            else:
+                transaction.act(now.assessor, now.status, now.current, action, shown)
 
         return await self._change(assessor_id, change, key, sha256(repr(action).encode()).hexdigest()[:32])
 
@@ -199,8 +199,8 @@ class JudgingService:
         status, detail : what was wrong. shown, key : as for `act`, as are the errors.
         """
 
-        def change(transaction: Transaction, now: Current) -> tuple[AssessorRow, AssignmentState | None]:
-            return transaction.leave_unanswered(now.assessor, now.assignment, shown, status, detail)
+        def change(transaction: Transaction, now: AssessorReader) -> None:
+            transaction.leave_unanswered(now.assessor, now.current, shown, status, detail)
 
         return await self._change(assessor_id, change, key, sha256(f"{status} {detail}".encode()).hexdigest()[:32])
 
@@ -212,7 +212,7 @@ class JudgingService:
             now = self._find(connection, assessor_id)
             if key and (earlier := events.by_key(connection, form)) is not None:
                 return earlier
-            transaction = Transaction(now.reader, at, self._number)
+            transaction = Transaction(now, at, self._number)
             if key:
                 transaction.set_key(form, digest)
             change(transaction, now)
@@ -233,7 +233,7 @@ class JudgingService:
         at = self.clock()
 
         def work(connection: Connection) -> None:
-            assignment = self._find(connection, assessor_id).assignment
+            assignment = self._find(connection, assessor_id).current
             if assignment is None or assignment.row.status != "open":
                 return
             if shown == page_id(assignment.row.id):
@@ -246,40 +246,29 @@ class JudgingService:
     def _reader(self, connection: Connection, campaign_id: int, stamp: int) -> CampaignReader:
         return CampaignReader(connection, campaign_id, stamp, self._memory)
 
-    def _find(self, connection: Connection, assessor_id: int) -> Current:
+    def _find(self, connection: Connection, assessor_id: int) -> AssessorReader:
         row = state.find_assessor(connection, assessor_id)
         if row is None:
             raise NotFoundError(f"there is no assessor {assessor_id}")
-        assessor, status, stamp = row
-        reader = self._reader(connection, assessor.campaign_id, stamp)
-        return Current(reader, assessor, status, reader.assignment(assessor.current_id))
+        return AssessorReader(connection, *row, self._memory)
 
-    def _page(self, now: Current, at: float, with_draft: bool = False) -> Page:
-        reader, assessor, status, assignment = now
-        if (again := first_reopened(reader, assessor, status)) is not None:
-            return self._page_of_reopened(reader, assessor, *again)
+    def _page(self, now: AssessorReader, at: float, with_draft: bool = False) -> Page:
+        assessor, assignment = now.assessor, now.current
+        if (again := first_reopened(now)) is not None:
+            reopened, assignment = again
+            page = self._page_of_view(now, reopened_view(assignment, reopened), assignment)
+            return replace(page, shown=reopened_page(reopened), **_names(assessor))
         view = self._view(now, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
-            row = answers.find_draft(reader.connection, assignment.row.id, view.position)
+            row = answers.find_draft(now.connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
-        named = assessor.provider != PROVIDER
-        page = self._page_of_view(
-            reader, assessor.name, view, assignment, named=named, draft=draft, pseudonym=assessor.pseudonym or ""
-        )
-        return messages_of_page(reader.connection, reader.settings, assessor, assignment, page)
+        page = self._page_of_view(now, view, assignment)
+        page = replace(page, draft=draft, pseudonym=assessor.pseudonym or "", **_names(assessor))
+        return messages_of_page(now, page)
 
-    def _page_of_reopened(
-        self, reader: CampaignReader, assessor: AssessorRow, reopened: Reopened, assignment: AssignmentState
-    ) -> Page:
-        """The document of an answer that an owner asks its author to consider again."""
-        view = reopened_view(assignment, reopened)
-        named = assessor.provider != PROVIDER
-        page = self._page_of_view(reader, assessor.name, view, assignment, named=named)
-        return replace(page, shown=reopened_page(reopened))
-
-    def _view(self, now: Current, at: float) -> View:
-        (reader, assessor, status, assignment), settings = now, now.reader.settings
+    def _view(self, now: AssessorReader, at: float) -> View:
+        assessor, status, assignment, settings = now.assessor, now.status, now.current, now.settings
         if assessor.excluded is not None:
             return ExcludedView()
         if assignment is not None and assignment.row.status in ("expired", "withdrawn"):
@@ -290,7 +279,7 @@ class JudgingService:
             if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
             may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
-            return replace(view, another=status == "running" and may_work and self._is_next(reader, assessor, at))
+            return replace(view, another=status == "running" and may_work and self._is_next(now, at))
         way = journey_of_assessor(assessor)
         if status == "decided":
             return NoneLeftView(None, journey.has_worked(way))
@@ -298,39 +287,23 @@ class JudgingService:
             return PausedView(stopped=status == "stopped")
         if not journey.may_work(settings.journey, way):
             return journey.view(settings.journey, way)
-        is_free = self._is_free(reader, assessor)
-        until = at if is_free else self._next_lapse(reader, assessor, at)
-        return NoneLeftView(until, journey.has_worked(way))
+        return NoneLeftView(self._next_unit(now, at), journey.has_worked(way))
 
-    def _is_next(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> bool:
+    def _is_next(self, now: AssessorReader, at: float) -> bool:
         """Whether there is another unit: a free one, one whose lease expired, or one that a question may draw soon."""
-        if reader.settings.question is not None or self._is_free(reader, assessor):
-            return True
-        until = self._next_lapse(reader, assessor, at)
-        return until is not None and until < at
+        until = self._next_unit(now, at)
+        return until is not None and (until <= at or now.settings.question is not None)
 
-    def _next_lapse(self, reader: CampaignReader, assessor: AssessorRow, at: float) -> float | None:
-        lapse = state.next_lapse(reader.connection, assessor.campaign_id, assessor.id)
-        if reader.settings.question is None:
+    def _next_unit(self, now: AssessorReader, at: float) -> float | None:
+        """When there may be another unit for an assessor: now, or once a lease ends or a question draws."""
+        if state.free_slot(now.connection, now.campaign_id, now.assessor.id) is not None:
+            return at
+        lapse = state.next_lapse(now.connection, now.campaign_id, now.assessor.id)
+        if now.settings.question is None:
             return lapse
-        soon = at + NEXT_BATCH
-        return soon if lapse is None else min(lapse, soon)
+        return at + NEXT_BATCH if lapse is None else min(lapse, at + NEXT_BATCH)
 
-    def _is_free(self, reader: CampaignReader, assessor: AssessorRow) -> bool:
-        return state.free_slot(reader.connection, assessor.campaign_id, assessor.id) is not None
-
-    def _page_of_view(
-        self,
-        reader: CampaignReader,
-        name: str,
-        view: View,
-        assignment: AssignmentState | None,
-        *,
-        named: bool,
-        draft: Draft | None = None,
-        preview: bool = False,
-        pseudonym: str = "",
-    ) -> Page:
+    def _page_of_view(self, reader: CampaignReader, view: View, assignment: AssignmentState | None) -> Page:
         """The page of a view, with the words of whatever it speaks of."""
         settings, topic, documents, shown = reader.settings, None, {}, {}
         if assignment is not None and isinstance(view, DocumentView | PairView | QuestionView):
@@ -345,7 +318,7 @@ class JudgingService:
             campaign=settings.name,
             title=settings.title,
             protocol=settings.protocol if assignment is None else assignment.arm.protocol,
-            name=name,
+            name="",
             view=view,
             topic=topic,
             documents=documents,
@@ -354,10 +327,6 @@ class JudgingService:
             consent=settings.consent,
             instructions=settings.instructions or ("" if assignment is None else assignment.arm.instructions),
             practice_instructions=settings.practice_instructions,
-            draft=draft,
-            named=named,
-            preview=preview,
-            pseudonym=pseudonym,
             language=settings.language,
             guidelines=settings.guidelines,
             pictures=tuple(settings.pictures.items()),
@@ -365,6 +334,11 @@ class JudgingService:
             retention_days=self.retention_days if settings.retention_days is None else settings.retention_days,
             **shown,
         )
+
+
+def _names(assessor: AssessorRow) -> dict[str, Any]:
+    """What a page says of who sees it."""
+    return {"name": assessor.name, "named": assessor.provider != PROVIDER}
 
 
 def _campaign(connection: Connection, name: str) -> CampaignRow:

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.running.assignment_state import AssignmentState, journey_of_assessor
-from qrowd_server.campaigns.running.exclusion import Changes
+from qrowd_server.campaigns.running.campaign_reader import AssessorReader
+from qrowd_server.campaigns.running.current_state import journey_of_assessor
 from qrowd_server.campaigns.running.pages import Page, PageMessage
-from qrowd_server.campaigns.running.state import CampaignSettings
+from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.asking import STALE, check_text, storable
 from qrowd_server.protocols.events import MAX_REASON, AskOrganisers, Event, ReadReply, Refusal
 from qrowd_server.protocols.views import DocumentView, PairView, View
@@ -31,35 +31,26 @@ TOO_MANY = N_("You have asked %(n)s questions, which is as many as can be kept."
 # ---- what an assessor does
 
 
-def take_message(
-    transaction: Changes,
-    assessor: AssessorRow,
-    assignment: AssignmentState | None,
-    status: str,
-    action: AskOrganisers | ReadReply,
-    place: str,
-) -> AssessorRow:
-    """Send a question about what is shown, or note that a reply was read; the assessor afterwards.
+def take_message(transaction: Transaction, now: AssessorReader, action: AskOrganisers | ReadReply, place: str) -> None:
+    """Send a question about what is shown, or note that a reply was read.
 
-    status : of the campaign. place : of the form's page; "" says whatever is current.
+    place : of the form's page; "" says whatever is current.
 
     Raises
     ------
     Refusal
         Nothing can be asked here, or the text cannot be kept.
     """
+    assessor, assignment = now.assessor, now.current
     n = journey_of_assessor(assessor).n_messages
     if isinstance(action, ReadReply):
-        own = messages_of(transaction.connection, assessor.id) if n else []
-        message = next((one for one in own if one.number == action.number and one.replied is not None), None)
-        if message is None:
+        message = _message(transaction, assessor, action.number)
+        if message is None or message.replied is None:
             raise Refusal("stale", STALE)
-        if message.read is not None:
-            return assessor
-        asked_in = transaction.reader.assignment(message.assignment_id)
-        assert asked_in is not None  # a foreign key says so
-        return _record(transaction, assessor, "message_read", {"number": message.number}, asked_in)
-    if not transaction.settings.journey.ask_organisers or status != "running":
+        if message.read is None:
+            _record(transaction, assessor, "message_read", {"number": message.number}, message.assignment_id)
+        return
+    if not transaction.settings.journey.ask_organisers or now.status != "running":
         raise Refusal("no_questions", "Questions to the organisers are not taken here.")
     if assignment is None or place not in ("", f"{assignment.row.id:x}") or assignment.row.status != "open":
         raise Refusal("stale", STALE)
@@ -75,10 +66,10 @@ def take_message(
     numbers = (view.document,) if isinstance(view, DocumentView) else (view.left, view.right)
     labels = {one.id: one.label for one in materials.find_documents(transaction.connection, numbers)}
     data = {"number": n, "place": _place(view), "documents": [labels[one] for one in numbers], "text": text}
-    return _record(transaction, assessor, "message_sent", data, assignment)
+    _record(transaction, assessor, "message_sent", data, assignment.row.id)
 
 
-def reply(transaction: Changes, assessor: AssessorRow, number: int, text: str) -> None:
+def reply(transaction: Transaction, assessor: AssessorRow, number: int, text: str) -> None:
     """Answer a question; once more replaces the first reply, which stays in the log.
 
     Raises
@@ -89,23 +80,25 @@ def reply(transaction: Changes, assessor: AssessorRow, number: int, text: str) -
     text = text.strip()
     if not text or len(text) > MAX_REASON or not storable(text):
         raise ArgumentError(f"reply: write 1 to {MAX_REASON:,} characters; the assessor reads it")
-    message = next((one for one in messages_of(transaction.connection, assessor.id) if one.number == number), None)
+    message = _message(transaction, assessor, number)
     if message is None:
         raise ArgumentError(f"{assessor.name} has asked no question of the number {number}")
-    assignment = transaction.reader.assignment(message.assignment_id)
-    if assignment is not None:
-        _record(transaction, assessor, "message_answered", {"number": number, "text": text}, assignment)
+    _record(transaction, assessor, "message_answered", {"number": number, "text": text}, message.assignment_id)
+
+
+def _message(transaction: Transaction, assessor: AssessorRow, number: int) -> Message | None:
+    return next((one for one in messages_of(transaction.connection, assessor.id) if one.number == number), None)
 
 
 def _record(
-    transaction: Changes, assessor: AssessorRow, kind: str, data: Mapping[str, Any], assignment: AssignmentState
-) -> AssessorRow:
-    event = Event(kind, data)
-    after = transaction.record_assessor(assessor, event, assignment.row)
+    transaction: Transaction, assessor: AssessorRow, kind: str, data: Mapping[str, Any], assignment_id: int
+) -> None:
+    event, assignment = Event(kind, data), transaction.reader.assignment(assignment_id)
+    assert assignment is not None  # a foreign key says so
+    transaction.record_assessor(assessor, event, assignment.row)
     earlier = {(one.assessor_id, one.number): one for one in messages_of(transaction.connection, assessor.id)}
-    ids = assessor.campaign_id, assessor.id, assignment.row.id
+    ids = assessor.campaign_id, assessor.id, assignment_id
     save_messages(transaction.connection, [_after(earlier, event, transaction.at, *ids)])
-    return after
 
 
 # ---- the table
@@ -149,22 +142,17 @@ class Messages:
 # ---- the page
 
 
-def messages_of_page(
-    connection: Connection,
-    settings: CampaignSettings,
-    assessor: AssessorRow,
-    assignment: AssignmentState | None,
-    page: Page,
-) -> Page:
+def messages_of_page(now: AssessorReader, page: Page) -> Page:
     """A page with the questions about what it shows, and with replies that were not read yet."""
     view, shown = page.view, page.view if isinstance(page.view, DocumentView | PairView) else None
-    may_ask = settings.journey.ask_organisers and shown is not None and not assessor.is_model
+    assessor, assignment = now.assessor, now.current
+    may_ask = now.settings.journey.ask_organisers and shown is not None and not assessor.is_model
     if not assessor.state.get("n_messages"):
         return replace(page, may_ask=True) if may_ask else page
     here = (assignment.row.id, _place(view)) if assignment is not None and shown is not None else None
     messages = tuple(
         PageMessage(one.number, one.text, one.reply or "", is_here, one.read is not None)
-        for one in messages_of(connection, assessor.id)
+        for one in messages_of(now.connection, assessor.id)
         if (is_here := (one.assignment_id, one.place) == here) or (one.replied is not None and one.read is None)
     )
     return replace(page, may_ask=may_ask, messages=messages)

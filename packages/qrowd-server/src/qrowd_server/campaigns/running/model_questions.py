@@ -20,8 +20,8 @@ from qrowd.judge.outcome import Outcome
 from qrowd.judge.prompts import PLACEHOLDER, Answer, Prompt, filled
 from qrowd.judge.questions import Question
 from qrowd.texts import text_of_html
+from qrowd_server.campaigns.running.campaign_settings import Arm
 from qrowd_server.campaigns.running.pages import DocumentText, Page, TopicText, UnitSoFar
-from qrowd_server.campaigns.running.state import Arm
 from qrowd_server.protocols.events import Action, Judge, Prefer
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd_server.protocols.views import DocumentView, PairView, QuestionView

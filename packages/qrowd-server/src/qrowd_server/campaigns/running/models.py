@@ -25,8 +25,8 @@ from qrowd.judge.record import Record
 from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn, is_transient
 from qrowd.model.result import Result
 from qrowd.paths import PathLike
+from qrowd_server.campaigns.running.campaign_settings import find, read_settings
 from qrowd_server.campaigns.running.judging import Clock, JudgingService
-from qrowd_server.campaigns.running.lookup import find
 from qrowd_server.campaigns.running.model_questions import (
     PromptedModel,
     action_of,
@@ -37,7 +37,6 @@ from qrowd_server.campaigns.running.model_questions import (
     topic_question,
 )
 from qrowd_server.campaigns.running.pages import Page, Receipt, UnitSoFar
-from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.events import Action, Consent, GoOn, Refusal, Reply
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.protocols.views import (
@@ -215,7 +214,6 @@ class _ModelAssessor:
             MODEL,
             _identity(prompted),
             name=f"{model.name}+{prompted.prompt}",
-            identified="key",
             about=about,
         )
         page = await self.service.page(self.assessor)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -23,7 +24,6 @@ from qrowd_server.campaigns.running.collected import judgments
 from qrowd_server.protocols.settings import GradesSettings, settings_of
 from qrowd_server.store import counts, events, materials
 from qrowd_server.store.base import Store, StoreError, to_json
-from qrowd_server.store.events import LogEntry
 from qrowd_server.store.materials import CampaignRow
 
 if TYPE_CHECKING:
@@ -164,10 +164,10 @@ def _add_batch(
     for number in drawn:
         topic, document = pairs[number]
         by_topic.setdefault(topic, []).append(document)
-    add_units(connection, row, by_topic)
+    _add_units(connection, row, by_topic)
 
 
-def add_units(connection: Connection, row: CampaignRow, by_topic: Mapping[str, Sequence[str]]) -> None:
+def _add_units(connection: Connection, row: CampaignRow, by_topic: Mapping[str, Sequence[str]]) -> None:
     """Make units of these documents, at most k in each, and their slots, which come after all there are."""
     arm = row.settings["arms"][0]
     settings = settings_of(arm["protocol"], arm["settings"])
@@ -175,30 +175,21 @@ def add_units(connection: Connection, row: CampaignRow, by_topic: Mapping[str, S
     topics = materials.ids_by_label(connection, "topic", row.id)
     documents = materials.ids_by_label(connection, "document", row.id)
     earlier = list(materials.units_of(connection, row.id))
-    number_of = {topic: sum(one.topic_id == topics[topic] for one in earlier) for topic in by_topic}
-    units = []
-    for topic, labels in by_topic.items():
+    following = Counter(unit.topic_id for unit in earlier)
+    units: list[dict[str, Any]] = []
+    for label, labels in by_topic.items():
+        topic_id = topics[label]
         for start in range(0, len(labels), settings.k):
-            held = [documents[label] for label in labels[start : start + settings.k]]
-            units.append({"topic_id": topics[topic], "arm": arm["name"], "number": number_of[topic], "documents": held})
-            number_of[topic] += 1
-    materials.add_material(connection, "unit", row.id, units)
-    before = {one.id for one in earlier}
-    new = [one for one in materials.units_of(connection, row.id) if one.id not in before]
-    lottery = Chance.of(row.seed).stream("batches", len(earlier)).random(len(new) * settings.redundancy)
-    places = [(unit, number) for unit in new for number in range(settings.redundancy)]
+            held = [documents[one] for one in labels[start : start + settings.k]]
+            units.append({"topic_id": topic_id, "arm": arm["name"], "number": following[topic_id], "documents": held})
+            following[topic_id] += 1
     slots = [
-        {
-            "unit_id": unit.id,
-            "number": number,
-            "topic_id": unit.topic_id,
-            "arm": arm["name"],
-            "latin_row": 0,
-            "lottery": len(earlier) + float(place),  # earlier batches are judged first
-        }
-        for (unit, number), place in zip(places, lottery, strict=True)
+        {"unit_id": id, "topic_id": unit["topic_id"], "arm": arm["name"], "latin_row": 0, "number": number}
+        for id, unit in zip(materials.add_units(connection, row.id, units), units, strict=True)
+        for number in range(settings.redundancy)
     ]
-    materials.add_material(connection, "slot", row.id, slots)
+    lottery = Chance.of(row.seed).stream("batches", len(earlier)).random(len(slots))
+    materials.add_slots(connection, row.id, slots, len(earlier) + lottery)  # earlier batches are judged first
 
 
 # ---- looks
@@ -306,4 +297,4 @@ def _table_of(result: NextJudgments) -> dict[str, Any]:
 
 
 def _log(connection: Connection, campaign_id: int, at: float, kind: str, data: dict[str, Any]) -> None:
-    events.append(connection, [LogEntry(at, campaign_id, None, None, None, "server", kind, data)])
+    events.note(connection, campaign_id, kind, data, at, actor="server")

@@ -8,10 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from qrowd_server.campaigns.running.assessor_state import ABOUT_ASSIGNMENTS, assessor_after, new_assessor
-from qrowd_server.campaigns.running.assignment_state import AssignmentState, differences, hold_pair
 from qrowd_server.campaigns.running.campaign_reader import CampaignReader
-from qrowd_server.campaigns.running.lookup import find
+from qrowd_server.campaigns.running.campaign_settings import find
+from qrowd_server.campaigns.running.current_state import (
+    ABOUT_ASSIGNMENTS,
+    AssignmentState,
+    assessor_after,
+    differences,
+    hold_pair,
+    new_assessor,
+)
 from qrowd_server.campaigns.running.messages import Messages
 from qrowd_server.protocols.events import Event
 from qrowd_server.store import events, materials, state

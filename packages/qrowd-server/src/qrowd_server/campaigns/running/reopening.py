@@ -7,9 +7,9 @@ stays in the log.
 from __future__ import annotations
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.running.assignment_state import AssignmentState, journey_of_assessor
-from qrowd_server.campaigns.running.campaign_reader import CampaignReader
-from qrowd_server.campaigns.running.exclusion import Changes
+from qrowd_server.campaigns.running.campaign_reader import AssessorReader
+from qrowd_server.campaigns.running.current_state import AssignmentState, journey_of_assessor
+from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.asking import STALE, storable
 from qrowd_server.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Refusal
 from qrowd_server.protocols.journey import Reopened
@@ -24,20 +24,15 @@ STATUSES = ("running", "decided")  # of a campaign, in which answers that were o
 # ---- what the author does
 
 
-def first_reopened(
-    reader: CampaignReader, assessor: AssessorRow, status: str
-) -> tuple[Reopened, AssignmentState] | None:
-    """The answer that an assessor is to consider again first, with its assignment; None where there is none.
-
-    status : of the campaign.
-    """
-    if not assessor.state.get("reopened") or assessor.excluded is not None or status not in STATUSES:
+def first_reopened(now: AssessorReader) -> tuple[Reopened, AssignmentState] | None:
+    """The answer that an assessor is to consider again first, with its assignment; None where there is none."""
+    assessor = now.assessor
+    if not assessor.state.get("reopened") or assessor.excluded is not None or now.status not in STATUSES:
         return None
     for one in journey_of_assessor(assessor).reopened:
-        assignment = reader.assignment(one.assignment)
-        if assignment is None or assignment.row.status not in (OPEN, COMPLETED):
-            continue
-        return one, assignment
+        assignment = now.assignment(one.assignment)
+        if assignment is not None and assignment.row.status in (OPEN, COMPLETED):
+            return one, assignment
     return None
 
 
@@ -58,24 +53,15 @@ def reopened_page(reopened: Reopened) -> str:
     return f"{reopened.assignment:x}-{reopened.position}"
 
 
-def reconsider(
-    transaction: Changes,
-    assessor: AssessorRow,
-    current: AssignmentState | None,
-    status: str,
-    action: Action,
-    place: str,
-) -> tuple[AssessorRow, AssignmentState | None]:
-    """Keep the answer that was opened again (GoOn), or give another; the states afterwards.
-
-    current : the assignment that the assessor is at. status : of the campaign. place : of the form's page.
+def reconsider(transaction: Transaction, now: AssessorReader, action: Action, place: str) -> None:
+    """Keep the answer that was opened again (GoOn), or give another. place : of the form's page.
 
     Raises
     ------
     Refusal
         The answer is not open any more, or what was typed cannot be used.
     """
-    again = first_reopened(transaction.reader, assessor, status)
+    again = first_reopened(now)
     if again is None or place not in ("", reopened_page(again[0])):
         raise Refusal("stale", STALE)
     reopened, assignment = again
@@ -89,17 +75,16 @@ def reconsider(
         case _:
             raise Refusal("stale", STALE)
     data = {"position": reopened.position, "changed": event is not None}
-    assessor = transaction.record_assessor(assessor, Event("reconsidered", data), assignment.row)
+    transaction.record_assessor(now.assessor, Event("reconsidered", data), assignment.row)
     if event is not None:
-        assignment = transaction.record_assignment(assignment, event)
-    return assessor, assignment if current is not None and current.row.id == assignment.row.id else current
+        transaction.record_assignment(assignment, event)
 
 
 # ---- what an owner does
 
 
 def reopen(
-    transaction: Changes, assessor: AssessorRow, assignment: AssignmentState, position: int, reason: str
+    transaction: Transaction, assessor: AssessorRow, assignment: AssignmentState, position: int, reason: str
 ) -> None:
     """Open an answer again for its author; once more with another reason replaces the first.
 
@@ -130,7 +115,7 @@ def reopen(
     transaction.record_assessor(assessor, Event("reopened", data), assignment.row)
 
 
-def close(transaction: Changes, assessor: AssessorRow, assignment: AssignmentState, position: int) -> None:
+def close(transaction: Transaction, assessor: AssessorRow, assignment: AssignmentState, position: int) -> None:
     """Take it back that an answer was opened again, as long as its author has not come."""
     reopened = journey_of_assessor(assessor).reopened
     if (assignment.row.id, position) in {(one.assignment, one.position) for one in reopened}:

@@ -2,42 +2,49 @@
 
 A transaction collects events, folds each into the state at once, and writes both at the end. Nothing outside this file
 writes the row of an assessor or an assignment.
+
+The slots of a campaign with several arms are laid out as a Latin square (`creation`): in each row of the square a topic
+has one arm, and arms take turns over the topics. An assessor keeps to one row, so that a topic is judged in each arm by
+as many assessors as its redundancy says, and an assessor judges equally often in each arm. A new assessor gets the row
+with the fewest assessors, and begins with the arm with which the fewest have begun; each further unit is in the arm
+that they have had least. Only where their row has nothing left for them, they get a slot of another row. Nothing of
+this is stored: the first assignment of an assessor says their row and their first arm.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
-from qrowd_server.campaigns.running.assessor_state import assessor_after, new_assessor
-from qrowd_server.campaigns.running.assignment_state import (
+from sqlalchemy import Connection
+
+from qrowd_server.campaigns.running.campaign_reader import CampaignReader
+from qrowd_server.campaigns.running.current_state import (
     AssignmentState,
+    assessor_after,
     differences,
     hold_pair,
     journey_of_assessor,
+    new_assessor,
     page_id,
 )
-from qrowd_server.campaigns.running.balance import turns_of
-from qrowd_server.campaigns.running.campaign_reader import CampaignReader
-from qrowd_server.campaigns.running.exclusion import exclude_by_gold, gold_of_unit
-from qrowd_server.campaigns.running.messages import take_message
 from qrowd_server.campaigns.running.pages import Page, Receipt
-from qrowd_server.campaigns.running.reopening import first_reopened, reconsider
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.asking import STALE
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import (
     MAX_TEXT,
     Action,
-    AskOrganisers,
     CannotTell,
     Event,
     GoOn,
-    ReadReply,
     Refusal,
 )
+from qrowd_server.protocols.gold import GoldAnswer, entry_test, evidence, is_below
 from qrowd_server.protocols.views import DocumentView, EndView, PairView
 from qrowd_server.store import answers, events, state
+from qrowd_server.store import gold as gold_store
 from qrowd_server.store.events import LogEntry
 from qrowd_server.store.schema import MODEL
 from qrowd_server.store.state import AssessorRow, AssignmentRow, Slot
@@ -85,72 +92,66 @@ class Transaction:
         assignment: AssignmentState | None,
         action: Action,
         shown: str,
-    ) -> tuple[AssessorRow, AssignmentState | None]:
-        """Take an action of an assessor; the states of the assessor and of the unit afterwards.
+    ) -> None:
+        """Take an action of an assessor, before, in or after a unit.
 
         Raises
         ------
         Refusal
             It cannot be taken now.
         """
-        if assessor.excluded is not None:
-            raise Refusal("excluded", "You take no further part in this task.")
         running = campaign_status == "running"
-        if isinstance(action, AskOrganisers | ReadReply):
-            return take_message(self, assessor, assignment, campaign_status, action, shown), assignment
-        if "-" in shown or (not shown and first_reopened(self.reader, assessor, campaign_status) is not None):
-            return reconsider(self, assessor, assignment, campaign_status, action, shown)
         if assignment is None:
             if shown:
                 raise Refusal("stale", "That set is closed. Here is where you are now.")
-            return self._between_units(assessor, action, running)
+            self._between_units(assessor, action, running)
+            return
         if shown and shown != page_id(assignment.row.id):
             raise Refusal("stale", "That page belongs to another set. Here is where you are now.")
         if assignment.row.status != "open":
             if isinstance(action, GoOn):
-                return self._leave_unit(assessor, assignment, running)
-            if assignment.row.status in ("expired", "withdrawn"):
-                return assessor, self._late_action(assessor, assignment, action)
-            raise Refusal("ended", "This set is complete; nothing in it can be changed any more.")
-        if campaign_status == "stopped":
-            return assessor, self._late_action(assessor, assignment, action)
-        return self._in_unit(assessor, assignment, action)
+                self._leave_unit(assessor, assignment, running)
+            elif assignment.row.status in ("expired", "withdrawn"):
+                self._late_action(assessor, assignment, action)
+            else:
+                raise Refusal("ended", "This set is complete; nothing in it can be changed any more.")
+        elif campaign_status == "stopped":
+            self._late_action(assessor, assignment, action)
+        else:
+            self._in_unit(assessor, assignment, action)
 
-    def _between_units(
-        self, assessor: AssessorRow, action: Action, running: bool
-    ) -> tuple[AssessorRow, AssignmentState | None]:
+    def _between_units(self, assessor: AssessorRow, action: Action, running: bool) -> None:
         """An action before the first unit, or while there is no unit."""
         if not self._may_work(assessor):
             for event in journey.decide(self.settings.journey, journey_of_assessor(assessor), action):
                 assessor = self.record_assessor(assessor, event)
         elif not isinstance(action, GoOn):
             raise Refusal("stale", "That page has gone. Here is where you are now.")
-        return self._assign(assessor) if running and self._may_work(assessor) else (assessor, None)
+        if running and self._may_work(assessor):
+            self._assign(assessor)
 
     def _may_work(self, assessor: AssessorRow) -> bool:
         return journey.may_work(self.settings.journey, journey_of_assessor(assessor))
 
-    def _leave_unit(
-        self, assessor: AssessorRow, assignment: AssignmentState, running: bool
-    ) -> tuple[AssessorRow, AssignmentState | None]:
+    def _leave_unit(self, assessor: AssessorRow, assignment: AssignmentState, running: bool) -> None:
         """Go from the end of a unit to the next one, if there is one."""
         if not running or not self._may_work(assessor):
             raise Refusal("ended", "There is nothing more to judge here.")
         assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
         for event in journey.before_next_unit(self.settings.journey, journey_of_assessor(assessor)):
             assessor = self.record_assessor(assessor, event)
-        return self._assign(assessor) if self._may_work(assessor) else (assessor, None)
+        if self._may_work(assessor):
+            self._assign(assessor)
 
-    def _late_action(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> AssignmentState:
+    def _late_action(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> None:
         """Keep the action in the log; it counts nowhere."""
         data = {"action": type(action).__name__, **vars(action)}
         self._log(Event(LATE, data), assessor.id, assignment.row, late=True)
         self._late = True
-        return assignment
 
     def leave_unanswered(
         self, assessor: AssessorRow, assignment: AssignmentState | None, shown: str, status: str, detail: str
-    ) -> tuple[AssessorRow, AssignmentState | None]:
+    ) -> None:
         """Keep in the log that a model gave no answer that counts, and take "cannot tell" for it where that is offered.
 
         Elsewhere the unit is given back, as if its lease had expired, and others may have it.
@@ -171,14 +172,12 @@ class Transaction:
         assignment = self.record_assignment(assignment, Event("unanswered", data))
         if isinstance(view, DocumentView) and view.may_not_tell:
             reason = "" if view.reason == "none" else f"the model gave no answer: {status}"
-            return self._in_unit(assessor, assignment, CannotTell(view.position, reason))
-        assignment = self.record_assignment(assignment, Event("given_back"))
-        state.release_slot(self.connection, assignment.row)
-        return assessor, assignment
+            self._in_unit(assessor, assignment, CannotTell(view.position, reason))
+        else:
+            assignment = self.record_assignment(assignment, Event("given_back"))
+            state.release_slot(self.connection, assignment.row)
 
-    def _in_unit(
-        self, assessor: AssessorRow, assignment: AssignmentState, action: Action
-    ) -> tuple[AssessorRow, AssignmentState]:
+    def _in_unit(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> None:
         """An action in an open unit."""
         board = self.reader.board(assignment) if assignment.arm.together else None
         new_events = assignment.protocol.decide(assignment.task, assignment.state, action, self.at, board)
@@ -190,19 +189,14 @@ class Transaction:
                 if event.kind == "marked_bad" and "gold" not in event.data:
                     board = self._withdraw(board, assignment, int(event.data["document"]))
         if assignment.row.status != "open":
-            assessor = self._ended(assessor, assignment)
+            view = assignment.protocol.view(assignment.task, assignment.state)
+            early = isinstance(view, EndView) and view.early
+            ended = Event("unit_ended", {"outcome": assignment.row.status, "early": early})
+            assessor = self.record_assessor(assessor, ended)
+            if not assignment.row.holds_slot:
+                state.release_slot(self.connection, assignment.row)
             assignment = self._close_slots(assignment, board)
-        return (assessor, assignment) if self.settings.gold is None else exclude_by_gold(self, assessor, assignment)
-
-    def _ended(self, assessor: AssessorRow, assignment: AssignmentState) -> AssessorRow:
-        view = assignment.protocol.view(assignment.task, assignment.state)
-        early = isinstance(view, EndView) and view.early
-        assessor = self.record_assessor(
-            assessor, Event("unit_ended", {"outcome": assignment.row.status, "early": early})
-        )
-        if not assignment.row.holds_slot:
-            state.release_slot(self.connection, assignment.row)
-        return assessor
+        self._exclude_by_gold(assessor, assignment)
 
     def _close_slots(self, assignment: AssignmentState, board: Board | None) -> AssignmentState:
         """Nobody else gets a unit that is judged together once nothing is left to judge in it."""
@@ -217,14 +211,13 @@ class Transaction:
 
     # ------------------------------------------------------------------ units
 
-    def _assign(self, assessor: AssessorRow) -> tuple[AssessorRow, AssignmentState | None]:
+    def _assign(self, assessor: AssessorRow) -> None:
         """Begin the next unit, if there is one. A unit in which others left nothing to do is passed over."""
         while (slot := self._find_slot(assessor)) is not None:
             assessor, assignment = self._begin_unit(assessor, slot)
             if assignment.row.status == "open":
-                return assessor, assignment
+                return
             assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
-        return assessor, None
 
     def _find_slot(self, assessor: AssessorRow) -> Slot | None:
         """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired."""
@@ -258,7 +251,7 @@ class Transaction:
         """Begin an assignment of this slot, with whatever the protocol needs to show the first page."""
         id, seed = self._number(), self._number()
         data = {"slot": slot.number, "topic": slot.topic_id, "seed": seed}
-        places = gold_of_unit(self, assessor)
+        places = self._gold_of_unit(assessor)
         assignment = self.reader.new_assignment(assessor, id, slot, seed, self.at, **places)
         data |= places
         assessor = self.record_assessor(assessor, Event("assigned", data), assignment.row)
@@ -292,6 +285,61 @@ class Transaction:
                 board = board.after(id, follows, self.at)
         return board.for_assignment(assignment.row.id)
 
+    # ------------------------------------------------------------------ gold questions and exclusion
+
+    def _gold_of_unit(self, assessor: AssessorRow) -> dict[str, int]:
+        """What the next unit of an assessor has of gold questions, as the event "assigned" says it."""
+        gold = self.settings.gold
+        if gold is None or assessor.is_model:
+            return {}
+        places = {"gold_every": gold.every_in(first=journey_of_assessor(assessor).n_units == 0)}
+        if not gold.first:
+            return places
+        n_answered = gold_store.count_entry_answers(self.connection, assessor.id)
+        return places | ({"gold_first": gold.first - n_answered} if n_answered < gold.first else {})
+
+    def _exclude_by_gold(self, assessor: AssessorRow, assignment: AssignmentState) -> None:
+        """Exclude an assessor whose answers to gold questions show too low an accuracy.
+
+        It is looked at after every answer, so that an answer to a gold question takes no longer than any other.
+        Somebody whom an owner reinstated is not excluded again.
+        """
+        gold = self.settings.gold
+        if gold is None or not gold.exclude or assessor.is_model or journey_of_assessor(assessor).reinstated:
+            return
+        rows = sorted(assignment.protocol.rows(assignment.task, assignment.state).gold, key=lambda row: row.time)
+        before = gold_store.gold_answers_before(self.connection, assessor.id, assignment.row.id)
+        gold_answers = [GoldAnswer(*one) for one in before]
+        gold_answers += [
+            GoldAnswer(row.is_right, row.chance, tuple(row.choices.split()), row.is_entry)
+            for row in rows
+            if row.is_right is not None
+        ]
+        if not is_below(gold_answers, **gold.rule):
+            return
+        n_right = sum(one.is_right for one in gold_answers)
+        entry = entry_test(gold.first, gold.accuracy, gold.risk)
+        counts = {
+            "answers": len(gold_answers),
+            "right": n_right,
+            "entry_failed": entry.is_failed(gold_answers),
+            "least_right": entry.least_right,
+            "evidence": evidence(gold_answers, gold.accuracy),
+            **gold.rule,
+        }
+        what = "entry test" if all(one.is_entry for one in gold_answers) else "gold questions"
+        data = {"reason": f"{what}: {n_right} of {len(gold_answers)} right", "gold": counts}
+        assessor = self.record_assessor(assessor, Event("excluded", data), actor="server")
+        self.withdraw(assessor, ("open", "completed"))
+
+    def withdraw(self, assessor: AssessorRow, statuses: tuple[str, ...]) -> None:
+        """Take units away from an assessor, so that others may have them."""
+        for row in state.assignments_of(self.connection, assessor.id):
+            held = self._held(row.id) or self.reader.read(row)
+            if held.row.status in statuses:
+                self.record_assignment(held, Event("assignment_withdrawn"))
+                state.release_slot(self.connection, held.row)
+
     # ------------------------------------------------------------------ events
 
     def add_assessor(self, number: int, event: Event) -> AssessorRow:
@@ -304,7 +352,7 @@ class Transaction:
         self._log(event, number, None)
         return assessor
 
-    def held(self, assignment_id: int) -> AssignmentState | None:
+    def _held(self, assignment_id: int) -> AssignmentState | None:
         """An assignment as this transaction has changed it; None where it has not."""
         return self._assignments.get(assignment_id, (None, None))[1]
 
@@ -391,3 +439,42 @@ class Transaction:
                 answers.release_pair(self.connection, now.row.id)
         for _, now in changes:
             hold_pair(self.connection, now)
+
+
+# ---- which arm comes next
+
+
+def turns_of(
+    connection: Connection, campaign_id: int, assessor_id: int, arms: Sequence[str], at: float
+) -> list[tuple[int | None, Sequence[str | None]]]:
+    """Where to look for the next slot of an assessor: in their row, and then in all rows.
+
+    None stands for any row and for any arm. at : now, since assessors whose unit is beyond its lease have left.
+    """
+    if len(arms) == 1:
+        return [(None, [None])]
+    own = state.places_of(connection, assessor_id)
+    row, first = own[0] if own else _new_place(connection, campaign_id, arms, at)
+    n_units = Counter(arm for _, arm in own)
+    order = sorted(_from(arms, arms.index(first)), key=n_units.__getitem__)
+    return [(row, order), (None, order)]
+
+
+def _new_place(connection: Connection, campaign_id: int, arms: Sequence[str], at: float) -> tuple[int, str]:
+    """The row of a new assessor, and the arm of their first unit."""
+    first: dict[int, tuple[int, str]] = {}
+    present: dict[int, bool] = {}
+    held = Counter[int]()
+    for assessor_id, row, arm, status, lease_until in state.places(connection, campaign_id):
+        first.setdefault(assessor_id, (row, arm))
+        present[assessor_id] = status not in ("expired", "withdrawn") and not (status == "open" and lease_until < at)
+        held[row] += present[assessor_id]
+    places = [first[assessor_id] for assessor_id, is_present in present.items() if is_present]
+    in_row, begun, both = Counter(row for row, _ in places), Counter(arm for _, arm in places), Counter(places)
+    row = min(range(len(arms)), key=lambda row: (in_row[row], held[row]))
+    return row, min(_from(arms, row), key=lambda arm: (begun[arm], both[row, arm]))
+
+
+def _from(arms: Sequence[str], start: int) -> list[str]:
+    """All arms, beginning with this one."""
+    return [*arms[start:], *arms[:start]]

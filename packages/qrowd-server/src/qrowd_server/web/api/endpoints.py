@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.errors import InputError
-from qrowd_server.campaigns.running.lookup import NotFoundError
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.protocols.schema import SchemaError, path
 from qrowd_server.web.api.bodies import invalid
 from qrowd_server.web.api.keys import caller_of

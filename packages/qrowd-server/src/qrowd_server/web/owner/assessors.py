@@ -18,9 +18,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.people.person_data import person_json
-from qrowd_server.campaigns.people.privacy import Answers, delete_person
 from qrowd_server.campaigns.results.quality import AssessorQuality, Quality, quality
+from qrowd_server.campaigns.running.privacy import Answers, delete_person, person_json
 from qrowd_server.store import events, materials, state
 from qrowd_server.store.answers import answers_of
 from qrowd_server.store.events import LogEntry

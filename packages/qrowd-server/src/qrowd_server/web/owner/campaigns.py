@@ -18,8 +18,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd_server.campaigns.demo import demo_plans
+from qrowd_server.campaigns.plan.campaign_files import MAX_ZIP
 from qrowd_server.campaigns.plan.folder import plan_from_zip
-from qrowd_server.campaigns.plan.folder_files import MAX_ZIP
 from qrowd_server.campaigns.plan.form import SentFile, plan_from_form
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_notes import preset_notes
@@ -27,9 +27,8 @@ from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol, template_z
 from qrowd_server.campaigns.results.archive import read_archive
 from qrowd_server.campaigns.results.progress import Progress, progress
 from qrowd_server.campaigns.running.admin import STEPS
+from qrowd_server.campaigns.running.campaign_settings import find, read_settings
 from qrowd_server.campaigns.running.creation import create_campaign
-from qrowd_server.campaigns.running.lookup import find
-from qrowd_server.campaigns.running.state import read_settings
 from qrowd_server.protocols.settings import to_table
 from qrowd_server.store.accounts import campaign_roles, set_member
 from qrowd_server.store.materials import CampaignRow, campaigns, find_campaign

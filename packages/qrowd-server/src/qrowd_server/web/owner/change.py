@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.plan.campaign_files import MAX_ZIP
 from qrowd_server.campaigns.plan.folder import plan_from_zip
-from qrowd_server.campaigns.plan.folder_files import MAX_ZIP
 from qrowd_server.campaigns.running.changes import change_campaign, planned_changes
 from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, page, upload

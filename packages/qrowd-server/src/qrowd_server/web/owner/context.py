@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd_server.campaigns.running.admin import CampaignAdmin
-from qrowd_server.campaigns.running.state import protocols_of
+from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.accounts import (
     CAMPAIGN_ROLES,
     SERVER_ROLES,

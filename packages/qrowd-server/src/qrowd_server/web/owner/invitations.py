@@ -16,9 +16,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.people.membership import record
-from qrowd_server.campaigns.running.state import read_settings
-from qrowd_server.protocols.events import Event
+from qrowd_server.campaigns.running.campaign_settings import read_settings
+from qrowd_server.store import events
 from qrowd_server.store import invitations as stored
 from qrowd_server.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd_server.store.schema import PERSON
@@ -115,7 +114,7 @@ async def send_invitations(context: OwnerContext, fields: Form) -> Response:
             raise choose_one("do", other, "number", "names", "another", "revoke", "open", "close")
     if new:
         n, by = len(new), context.owner.name
-        await write(lambda connection: record(connection, number, Event("invited", {"n": n}), at, by))
+        await write(lambda connection: events.note(connection, number, "invited", {"n": n}, at, account=by))
     return await invitations(context, new)
 
 
@@ -123,7 +122,7 @@ def open_sign_up(connection: Connection, campaign_id: int, most: int, days: int,
     """The token of a new sign-up link."""
     expires = at + days * DAY
     token = add_sign_up(connection, campaign_id, most, expires, at)
-    record(connection, campaign_id, Event("sign_up_opened", {"most": most, "expires": expires}), at, account)
+    events.note(connection, campaign_id, "sign_up_opened", {"most": most, "expires": expires}, at, account=account)
     return token
 
 
@@ -131,7 +130,7 @@ def end_sign_up(connection: Connection, campaign_id: int, number: int, at: float
     """Close a sign-up link of the campaign; once it is closed, nothing happens."""
     n = next((one.n for one in stored.sign_ups(connection, campaign_id) if one.id == number), 0)
     if close_sign_up(connection, campaign_id, number, at):
-        record(connection, campaign_id, Event("sign_up_closed", {"n": n}), at, account)
+        events.note(connection, campaign_id, "sign_up_closed", {"n": n}, at, account=account)
 
 
 def another_link(connection: Connection, campaign_id: int, name: str, at: float) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd_server.campaigns.people.membership import give_role
+from qrowd_server.campaigns.running.admin import give_role
 from qrowd_server.store import accounts as stored
 from qrowd_server.store import events
 from qrowd_server.store.accounts import CAMPAIGN_ROLES

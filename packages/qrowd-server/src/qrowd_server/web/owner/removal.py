@@ -11,8 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.people.deletion import delete_campaign, newest_event
 from qrowd_server.campaigns.results.exports import ARCHIVE, note_names
+from qrowd_server.campaigns.running.creation import delete_campaign, newest_event
 from qrowd_server.store.settings import get_setting, put_setting
 from qrowd_server.web.downloads import download
 from qrowd_server.web.forms import Form

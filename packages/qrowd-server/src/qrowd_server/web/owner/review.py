@@ -21,9 +21,9 @@ from starlette.routing import BaseRoute
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.adjudication import Adjudication, adjudications
 from qrowd_server.campaigns.results.review import MOST_SHOWN, CampaignReview, review_rows, summaries
-from qrowd_server.campaigns.running.material import document_texts
+from qrowd_server.campaigns.running.campaign_reader import document_texts
+from qrowd_server.campaigns.running.campaign_settings import protocols_of, read_settings
 from qrowd_server.campaigns.running.pages import DocumentText, Page
-from qrowd_server.campaigns.running.state import protocols_of, read_settings
 from qrowd_server.protocols.journey import from_json
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings

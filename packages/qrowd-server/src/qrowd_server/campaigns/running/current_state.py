@@ -1,4 +1,4 @@
-"""The state that the events of an assignment add up to.
+"""The state that the events of an assessor and of an assignment add up to.
 
 One fold, used twice: on every answer as it comes, and over the whole log when the tables are built again. What the
 tables hold is a function of the log because nothing else ever changes these records.
@@ -12,14 +12,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from qrowd_server.campaigns.running.state import Arm, CampaignSettings
+from qrowd_server.campaigns.running.campaign_settings import Arm, CampaignSettings
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.journey import Journey
 from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, PreferenceRow, Protocol, Rows, Task
 from qrowd_server.protocols.registry import PROTOCOLS
 from qrowd_server.store import answers
-from qrowd_server.store.schema import bad_mark, gold_answer, judgment, preference
+from qrowd_server.store.schema import MODEL, bad_mark, gold_answer, judgment, preference
 from qrowd_server.store.state import AssessorRow, AssignmentRow
 
 Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow | GoldRow]]  # by table and key
@@ -32,6 +32,11 @@ KEYS = {
     gold_answer: "number",
 }  # beside the assignment
 
+ABOUT_ASSIGNMENTS = (
+    "assigned", "unit_left", "reopened", "reconsidered", "closed", "message_sent", "message_answered", "message_read",
+)  # fmt: skip
+"""Events of assessors that name an assignment; all others that name one are events of the assignment."""
+
 
 # ---- assessors
 
@@ -39,6 +44,52 @@ KEYS = {
 def journey_of_assessor(row: AssessorRow) -> Journey:
     """How far an assessor has come."""
     return journey.from_json(row.state)
+
+
+def new_assessor(
+    settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float, *, n_before: int = 0
+) -> AssessorRow:
+    """An assessor who has just arrived.
+
+    n_before : people who came before, for the pseudonym of a person whose event, of an older qrowd, holds none.
+    """
+    data, seed = event.data, int(event.data["seed"])
+    row = AssessorRow(
+        id=id,
+        campaign_id=campaign_id,
+        name=str(data["name"]),
+        provider=str(data["provider"]),
+        external_id=str(data["external_id"]),
+        seed=seed,
+        created=at,
+        updated=at,
+        pseudonym=None if data["provider"] == MODEL else str(data.get("pseudonym") or f"a{n_before + 1}"),
+    )
+    lines = settings.lines and not row.is_model  # which cannot see them
+    return _with_journey(row, journey.new(settings.journey, lines=lines, seed=seed))
+
+
+def assessor_after(
+    settings: CampaignSettings, row: AssessorRow, event: Event, at: float, assignment_id: int | None
+) -> AssessorRow:
+    """An assessor after one of their events."""
+    row = replace(row, updated=at)
+    match event.kind:
+        case "assigned":
+            return replace(row, current_id=assignment_id)
+        case "unit_left":
+            return replace(row, current_id=None)
+        case "excluded":
+            row = replace(row, excluded=str(event.data["reason"]))
+        case "reinstated":
+            row = replace(row, excluded=None)
+        case "reset":
+            row = replace(row, current_id=None)
+    return _with_journey(row, journey.evolve(settings.journey, journey_of_assessor(row), event, assignment_id))
+
+
+def _with_journey(row: AssessorRow, way: Journey) -> AssessorRow:
+    return replace(row, status=journey.status(way), state=journey.to_json(way))
 
 
 # ---- assignments

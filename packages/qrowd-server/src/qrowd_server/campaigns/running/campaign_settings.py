@@ -1,12 +1,14 @@
-"""How a campaign is run, as its row says."""
+"""A campaign by its name or that of an arm, and how it is run, as its row says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlalchemy import Connection
+
+from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.panel import PanelTable
 from qrowd_server.protocols.instructions import as_written
 from qrowd_server.protocols.schema import read
@@ -19,9 +21,8 @@ from qrowd_server.protocols.settings import (
     journey_of,
     settings_of,
 )
+from qrowd_server.store import materials
 from qrowd_server.store.materials import CampaignRow
-
-# ---- campaigns
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class CampaignSettings:
 
     name, title : of the campaign. arms : by name, in order; a campaign without arms has one, called "".
     lease_seconds : how long a unit is kept for somebody who does nothing.
-    question : the settings of the campaign's question, if it has
-    one. seed : of the campaign. gold : how gold questions are used; None without. language : of the interface; "" for
+    question : the settings of the campaign's question, if it has one. gold : how gold questions are used; None without.
+    language : of the interface; "" for
     the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
-    effort : documents of a unit, and about how many minutes it takes; None where that is not known.
+    effort : documents of a unit, and about how many minutes it takes.
     """
 
     name: str
@@ -63,19 +64,13 @@ class CampaignSettings:
     instructions: str
     practice_instructions: str
     panel: PanelTable | None
-    question: Mapping[str, Any] | None = None
-    seed: int = 0
-    gold: GoldSettings | None = None
-    language: str = ""
-    guidelines: str = ""
-    pictures: Mapping[str, str] = field(default_factory=dict)
-    effort: tuple[int, int] | None = None
-    retention_days: float | None = None
-
-    @cached_property
-    def together(self) -> bool:
-        """Whether there is an arm whose assessors work together."""
-        return any(arm.together for arm in self.arms.values())
+    question: Mapping[str, Any] | None
+    gold: GoldSettings | None
+    language: str
+    guidelines: str
+    pictures: Mapping[str, str]
+    effort: tuple[int, int]
+    retention_days: float | None
 
     @property
     def protocol(self) -> str:
@@ -98,23 +93,17 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
             texts = {key: as_written(text, arm.settings, way) for key, text in texts.items()}
             arms[name] = replace(arm, instructions=as_written(arm.instructions, arm.settings, way))
     return CampaignSettings(
-        row.name,
-        row.title,
-        arms,
-        way,
-        60.0 * table["lease_minutes"],
-        table["consent"],
-        texts["instructions"],
-        texts["practice_instructions"],
-        None if table["panel"] is None else read(PanelTable, table["panel"]),
-        table.get("question"),
-        row.seed,
-        None if table.get("gold") is None else read(GoldSettings, table["gold"]),
-        table.get("language", ""),
-        table.get("guidelines", ""),
-        table.get("pictures", {}),
-        None if table.get("effort") is None else tuple(table["effort"]),
-        table.get("retention_days"),
+        name=row.name,
+        title=row.title,
+        arms=arms,
+        journey=way,
+        lease_seconds=60.0 * table["lease_minutes"],
+        panel=None if table["panel"] is None else read(PanelTable, table["panel"]),
+        gold=None if table["gold"] is None else read(GoldSettings, table["gold"]),
+        **texts,
+        **{key: table[key] for key in ("consent", "question", "language", "guidelines", "pictures")},
+        effort=tuple(table["effort"]),
+        retention_days=table["retention_days"],
     )
 
 
@@ -138,3 +127,59 @@ def the_protocol(arms: Mapping[str, str]) -> str:
     """
     protocols = set(arms.values())
     return protocols.pop() if len(protocols) == 1 else ""
+
+
+# ---- by name
+
+
+class NotFoundError(ArgumentError):
+    """No such campaign, or no such assessor in it."""
+
+
+def find(connection: Connection, campaign: str) -> CampaignRow:
+    """A campaign by its name.
+
+    Raises
+    ------
+    NotFoundError
+        There is none.
+    """
+    row = materials.find_campaign(connection, campaign)
+    if row is None:
+        names = ", ".join(one.name for one in materials.campaigns(connection))
+        others = f"{'are' if ',' in names else 'is'} {names or 'none yet'}"
+        raise NotFoundError(f"there is no campaign {campaign!r}; there {others}")
+    return row
+
+
+def find_arms(connection: Connection, name: str) -> tuple[CampaignRow, dict[str, str]]:
+    """A campaign by its name, with {arm: protocol}; by CAMPAIGN/ARM, with that arm alone.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such campaign, or no such arm of it.
+    """
+    campaign, slash, arm = name.partition("/")
+    row = find(connection, campaign)
+    arms = protocols_of(row)
+    if not slash:
+        return row, arms
+    if arm not in arms or not arm:
+        choices = f"it has {', '.join(arms)}" if "" not in arms else "it has none"
+        raise NotFoundError(f"{campaign}: there is no arm {arm!r}; {choices}")
+    return row, {arm: arms[arm]}
+
+
+def only_arm(campaign: str, arms: Mapping[str, str]) -> str:
+    """The arm that is meant: the only one.
+
+    Raises
+    ------
+    ArgumentError
+        There are several.
+    """
+    if len(arms) > 1:
+        choices = ", ".join(f"{campaign}/{arm}" for arm in arms)
+        raise ArgumentError(f"{campaign} has several arms; choose one of {choices}")
+    return next(iter(arms))

@@ -1,1 +1,0 @@
-"""The people of a campaign: roles, what is kept of assessors, and how it goes."""
