@@ -13,6 +13,11 @@ from qrowd_server.protocols.views import PairView
 PREFERENCE = PreferenceProtocol()
 
 
+def of_kind(rows, kind):
+    """The rows of one class."""
+    return tuple(row for row in rows if isinstance(row, kind))
+
+
 class Room:
     """A topic and those who judge it: what the server does with a protocol, without the server."""
 

@@ -1,7 +1,6 @@
 """What is known without being asked: campaigns that infer nothing, and what the analysis says of those that do."""
 
 import asyncio
-from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from judging import Clock, created, next_action, seeded, small_plan
 from qrowd.preferences import closure, transitivity
 from qrowd.reports.preference_agreement import preference_document
-from qrowd_server.campaigns.plan.plan_notes import plan_notes
 from qrowd_server.campaigns.running.collected import collected
 from qrowd_server.protocols.events import Prefer
 from qrowd_server.protocols.views import PairView
@@ -92,17 +90,3 @@ def test_where_chains_are_inferred_the_report_says_so_instead_of_a_share_of_chai
         document
     )
     assert closed.implied_share == (PAIRS - n) / PAIRS
-
-
-def test_an_owner_is_told_of_topics_without_systems_and_of_pairs_that_need_all_assessors_of_a_topic():
-    plan = small_plan("preference", question=True, sharing="shared", redundancy=2, pair_redundancy=2)
-    assert plan_notes(plan) == (
-        "A topic has no more assessors than a pair (2): what they disagree about may stay open; raise redundancy.",
-    )
-    first, *others = plan.topics
-    without = replace(plan, topics=(replace(first, systems={}), *others))
-    assert plan_notes(without)[0] == (
-        "1 of 3 topics have fewer than two systems to compare: there the preferred document stays, and judging goes on "
-        "until all pairs are known."
-    )
-    assert plan_notes(small_plan("preference", question=True, sharing="shared", redundancy=6, pair_redundancy=2)) == ()

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from judging import Clock, created, judged_by_three, seeded, small_plan, tables, work
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.adjudication import adjudications, adjudicator_name
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.results.progress import progress
-from qrowd_server.campaigns.results.review import CampaignReview, review_rows, summaries
+from qrowd_server.campaigns.results.review import adjudicate, adjudications, adjudicator_name, summaries
+from qrowd_server.campaigns.running import messages, reopening
+from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.collected import judgments
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import AskOrganisers, GoOn, Judge, ReadReply, Refusal
@@ -31,8 +32,30 @@ def campaign(store: Store, clock: Clock, **further: Any) -> tuple[Any, list[int]
     return judged_by_three(store, clock, **{**GRADES, **further})
 
 
-def reviewer(store: Store, clock: Clock) -> CampaignReview:
-    return CampaignReview(store, clock=clock, account="rita")
+class Reviewer:
+    """An owner who reviews."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self.store, self.admin = store, CampaignAdmin(store, clock=clock, account="rita")
+
+    async def adjudicate(self, campaign: str, topic: str, document: str, text: str, reason: str) -> Any:
+        at = self.admin.clock()
+        return await self.store.write_async(
+            lambda c: adjudicate(c, campaign, topic, document, text, reason, at, account="rita")
+        )
+
+    async def reopen(self, campaign: str, assignment: int, position: int, reason: str) -> None:
+        await self.admin.change(campaign, lambda t: reopening.reopen(t, assignment, position, reason))
+
+    async def close(self, campaign: str, assignment: int, position: int) -> None:
+        await self.admin.change(campaign, lambda t: reopening.close(t, assignment, position))
+
+    async def reply(self, campaign: str, assessor: int, number: int, text: str) -> None:
+        await self.admin.change(campaign, lambda t: messages.reply(t, assessor, number, text))
+
+
+def reviewer(store: Store, clock: Clock) -> Reviewer:
+    return Reviewer(store, clock)
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -320,7 +343,7 @@ def test_pairs_can_be_asked_about_and_everything_goes_into_another_database(
 def test_documents_with_most_disagreement_come_first_as_worked_out_one_by_one(store: Store) -> None:
     clock = Clock(step=1.0)
     campaign(store, clock)
-    found = store.read(lambda c: review_rows(c, 1, summaries(c, "pilot"), ""))
+    found = store.read(lambda c: summaries(c, "pilot"))
     table = store.read(lambda c: judgments(c, "pilot"))
     values: dict[tuple[str, str], list[float]] = {}
     for t, d, value in zip(table.topic.tolist(), table.document.tolist(), table.value.tolist(), strict=True):
@@ -332,11 +355,11 @@ def test_documents_with_most_disagreement_come_first_as_worked_out_one_by_one(st
     assert len(found) == len(slow) == 8
     for row in found:
         place = row.topic, row.document
-        assert row.summary.disagreement == pytest.approx(slow[place], abs=1e-9)
-        assert (row.summary.n_counted, row.summary.lowest, row.summary.highest) == (
+        assert row.disagreement == pytest.approx(slow[place], abs=1e-9)
+        assert (row.n_counted, row.lowest, row.highest) == (
             len(values[place]), min(values[place]), max(values[place])
         )  # fmt: skip
-    spread = [row.summary.disagreement for row in found]
+    spread = [row.disagreement for row in found]
     assert spread == sorted(spread, reverse=True)
 
 

@@ -89,28 +89,17 @@ def test_a_page_holds_digests_and_what_a_model_reads(tmp_path, connection):
     assert (code.text, code.layout) == (CODE, "pre")
 
 
-def test_every_document_that_cannot_be_shown_is_named_at_once_by_file_and_line(tmp_path):
+def test_a_document_without_words_is_named_by_file_and_line(tmp_path):
     rows = [{"docid": f"d{i}", "text": "" if i % 2 else "A text."} for i in range(60)]
-    with pytest.raises(FileError) as refused:
+    with pytest.raises(FileError, match="jsonl, line 2: text: document 'd1' has no text; add it, or leave"):
         read_folder(folder(tmp_path, rows))
-    first, *others = str(refused.value).split("\n")
-    assert first == "documents.jsonl, line 2: text: document 'd1' has no text; add it, or leave the document out"
-    assert others[0] == "documents.jsonl, line 4: text: document 'd3' has no text; add it, or leave the document out"
-    assert len(others) == 20
-    assert others[-1] == "... and 10 more, 30 in all"
 
 
-def test_every_file_that_cannot_be_shown_is_named_at_once(tmp_path):
+@pytest.mark.parametrize("row", [{"pdf": "broken.pdf"}, {"image": "files/one.pdf"}, {"pdf": "none.pdf"}])
+def test_a_file_that_cannot_be_shown_is_named_by_the_line_of_its_document(tmp_path, row):
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7")
-    rows = [
-        {"docid": "d1", "title": "a", "pdf": "broken.pdf"},
-        {"docid": "d2", "title": "a", "image": "files/one.pdf"},
-        {"docid": "d3", "title": "a", "pdf": "none.pdf"},
-    ]
-    with pytest.raises(FileError) as refused:
-        read_folder(folder(tmp_path, rows))
-    lines = str(refused.value).split("\n")
-    assert {line.split(":")[0] for line in lines} == {f"documents.jsonl, line {n}" for n in (1, 2, 3)}
+    with pytest.raises(FileError, match="line 2: "):
+        read_folder(folder(tmp_path, [{"docid": "d0", "text": "x"}, {"docid": "d1", "title": "a", **row}]))
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,12 @@ from scipy.stats import binom
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import CannotTell, Event, GoOn, GoTo, Judge, MarkBad, Prefer, Refusal, Undo
 from qrowd_server.protocols.gold import Gold, GoldAnswer, entry_test, evidence, gold_task, is_below, is_right
-from qrowd_server.protocols.protocol import Material, Task
+from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, Material, PreferenceRow, Task
 from qrowd_server.protocols.registry import PROTOCOLS
 from qrowd_server.protocols.schema import plain, read
 from qrowd_server.protocols.settings import GoldSettings, GradesSettings, PreferenceSettings
 from qrowd_server.protocols.views import DocumentView, EndView, FeedbackView, PairView
+from rooms import of_kind
 
 GRADED = tuple(Gold((100 + i,), (i % 4,), f"because {i}") for i in range(6))
 PAIRS = tuple(Gold((200 + 2 * i, 201 + 2 * i), (), f"because {i}") for i in range(4))
@@ -120,17 +121,17 @@ def test_answers_to_gold_questions_are_no_judgments():
     for position, document in enumerate(judging.task.documents):
         judging.act(Judge(position, str(document % 4 if document < 100 else (document - 100) % 4)))
     rows = grades.rows(judging.task, judging.state)
-    assert sorted(row.document_id for row in rows.judgments) == list(OWN)
-    assert {row.document_id for row in rows.gold} == set(judging.task.documents) - set(OWN)
-    assert all(row.is_right for row in rows.gold)
-    assert {row.chance for row in rows.gold} == {0.25}
+    assert sorted(row.document_id for row in of_kind(rows, JudgmentRow)) == list(OWN)
+    assert {row.document_id for row in of_kind(rows, GoldRow)} == set(judging.task.documents) - set(OWN)
+    assert all(row.is_right for row in of_kind(rows, GoldRow))
+    assert {row.chance for row in of_kind(rows, GoldRow)} == {0.25}
 
 
 def test_cannot_tell_is_neither_right_nor_wrong():
     judging = graded()
     for position in range(4):
         judging.act(CannotTell(position))
-    gold = grades.rows(judging.task, judging.state).gold
+    gold = of_kind(grades.rows(judging.task, judging.state), GoldRow)
     assert gold
     assert [row.is_right for row in gold] == [None] * len(gold)
     assert (is_right(GRADED[1], 1.0), is_right(GRADED[1], 2.0)) == (True, False)
@@ -157,9 +158,9 @@ def test_gold_pairs_change_nothing_of_the_other_pairs_and_the_bound_on_what_come
     assert all(bound >= n - i for i, bound in enumerate(bounds))
     assert bounds == sorted(bounds, reverse=True)
     rows = preference.rows(judging.task, judging.state)
-    assert len(rows.preferences) + len(rows.bad) == len(facts)
-    assert all(row.is_right and row.chance == 0.5 for row in rows.gold)
-    assert all(row.left_id < 200 and row.right_id < 200 for row in rows.preferences)
+    assert len(of_kind(rows, PreferenceRow)) + len(of_kind(rows, BadRow)) == len(facts)
+    assert all(row.is_right and row.chance == 0.5 for row in of_kind(rows, GoldRow))
+    assert all(row.left_id < 200 and row.right_id < 200 for row in of_kind(rows, PreferenceRow))
     board = Board.of(judging.task.material.documents, [(1, event, 0.0) for event in judging.log])
     assert len(board.facts) == len(facts)
 
@@ -170,10 +171,10 @@ def test_a_gold_pair_that_is_taken_back_is_asked_again():
         judging.act(Prefer(judging.view.pair, "left"))
     asked = {judging.view.left, judging.view.right}
     judging.act(Prefer(judging.view.pair, "left"))
-    assert len(preference.rows(judging.task, judging.state).gold) == 1
+    assert len(of_kind(preference.rows(judging.task, judging.state), GoldRow)) == 1
     judging.act(Undo(judging.view.pair))
     assert {judging.view.left, judging.view.right} == asked
-    assert preference.rows(judging.task, judging.state).gold == ()
+    assert of_kind(preference.rows(judging.task, judging.state), GoldRow) == ()
 
 
 def test_removing_the_better_document_of_a_gold_pair_as_bad_is_wrong_and_removing_the_worse_one_is_right():
@@ -183,7 +184,7 @@ def test_removing_the_better_document_of_a_gold_pair_as_bad_is_wrong_and_removin
             judging.act(Prefer(view.pair, "left"))
         side = "left" if (view.left % 2 == 1) == worse else "right"
         judging.act(MarkBad(view.pair, side))
-        (row,) = preference.rows(judging.task, judging.state).gold
+        (row,) = of_kind(preference.rows(judging.task, judging.state), GoldRow)
         assert row.is_right is worse
 
 
@@ -252,7 +253,7 @@ def test_without_feedback_an_answer_may_be_changed_and_the_last_one_counts():
     judging.act(Judge(position, str((grade + 1) % 4)))
     judging.act(GoTo(position))
     judging.act(Judge(position, str(grade)))
-    (row,) = grades.rows(judging.task, judging.state).gold
+    (row,) = of_kind(grades.rows(judging.task, judging.state), GoldRow)
     assert row.is_right
 
 
@@ -384,7 +385,7 @@ def test_the_first_pairs_are_gold_questions_and_the_bound_on_what_comes_holds():
     assert not all(of_gold)
     assert bounds == sorted(bounds, reverse=True)
     assert all(bound >= len(bounds) - i for i, bound in enumerate(bounds))
-    rows = preference.rows(judging.task, judging.state).gold
+    rows = of_kind(preference.rows(judging.task, judging.state), GoldRow)
     assert [row.is_entry for row in rows] == [True] * 3 + [False] * (len(rows) - 3)
     assert {row.choices for row in rows} <= {"left", "right"}
     assert all(row.is_right == (row.choices == "left") for row in rows)
@@ -399,7 +400,7 @@ def test_a_first_pair_that_is_taken_back_is_asked_again_and_the_next_is_of_gold_
     for _ in range(3):
         assert is_gold(judging.view)
         judging.act(Prefer(judging.view.pair, "left"))
-    rows = preference.rows(judging.task, judging.state).gold
+    rows = of_kind(preference.rows(judging.task, judging.state), GoldRow)
     assert [row.is_entry for row in rows] == [True] * 3
 
 
@@ -419,7 +420,7 @@ def test_rows_of_grades_say_which_were_right_and_which_belong_to_the_entry_test(
     judging = graded(3, first=4)
     for position in range(len(judging.task.documents)):
         judging.act(Judge(position, "1"))
-    rows = grades.rows(judging.task, judging.state).gold
+    rows = of_kind(grades.rows(judging.task, judging.state), GoldRow)
     assert [row.is_entry for row in rows] == [True] * 4 + [False] * (len(rows) - 4)
     assert [row.choices for row in rows] == [str((row.document_id - 100) % 4) for row in rows]
 

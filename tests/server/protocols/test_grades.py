@@ -4,9 +4,10 @@ import pytest
 
 from qrowd_server.protocols.events import CannotTell, GoTo, Judge, Postpone, Refusal
 from qrowd_server.protocols.grades import GradesProtocol
-from qrowd_server.protocols.protocol import Material
+from qrowd_server.protocols.protocol import JudgmentRow, Material
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.protocols.views import Answer, EndView, Grade, RatingView
+from rooms import of_kind
 
 PROTOCOL = GradesProtocol()
 
@@ -23,7 +24,7 @@ class Batch:
 
     @property
     def values(self):
-        return {row.position: row.value for row in PROTOCOL.rows(self.task, self.state).judgments}
+        return {row.position: row.value for row in of_kind(PROTOCOL.rows(self.task, self.state), JudgmentRow)}
 
     def act(self, action):
         self.at += 10
@@ -134,7 +135,7 @@ def test_an_open_answer_can_become_a_grade_and_a_grade_an_open_answer():
     batch.act(GoTo(0))
     batch.act(CannotTell(0))
     assert batch.values == {0: None}
-    assert PROTOCOL.rows(batch.task, batch.state).judgments[0].revisions == 2
+    assert of_kind(PROTOCOL.rows(batch.task, batch.state), JudgmentRow)[0].revisions == 2
 
 
 @pytest.mark.parametrize(("n", "share", "allowed"), [(10, 0.3, 3), (3, 1, 3), (4, 0, 0), (1, 0.5, 0), (10, 0.1, 1)])
@@ -242,7 +243,7 @@ def test_less_than_proof_is_enough_where_the_owner_says_so_and_the_best_of_three
             document = task.documents[state.position]
             for event in PROTOCOL.decide(task, state, Judge(state.position, str(int(document < 3))), 1.0):
                 state = PROTOCOL.evolve(task, state, event, 1.0)
-        return len(PROTOCOL.rows(task, state).judgments)
+        return len(of_kind(PROTOCOL.rows(task, state), JudgmentRow))
 
     proof = n_judged(goal="top")
     assert n_judged(goal="top", stop_probability=0.9) <= proof < 6

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from oracles import protocols as oracle
 from qrowd_server.protocols.events import CannotTell, Event, GoOn, GoTo, Judge, Postpone, Refusal
 from qrowd_server.protocols.magnitude import MagnitudeProtocol
-from qrowd_server.protocols.protocol import Material, Rows
+from qrowd_server.protocols.protocol import JudgmentRow, Material
 from qrowd_server.protocols.settings import MagnitudeSettings
 from qrowd_server.protocols.views import Answer, DocumentView, EndView, RatingView, RevisionView
+from rooms import of_kind
 
 PROTOCOL = MagnitudeProtocol()
 HIGH, LOW = 103, 106
@@ -78,14 +79,14 @@ def test_without_a_rating_it_is_complete_at_once():
 def test_the_raw_text_is_kept_beside_the_number():
     unit = Unit()
     unit.act(Judge(0, " 0,5 "))
-    (row,) = PROTOCOL.rows(unit.task, unit.state).judgments
+    (row,) = of_kind(PROTOCOL.rows(unit.task, unit.state), JudgmentRow)
     assert (row.value, row.raw, row.document_id, row.position) == (0.5, " 0,5 ", unit.task.documents[0], 0)
     assert (row.seconds, row.visits, row.revisions, row.time) == (20, 1, 0, 20)
 
 
 def test_before_anything_is_judged_there_are_no_rows():
     unit = Unit()
-    assert PROTOCOL.rows(unit.task, unit.state) == Rows()
+    assert PROTOCOL.rows(unit.task, unit.state) == ()
     assert PROTOCOL.checked
 
 
@@ -284,7 +285,9 @@ def test_after_the_last_revision_the_unit_has_failed():
     assert unit.kinds(GoOn()) == ["submitted", "checked", "failed"]
     assert unit.view == EndView("failed", another=False)
     assert (PROTOCOL.status(unit.state), unit.state.fails) == ("failed", 2)
-    assert len(PROTOCOL.rows(unit.task, unit.state).judgments) == 8  # kept, for whoever wants to look at them
+    assert (
+        len(of_kind(PROTOCOL.rows(unit.task, unit.state), JudgmentRow)) == 8
+    )  # kept, for whoever wants to look at them
 
 
 def test_no_revision_at_all_can_be_chosen():

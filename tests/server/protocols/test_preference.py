@@ -17,7 +17,7 @@ from qrowd_server.protocols.events import Event, GoOn, LookUp, MarkBad, Prefer, 
 from qrowd_server.protocols.protocol import BadRow, Material, PreferenceRow, Question
 from qrowd_server.protocols.settings import PreferenceSettings
 from qrowd_server.protocols.views import EndView, NoneLeftView, PairView, QuestionView, RatingView
-from rooms import PREFERENCE, Room
+from rooms import PREFERENCE, Room, of_kind
 
 NAMES = ("keep-preferred", *ORDERS)
 
@@ -262,7 +262,7 @@ def test_bad_acts_at_once_and_the_other_document_stays_in_place(side):
     assert getattr(room.view(1), other) == stays
     assert room.view(1).new == side
     gone = getattr(before, side)
-    assert room.rows(1).bad == (BadRow(gone, 0, 1.0, 1.0),)
+    assert of_kind(room.rows(1), BadRow) == (BadRow(gone, 0, 1.0, 1.0),)
     assert room.board(1).state.bad[gone]
 
 
@@ -290,10 +290,10 @@ def test_undo_asks_the_pair_again_on_the_same_sides_and_the_log_keeps_both():
     assert events[0].data["pair"] == 0
     view = room.view(1)
     assert (view.left, view.right, view.pair, view.may_undo) == (first.left, first.right, 2, False)
-    assert room.rows(1).preferences == ()
+    assert of_kind(room.rows(1), PreferenceRow) == ()
     assert not room.board(1).state.closed.any()
     room.act(1, Prefer(2, "right"))
-    assert [row.choice for row in room.rows(1).preferences] == ["right"]
+    assert [row.choice for row in of_kind(room.rows(1), PreferenceRow)] == ["right"]
     kinds = [event.kind for _, event, _ in room.log]
     assert kinds == ["offered", "preferred", "offered", "undone", "offered", "preferred", "offered"]
 
@@ -334,7 +334,7 @@ def test_another_ones_bad_withdraws_the_pair_and_says_so_once():
     kinds = [event.kind for one, event, _ in room.log if one == 2]
     assert kinds[:2] == ["offered", "withdrawn"]
     assert room.states[2].ending == "waiting" or room.view(2).removed
-    assert len(room.rows(2).preferences) == 0
+    assert len(of_kind(room.rows(2), PreferenceRow)) == 0
     with pytest.raises(Refusal):
         room.act(2, Prefer(pair, "left"))
 
@@ -401,7 +401,7 @@ def n_pairs_until_the_end(documents, rankings, **options):
         while isinstance(room.view(1), PairView):
             view = room.view(1)
             room.act(1, Prefer(view.pair, "left" if view.left < view.right else "right"))
-        counts.append(len(room.rows(1).preferences))
+        counts.append(len(of_kind(room.rows(1), PreferenceRow)))
         early += room.states[1].ending == "stopped"
     return counts, early
 
@@ -431,7 +431,7 @@ def test_without_the_rule_every_pair_is_asked(stop, pairs):
     while isinstance(room.view(1), PairView):
         view = room.view(1)
         room.act(1, Prefer(view.pair, "left" if view.left < view.right else "right"))
-    assert len(room.rows(1).preferences) >= pairs
+    assert len(of_kind(room.rows(1), PreferenceRow)) >= pairs
     assert room.states[1].ending == ("stopped" if stop else "finished")
 
 
@@ -449,15 +449,15 @@ def test_what_was_said_can_be_counted():
     one = room.view(1)
     room.act(1, Prefer(0, "left", definitely=True, active=2.5), wait=4.0)
     room.act(1, MarkBad(1, room.view(1).new), wait=3.0)
-    assert room.rows(1).preferences == (PreferenceRow(0, one.left, one.right, "left", 2, 4.0, 2.5, 4.0),)
-    assert [(row.number, row.seconds, row.time) for row in room.rows(1).bad] == [(1, 3.0, 7.0)]
+    assert of_kind(room.rows(1), PreferenceRow) == (PreferenceRow(0, one.left, one.right, "left", 2, 4.0, 2.5, 4.0),)
+    assert [(row.number, row.seconds, row.time) for row in of_kind(room.rows(1), BadRow)] == [(1, 3.0, 7.0)]
 
 
 @pytest.mark.parametrize("active", [nan, -1.0, float("inf")])
 def test_a_browsers_impossible_time_is_not_told(active):
     room = told((0, 1, 2))
     room.act(1, Prefer(0, "left", active=active))
-    assert room.rows(1).preferences[0].active is None
+    assert of_kind(room.rows(1), PreferenceRow)[0].active is None
 
 
 def test_duplicates_are_a_row_and_are_not_asked_again():
@@ -467,7 +467,7 @@ def test_duplicates_are_a_row_and_are_not_asked_again():
         shown.append(frozenset((room.view(1).left, room.view(1).right)))
         room.act(1, Prefer(room.view(1).pair, "duplicates"))
     assert len(shown) == len(set(shown)) == 3
-    assert [row.choice for row in room.rows(1).preferences] == ["duplicates"] * 3
+    assert [row.choice for row in of_kind(room.rows(1), PreferenceRow)] == ["duplicates"] * 3
     assert not room.board(1).state.known.any()
 
 
@@ -496,7 +496,7 @@ def test_the_context_is_logged_and_the_clock_runs_on():
     room.act(1, LookUp(), wait=2.0)
     assert room.states[1].looked_up == 1
     room.act(1, Prefer(0, "left"), wait=3.0)
-    assert room.rows(1).preferences[0].seconds == 5.0
+    assert of_kind(room.rows(1), PreferenceRow)[0].seconds == 5.0
 
 
 @pytest.mark.parametrize(
@@ -541,7 +541,7 @@ def test_where_only_unseen_documents_may_be_bad_a_kept_one_may_not():
     with pytest.raises(Refusal, match="compared before"):
         room.act(1, MarkBad(1, "left"))
     room.act(1, MarkBad(1, "right"))
-    assert len(room.rows(1).bad) == 1
+    assert len(of_kind(room.rows(1), BadRow)) == 1
 
 
 def test_before_its_first_pair_an_assignment_has_nothing_to_show():

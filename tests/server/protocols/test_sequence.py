@@ -26,7 +26,7 @@ from qrowd_server.protocols.events import (
     Reply,
     Undo,
 )
-from qrowd_server.protocols.protocol import Material, Question
+from qrowd_server.protocols.protocol import JudgmentRow, Material, Question
 from qrowd_server.protocols.registry import PREFERENCE, PROTOCOLS
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd_server.protocols.views import (
@@ -38,6 +38,7 @@ from qrowd_server.protocols.views import (
     RatingView,
     RevisionView,
 )
+from rooms import of_kind
 
 MAGNITUDE, GRADES = PROTOCOLS["magnitude"], PROTOCOLS["grades"]
 QUESTION = Question("What is asked for?", ("causes", "effects", "prices", "places"), correct=2)
@@ -81,7 +82,7 @@ class Judging:
 
     @property
     def rows(self):
-        return self.protocol.rows(self.task, self.state).judgments
+        return of_kind(self.protocol.rows(self.task, self.state), JudgmentRow)
 
     def happen(self, event):
         assert json.loads(json.dumps(event.data)) == event.data

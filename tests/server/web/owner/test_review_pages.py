@@ -11,7 +11,7 @@ import pytest
 
 from judging import work
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
-from qrowd_server.campaigns.results.adjudication import adjudications
+from qrowd_server.campaigns.results.review import adjudications
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.accounts import add_account, hash_password, set_member
 from qrowd_server.store.materials import find_campaign

@@ -33,7 +33,7 @@ from qrowd_server.protocols.pairs import (
     may_undo,
     of_gold,
 )
-from qrowd_server.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
+from qrowd_server.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Row, Rows, Status, Task
 from qrowd_server.protocols.settings import PreferenceSettings
 from qrowd_server.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
 from qrowd_server.translatable import N_
@@ -182,17 +182,17 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         return state.phase if state.phase in ("completed", "screened_out") else "open"
 
     def rows(self, task: Task, state: PreferenceState) -> Rows:
-        preferences, bad, gold = [], [], []
+        rows: list[Row] = []
         for number, one in enumerate(state.answers):
             if one.gold is not None:
-                gold.append(gold_row(number, task, one))
+                rows.append(gold_row(number, task, one))
             elif one.choice in ("left", "right", "duplicates"):
                 times = one.seconds, one.active, one.time
-                preferences.append(PreferenceRow(number, one.left, one.right, one.choice, one.strength, *times))
+                rows.append(PreferenceRow(number, one.left, one.right, one.choice, one.strength, *times))
             else:
                 document = one.left if one.choice == "bad-left" else one.right
-                bad.append(BadRow(document, number, one.seconds, one.time))
-        return Rows(preferences=tuple(preferences), bad=tuple(bad), gold=tuple(gold))
+                rows.append(BadRow(document, number, one.seconds, one.time))
+        return tuple(rows)
 
     def to_json(self, state: PreferenceState) -> dict[str, Any]:
         data = {name: getattr(state, name) for name in PreferenceState.__slots__}

@@ -130,14 +130,8 @@ class GoldRow:
     time: float
 
 
-@dataclass(frozen=True)
-class Rows:
-    """All that a state says, as rows to count; and the answers to gold questions, which do not."""
-
-    judgments: tuple[JudgmentRow, ...] = ()
-    preferences: tuple[PreferenceRow, ...] = ()
-    bad: tuple[BadRow, ...] = ()
-    gold: tuple[GoldRow, ...] = ()
+Row = JudgmentRow | PreferenceRow | BadRow | GoldRow
+Rows = tuple[Row, ...]  # all that a state says; answers to gold questions do not count
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ T = TypeVar("T")
 Schema = dict[str, Any]
 Where = tuple[str | int, ...]
 HALVES = re.compile("[\ud800-\udfff]")
-LISTED = 20  # problems that are listed at once
 _text = json.JSONEncoder(default=str).encode
 
 
@@ -29,28 +28,15 @@ class SchemaError(ArgumentError):
     """A value that does not fit its type.
 
     where : the keys and places that lead to the value, as `("topics", 3, "label")`. problem : what is wrong, and what
-    fits. code : pydantic's name of the problem, as "missing" or "string_too_long". more : (where, problem) of further
-    values that do not fit.
+    fits. code : pydantic's name of the problem, as "missing" or "string_too_long".
     """
 
-    def __init__(
-        self,
-        where: Where,
-        problem: str,
-        code: str = "value_error",
-        more: tuple[tuple[Where, str], ...] = (),
-    ) -> None:
-        lines = [f"{path(place)}: {text}" if place else text for place, text in ((where, problem), *more[: LISTED - 1])]
-        super().__init__(listed(lines, 1 + len(more)))
-        self.where, self.problem, self.code, self.more = where, problem, code, more
+    def __init__(self, where: Where, problem: str, code: str = "value_error") -> None:
+        super().__init__(f"{path(where)}: {problem}" if where else problem)
+        self.where, self.problem, self.code = where, problem, code
 
-    def __reduce__(self) -> tuple[type[SchemaError], tuple[Where, str, str, tuple[tuple[Where, str], ...]]]:
-        return type(self), (self.where, self.problem, self.code, self.more)
-
-
-def listed(lines: Sequence[str], n: int) -> str:
-    """The lines of the first problems, and of how many."""
-    return "\n".join([*lines, *([f"... and {n - len(lines)} more, {n} in all"] if n > len(lines) else [])])
+    def __reduce__(self) -> tuple[type[SchemaError], tuple[Where, str, str]]:
+        return type(self), (self.where, self.problem, self.code)
 
 
 def read(kind: type[T], table: Any) -> T:

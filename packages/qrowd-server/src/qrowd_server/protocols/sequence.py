@@ -37,7 +37,7 @@ from qrowd_server.protocols.events import (
     Reply,
 )
 from qrowd_server.protocols.gold import is_right
-from qrowd_server.protocols.protocol import CheckResult, GoldRow, JudgmentRow, Protocol, Rows, Status, Task
+from qrowd_server.protocols.protocol import CheckResult, GoldRow, JudgmentRow, Protocol, Row, Rows, Status, Task
 from qrowd_server.protocols.views import (
     Answer,
     DocumentView,
@@ -242,7 +242,7 @@ class Sequence(Protocol[SequenceState]):
 
     def reopenable(self, task: Task, state: SequenceState) -> frozenset[int]:
         """The positions of answers that can be opened again."""
-        return frozenset(row.position for row in self.rows(task, state).judgments)
+        return frozenset(row.position for row in self.rows(task, state) if isinstance(row, JudgmentRow))
 
     def _submission_events(self, task: Task, state: SequenceState) -> tuple[Event, ...]:
         """What becomes of a unit in which every position has its answer."""
@@ -347,14 +347,14 @@ class Sequence(Protocol[SequenceState]):
         return self._rows_at(task, before, changed), self._rows_at(task, now, changed)
 
     def _rows_at(self, task: Task, state: SequenceState, positions: Iterable[int]) -> Rows:
-        judgments, gold = [], []
+        rows: list[Row] = []
         for position in positions:
             document, place = task.documents[position], state.places[position]
             if place.answer and document in task.gold.of_document:
-                gold.append(self._gold_row(task, position, document, place))
+                rows.append(self._gold_row(task, position, document, place))
             elif place.answer:
-                judgments.append(JudgmentRow(position, document, *_answer_fields(place)))
-        return Rows(tuple(judgments), gold=tuple(gold))
+                rows.append(JudgmentRow(position, document, *_answer_fields(place)))
+        return tuple(rows)
 
     def _gold_row(self, task: Task, position: int, document: int, place: Place) -> GoldRow:
         number = task.gold.of_document[document]

@@ -14,12 +14,13 @@ _counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
 class Summary(NamedTuple):
     """What was said of a document.
 
-    topic, document : numbers. n, n_counted : answers, and of these those that count. lowest, highest : of those that
-    count, None without any. n_comments : answers with a reason. disagreement : of those that count; 0 for none.
+    topic, title, document : label and title of the topic, label of the document. n, n_counted : answers, and of these
+    those that count. lowest, highest : of those that count, None without any. n_comments : answers with a reason. disagreement : of those that count; 0 for none.
     """
 
-    topic: int
-    document: int
+    topic: str
+    title: str
+    document: str
     n: int
     n_counted: int
     lowest: float | None
@@ -29,33 +30,29 @@ class Summary(NamedTuple):
 
 
 def document_summaries(
-    connection: Connection, campaign_id: int, *, arm: str = "", topic_id: int | None = None, ratios: bool = False
+    connection: Connection, campaign_id: int, *, arm: str = "", ratios: bool = False
 ) -> list[Summary]:
     """Judged documents, topic by topic.
 
-    arm : "" for a campaign without arms. topic_id : only of this topic. ratios : disagreement is the highest value over
-    the lowest, less 1, as of magnitudes; if False, the standard deviation of the values (of the population).
+    arm : "" for a campaign without arms. ratios : disagreement is the highest value over the lowest, less 1, as of
+    magnitudes; if False, the standard deviation of the values (of the population).
     """
     value = case((_counted, judgment.c.value))
     variance = func.avg(value * value) - func.avg(value) * func.avg(value)
     spread = func.max(value) / func.min(value) - 1 if ratios else variance
     has_comment = func.sum(case((judgment.c.reason != "", 1), else_=0))
+    labels = topic.c.label, topic.c.title, document.c.label
     query = (
-        select(
-            assignment.c.topic_id, judgment.c.document_id, func.count(), func.count(value), func.min(value),
-            func.max(value), has_comment, spread,
-        )
+        select(*labels, func.count(), func.count(value), func.min(value), func.max(value), has_comment, spread)
         .select_from(assignment)
         .join(judgment, judgment.c.assignment_id == assignment.c.id)
         .join(assessor, assessor.c.id == assignment.c.assessor_id)
-        .where(assignment.c.campaign_id == campaign_id)
-        .group_by(assignment.c.topic_id, judgment.c.document_id)
-        .order_by(assignment.c.topic_id, judgment.c.document_id)
-    )  # fmt: skip
-    if arm:
-        query = query.where(assignment.c.arm == arm)
-    if topic_id is not None:
-        query = query.where(assignment.c.topic_id == topic_id)
+        .join(topic, topic.c.id == assignment.c.topic_id)
+        .join(document, document.c.id == judgment.c.document_id)
+        .where(assignment.c.campaign_id == campaign_id, assignment.c.arm == arm)
+        .group_by(topic.c.id, document.c.id, *labels)
+        .order_by(topic.c.id, document.c.id)
+    )
     rows = []
     for cells in connection.execute(query):
         row = Summary(*cells)
@@ -90,15 +87,3 @@ def answers_about(connection: Connection, campaign_id: int, topic_id: int, docum
         .order_by(judgment.c.time, judgment.c.assignment_id)
     )
     return list(connection.execute(query))
-
-
-def all_labels(connection: Connection, campaign_id: int) -> dict[int, str]:
-    """{number: label} of all documents of a campaign."""
-    query = select(document.c.id, document.c.label).where(document.c.campaign_id == campaign_id)
-    return {row[0]: row[1] for row in connection.execute(query)}
-
-
-def topic_labels(connection: Connection, campaign_id: int) -> dict[int, tuple[str, str]]:
-    """{number: (label, title)} of the topics of a campaign, in order."""
-    query = select(topic.c.id, topic.c.label, topic.c.title).where(topic.c.campaign_id == campaign_id)
-    return {row[0]: (row[1], row[2]) for row in connection.execute(query.order_by(topic.c.id))}

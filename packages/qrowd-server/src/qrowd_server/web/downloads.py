@@ -11,8 +11,8 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from qrowd_server.campaigns.results.adjudication import Adjudicated
 from qrowd_server.campaigns.results.exports import file_of
+from qrowd_server.campaigns.results.review import Adjudicated
 from qrowd_server.store.base import Store
 from qrowd_server.web.problems import Problem
 

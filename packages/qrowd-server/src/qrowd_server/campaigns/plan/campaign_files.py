@@ -7,7 +7,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -19,7 +19,7 @@ from qrowd.model.pools import Lists, lists_of
 from qrowd.model.runs import concatenate_runs
 from qrowd.readers import irds
 from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
-from qrowd_server.campaigns.plan.documents import ENDINGS, image_of, image_to_text, raise_all
+from qrowd_server.campaigns.plan.documents import ENDINGS, image_of, image_to_text
 from qrowd_server.campaigns.plan.gold_questions import gold_of_file
 from qrowd_server.campaigns.plan.pdf import read_pdfs
 from qrowd_server.campaigns.plan.plan import MAX_DOCUMENTS
@@ -245,17 +245,39 @@ def read_context_file(files: CampaignFiles) -> list[Entry]:
 def read_document_files(files: CampaignFiles, labels: Collection[str] | None) -> list[tuple[dict[str, Any], Place]]:
     """The tables of the documents that are wanted; all of them for None."""
     documents: list[tuple[dict[str, Any], Place]] = []
-    shown = ShownFiles(files.folder.bytes)
+    pdfs: list[tuple[dict[str, Any], bytes, Place]] = []
     for name in files.needed("documents"):
         for line, row in _document_rows(files, name, labels):
             if labels is not None and row["label"] not in labels:
                 continue
-            shown.add(row, name, line)
+            if pdf := _read_shown(files, row, "pdf", name, line):
+                pdfs.append((row, pdf, (name, line)))
+            if image := _read_shown(files, row, "image", name, line):
+                row["image"] = image_to_text(image)
             documents.append((row, (name, line)))
             if len(documents) > MAX_DOCUMENTS:
                 raise FileError(name, f"more than {MAX_DOCUMENTS} documents; name a pool", line)
-    shown.finish()
+    for (row, _, (file, number)), outcome in zip(pdfs, read_pdfs([pdf for _, pdf, _ in pdfs]), strict=True):
+        if isinstance(outcome, ArgumentError):
+            raise FileError(file, f"pdf of document {row['label']!r}: {outcome}", number)
+        row |= {"text": row.get("text") or outcome.text, "pages": list(outcome.pages)}
     return documents
+
+
+def _read_shown(files: CampaignFiles, row: dict[str, Any], key: str, name: str, line: int) -> bytes:
+    """The content of the PDF or image that a row names, which leaves the row; empty without one."""
+    file = row.pop(key, "") or ""
+    if not file:
+        return b""
+    try:
+        if not isinstance(file, str):
+            raise ArgumentError("cannot be used; give the name of a file")
+        content = files.folder.bytes(file)
+        return content if key == "pdf" else image_of(content).content
+    except FileError as error:
+        raise FileError(name, f"{key} {file}: {error.problem}", line) from None
+    except ArgumentError as error:
+        raise FileError(name, f"{key} {file!r:.60}: {error}", line) from None
 
 
 def _document_rows(files: CampaignFiles, name: str, labels: Collection[str] | None) -> Iterator[Row]:
@@ -289,61 +311,6 @@ def _objects(files: CampaignFiles, key: str) -> Iterator[tuple[str, int, str, di
     for name in files.names(key):
         for line, topic, row in read_objects(files.folder.bytes(name), name):
             yield name, line, topic, row
-
-
-# ---- images and PDF files
-
-
-@dataclass
-class ShownFiles:
-    """Images and PDF files that documents name; what is wrong with them is said of all at once.
-
-    read : a file of the folder.
-    """
-
-    read: Callable[[str], bytes]
-    _pdfs: list[tuple[dict[str, Any], str, bytes, str, int]] = field(default_factory=list)
-    _problems: list[FileError] = field(default_factory=list)
-
-    def add(self, row: dict[str, Any], name: str, line: int) -> None:
-        """Take the files that a row of documents names; PDF files are rendered by `finish`."""
-        pdf, image = row.pop("pdf", ""), row.get("image")
-        if isinstance(image, str) and image:
-            content = self._content(image, f"image {image}", name, line)
-            try:
-                row["image"] = "" if content is None else image_to_text(image_of(content).content)
-            except ArgumentError as error:
-                self._problems.append(FileError(name, f"image {image}: {error}", line))
-        if isinstance(pdf, str) and pdf and (content := self._content(pdf, f"pdf {pdf}", name, line)) is not None:
-            self._pdfs.append((row, pdf, content, name, line))
-        elif pdf and not isinstance(pdf, str):
-            self._problems.append(FileError(name, f"pdf: {pdf!r:.60} cannot be used; give the name of a file", line))
-
-    def finish(self) -> None:
-        """Render the PDF files into their rows.
-
-        Raises
-        ------
-        FileError
-            Files that cannot be read or shown: the first 20 of them, and how many.
-        """
-        try:
-            pdfs = read_pdfs([content for _, _, content, _, _ in self._pdfs])
-        except ArgumentError as error:
-            raise FileError(self._pdfs[0][3], str(error), self._pdfs[0][4]) from None
-        for (row, pdf, _, name, line), outcome in zip(self._pdfs, pdfs, strict=True):
-            if isinstance(outcome, ArgumentError):
-                self._problems.append(FileError(name, f"pdf {pdf}: {outcome}", line))
-                continue
-            row |= {"text": row.get("text") or outcome.text, "pages": list(outcome.pages)}
-        raise_all(self._problems)
-
-    def _content(self, file: str, what: str, name: str, line: int) -> bytes | None:
-        try:
-            return self.read(file)
-        except FileError as error:
-            self._problems.append(FileError(name, f"{what}: {error.problem}", line))
-            return None
 
 
 # ---- zips

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal
 
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.sanitise import MAX_CHARACTERS
-from qrowd_server.protocols.schema import LISTED, Where, listed
+from qrowd_server.protocols.schema import Where
 
 Problems = Iterator[tuple[Where, str]]
 
@@ -105,14 +105,6 @@ def in_short(value: Any) -> str:
     """A value as a message can hold it."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def raise_all(problems: list[FileError]) -> None:
-    """One error that lists the first of them and says how many there are; nothing without any."""
-    if problems:
-        first, *rest = problems
-        lines = [first.problem, *map(str, rest[: LISTED - 1])]
-        raise FileError(first.path, listed(lines, len(problems)), first.line)
 
 
 # ---- images

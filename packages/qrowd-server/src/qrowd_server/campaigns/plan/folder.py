@@ -45,7 +45,7 @@ from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
 from qrowd_server.campaigns.plan.question_settings import NUMBERS, QuestionSettings
 from qrowd_server.protocols.presets import with_preset
-from qrowd_server.protocols.schema import LISTED, SchemaError, Where, listed, no_such, path, read
+from qrowd_server.protocols.schema import SchemaError, Where, no_such, path, read
 from qrowd_server.protocols.settings import (
     SETTINGS,
     GradesSettings,
@@ -391,18 +391,7 @@ def _table_of_judgments(judgments: Judgments) -> dict[str, Any]:
 
 
 def placed(error: SchemaError, places: Mapping[Where, Place], toml: str, text: str) -> FileError:
-    """The error by file and line. places : of parts of the table; text : of the TOML file, for all others.
-
-    Further values that do not fit follow, each on a line of its own.
-    """
-    first = _placed(error, places, toml, text)
-    others = [str(_placed(SchemaError(*one), places, toml, text)) for one in error.more[: LISTED - 1]]
-    if not others:
-        return first
-    return FileError(first.path, listed([first.problem, *others], 1 + len(error.more)), first.line)
-
-
-def _placed(error: SchemaError, places: Mapping[Where, Place], toml: str, text: str) -> FileError:
+    """The error by file and line. places : of parts of the table; text : of the TOML file, for all others."""
     for n in range(len(error.where), 0, -1):
         if (place := places.get(error.where[:n])) is not None:
             of_list = isinstance(error.where[-1], int) and n == len(error.where) - 1

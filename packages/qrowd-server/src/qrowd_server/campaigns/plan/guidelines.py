@@ -19,7 +19,6 @@ from qrowd_server.campaigns.plan.documents import (
     image_from_text,
     image_of,
     image_to_text,
-    raise_all,
     text_problems,
 )
 from qrowd_server.campaigns.plan.sanitise import words_of
@@ -125,22 +124,15 @@ def read_guidelines(head: dict[str, Any], read: Callable[[str], bytes]) -> None:
     if not isinstance(name, str) or not name:
         return
     markdown = decoded(read(name), name)
-    problems: list[FileError] = []
     pictures: dict[str, str] = {}
     for picture in picture_names(markdown):
-        line = next((n for n, text in enumerate(markdown.split("\n"), 1) if picture in text), None)
         try:
             if "://" in picture or picture.startswith("//"):
                 raise ArgumentError("is on another site; put the picture into the folder")
-            pictures[picture] = image_to_text(image_of(read(_beside(name, picture))).content)
-        except FileError as error:
-            problems.append(FileError(name, f"picture {picture}: {error.problem}", line))
-        except ArgumentError as error:
-            problems.append(FileError(name, f"picture {picture}: {error}", line))
-    raise_all(problems)
+            content = read(str(PurePosixPath(name).parent / picture))  # as it is named from the file's place
+            pictures[picture] = image_to_text(image_of(content).content)
+        except (ArgumentError, FileError) as error:
+            line = next((n for n, text in enumerate(markdown.split("\n"), 1) if picture in text), None)
+            problem = error.problem if isinstance(error, FileError) else str(error)
+            raise FileError(name, f"picture {picture}: {problem}", line) from None
     head |= {"guidelines": markdown, "pictures": pictures}
-
-
-def _beside(name: str, picture: str) -> str:
-    """A name in the folder, of what is named from a file of the folder."""
-    return str(PurePosixPath(name).parent / picture)

@@ -123,7 +123,8 @@ class Plan:
     def __post_init__(self) -> None:
         if self.question is not None:
             object.__setattr__(self, "settings", settings_with_question(self.settings))
-        refuse(_problems(self))
+        for where, problem in _problems(self):
+            raise SchemaError(where, problem)
         place = {document.label: i for i, document in enumerate(self.documents)}
         ordered = (replace(t, pool=tuple(sorted(t.pool, key=place.__getitem__))) for t in self.topics)
         object.__setattr__(self, "topics", tuple(ordered))
@@ -171,19 +172,6 @@ def arms_in_short(protocols: Mapping[str, str]) -> str:
 
 
 # ---- what cannot work
-
-
-def refuse(problems: Problems) -> None:
-    """Raise the first of the problems; if it is one of a document, with those of all others."""
-    found: list[tuple[Where, str]] = []
-    for where, problem in problems:
-        of_document = len(where) > 2 and (where[0] == "documents" or where[2] == "pool")
-        if of_document or not found:
-            found.append((where, problem))
-        if not of_document:
-            break
-    if found:
-        raise SchemaError(*found[0], more=tuple(found[1:]))
 
 
 def _problems(plan: Plan) -> Problems:

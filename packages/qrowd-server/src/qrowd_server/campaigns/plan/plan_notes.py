@@ -7,13 +7,11 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
-from qrowd_server.campaigns.plan.question_settings import QuestionSettings
+from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.sanitise import MAX_DEPTH
 from qrowd_server.protocols.gold import entry_test
 from qrowd_server.protocols.presets import PRESETS, overrides
 from qrowd_server.protocols.settings import (
-    GoldSettings,
     GradesSettings,
     JourneySettings,
     MagnitudeSettings,
@@ -36,24 +34,17 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
         n = "1 document is" if plan.n_flattened == 1 else f"{plan.n_flattened} documents are"
         notes.append(f"{n} shown as plain text, because more than {MAX_DEPTH} elements of the HTML are nested.")
     if plan.question is not None:
-        return (*notes, *_about_question(plan.question, plan))
+        question = plan.question
+        return (
+            *notes,
+            f"Question: {question.text}, by {question.measure}. {len(question.pairs)} documents can change the answer; "
+            f"they are drawn in batches of {question.batch} until it is decided.",
+        )
     if missing := list(_missing_checks(plan)):
         notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
-    notes += _preference_notes(plan)
     notes += _gold_notes(plan)
     notes += _assessors_needed(plan)
     return tuple(notes)
-
-
-def _about_question(question: QuestionSettings, plan: Plan) -> Iterator[str]:
-    """What a question makes of a campaign."""
-    yield (
-        f"Question: {question.text}, by {question.measure}. {len(question.pairs)} documents can change the answer; "
-        f"they are drawn in batches of {question.batch} until it is decided."
-    )
-    out = len(question.content["runs"]["topics"]) - len(plan.topics)
-    if out:
-        yield f"{out} topics of the runs have no document that can change the answer, or no model judged them."
 
 
 def _assessors_needed(plan: Plan) -> Iterator[str]:
@@ -70,63 +61,23 @@ def _assessors_needed(plan: Plan) -> Iterator[str]:
         )
 
 
-def _preference_notes(plan: Plan) -> Iterator[str]:
-    """What settings of preferences lead to that an owner may not expect."""
-    for arm, settings in plan.arms.items():
-        if not isinstance(settings, PreferenceSettings):
-            continue
-        where = f"Arm {arm}: " if arm else ""
-        n, of_pair = len([topic for topic in plan.topics if len(topic.systems) < 2]), settings.pair_redundancy
-        if n and settings.order in ("utility", "settled", "printed"):
-            yield (
-                f"{where}{n} of {len(plan.topics)} topics have fewer than two systems to compare: there the preferred "
-                "document stays, and judging goes on until all pairs are known."
-            )
-        if settings.sharing == "shared" and of_pair == settings.redundancy > 1:
-            yield (
-                f"{where}A topic has no more assessors than a pair ({of_pair}): what they disagree about may stay "
-                "open; raise redundancy."
-            )
-
-
 def _gold_notes(plan: Plan) -> Iterator[str]:
     """What an owner should know of the gold questions."""
     gold = plan.gold
     if gold is None:
         return
     n = sum(len(topic.gold) for topic in plan.topics)
-    how = f"1 in {gold.every}"
-    if gold.first_every:
-        how = f"1 in {gold.first_every} in the first unit of an assessor, then 1 in {gold.every}"
-    if gold.first:
-        how = f"the first {gold.first} answers of an assessor, then {how}"
-    yield f"Gold questions: {n} in {len([t for t in plan.topics if t.gold])} of {len(plan.topics)} topics; {how}."
-    if gold.exclude:
-        yield (
-            f"Assessors are excluded whose answers to at least {gold.min_answers} gold questions show an accuracy "
-            f"below {gold.accuracy:g} (risk {gold.risk:g})."
-        )
-    else:
+    yield f"Gold questions: {n} in {len([t for t in plan.topics if t.gold])} of {len(plan.topics)} topics."
+    if not gold.exclude:
         yield "Nobody is excluded by gold questions (exclude = false in [gold])."
     if without := [topic.label for topic in plan.topics if not topic.gold]:
         yield f"{len(without)} topics have no gold question, {without[0]!r} first; nobody is checked there."
-    if gold.first:
-        yield from _entry_notes(plan, gold)
-
-
-def _entry_notes(plan: Plan, gold: GoldSettings) -> Iterator[str]:
-    """What the entry test finds, and where it is too short."""
-    test = entry_test(gold.first, gold.accuracy, gold.risk)
-    if gold.exclude and not test.least_right:
-        yield f"{gold.first} answers are too few for an entry test with this accuracy and risk; raise first in [gold]."
-    elif gold.exclude:
-        n_grades = next((s.maximum + 1 for s in plan.arms.values() if isinstance(s, GradesSettings)), 2)
-        chances = [len(g.accepted) / n_grades if g.accepted else 0.5 for t in plan.topics for g in t.gold]
-        guess = test.passes(sum(chances) / len(chances))
-        yield (
-            f"Entry test: {test.least_right} of {gold.first} right answers. Guessing passes with probability "
-            f"{guess:.1g}, an accuracy of {gold.accuracy:g} fails with probability {test.risk:.1g}."
-        )
+    if gold.first and gold.exclude:
+        least_right = entry_test(gold.first, gold.accuracy, gold.risk).least_right
+        if least_right:
+            yield f"Entry test: {least_right} of {gold.first} right answers."
+        else:
+            yield f"{gold.first} answers are too few for an entry test with this accuracy and risk; raise first."
     if short := [topic for topic in plan.topics if 0 < len(topic.gold) < gold.first]:
         yield (
             f"{len(short)} topics have fewer gold questions than the entry test, {short[0].label!r} first "
@@ -199,31 +150,18 @@ def effort_of(plan: Plan) -> tuple[int, int]:
     seconds = {document.label: _reading(len(document.text), not document.html) for document in plan.documents}
     units = []
     for settings in plan.arms.values():
+        pairs = isinstance(settings, PreferenceSettings)
         sizes, lengths = [], []
         for topic in plan.topics:
-            n = _unit_size(settings, len(topic.pool))
+            n = len(topic.pool) if isinstance(settings, PreferenceSettings) else min(settings.k, len(topic.pool))
             reading = median([seconds[label] for label in topic.pool]) if topic.pool else 0.0
-            n_judgments = n * (n - 1) / 4 if isinstance(settings, PreferenceSettings) else n
-            n_entry, of_entry = _entry_size(plan, topic, settings)
-            sizes.append(n + of_entry)
-            lengths.append((n + of_entry) * reading + (n_judgments + n_entry) * DECIDING)
+            n_entry = 0 if plan.gold is None else min(plan.gold.first, len(topic.gold))
+            n_documents = n + n_entry * (1 + pairs)
+            sizes.append(n_documents)
+            lengths.append(n_documents * reading + ((n * (n - 1) / 4 if pairs else n) + n_entry) * DECIDING)
         units.append((median(lengths), round(median(sizes))))
-    longest, n_documents = max(units)
-    return n_documents, max(1, ceil(longest / 60))
-
-
-def _unit_size(settings: Settings, n: int) -> int:
-    return n if isinstance(settings, PreferenceSettings) else min(settings.k, n)
-
-
-def _entry_size(plan: Plan, topic: TopicPlan, settings: Settings) -> tuple[int, int]:
-    """Questions of the entry test in a topic, and their documents."""
-    if plan.gold is None or not plan.gold.first:
-        return 0, 0
-    pairs = isinstance(settings, PreferenceSettings)
-    questions = [one.labels for one in topic.gold if bool(one.worse) == pairs]
-    n = min(plan.gold.first, len(questions))
-    return n, min(len({label for labels in questions for label in labels}), n * (1 + pairs))
+    longest, size = max(units)
+    return size, max(1, ceil(longest / 60))
 
 
 def _reading(n_characters: int, plain: bool) -> float:

@@ -156,8 +156,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             n_flattened=sum(whole.documents[i].html and not one.html for i, one in zip(places, documents, strict=True)),
         )
     except SchemaError as error:
-        more = tuple((_counted_in(places, where), problem) for where, problem in error.more)
-        raise SchemaError(_counted_in(places, error.where), error.problem, error.code, more) from None
+        raise SchemaError(_counted_in(places, error.where), error.problem, error.code) from None
 
 
 def _counted_in(places: Sequence[int], where: Where) -> Where:

@@ -14,17 +14,14 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from qrowd.errors import ArgumentError, RowError
+from qrowd.errors import ArgumentError, QrowdError, RowError
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
-from qrowd_server.campaigns.running.campaign_reader import gold_of_topic
 from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.campaigns.running.creation import create_campaign, plan_of
 from qrowd_server.campaigns.running.rebuild import STATUS, rebuild
 from qrowd_server.campaigns.running.transaction import LATE
 from qrowd_server.protocols.events import Event, check_event
-from qrowd_server.protocols.gold import Gold, gold_task
 from qrowd_server.protocols.schema import SchemaError, Where, read
-from qrowd_server.protocols.settings import PreferenceSettings
 from qrowd_server.store import events, materials, state
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.base import to_json
@@ -109,7 +106,9 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes], *, accoun
         return _read_archive(connection, lines, account)
     except OperationalError:  # of the database itself
         raise
-    except (SQLAlchemyError, UnicodeEncodeError, OverflowError):
+    except (SQLAlchemyError, LookupError, TypeError, ValueError, AssertionError, ArithmeticError) as error:
+        if isinstance(error, QrowdError):
+            raise
         raise ArgumentError("the archive does not fit together; export it once more") from None
 
 
@@ -123,8 +122,6 @@ def _read_archive(connection: Connection, lines: Iterable[str | bytes], account:
         {one.label: one.id for one in materials.documents_of(connection, campaign_id)},
         {one.label: one.id for one in materials.topics_of(connection, campaign_id)},
         {(one.topic_id, one.number): one for one in materials.units_of(connection, campaign_id)},
-        _gold_by_topic(connection, campaign_id),
-        of_pairs=frozenset(arm for arm, one in plan.arms.items() if isinstance(one, PreferenceSettings)),
     )
     waiting: list[LogEntry] = []
     for number, line in numbered:
@@ -184,19 +181,15 @@ def _head(table: Mapping[str, Any]) -> _Head:
 class _Numbers:
     """The numbers in this database of the documents, topics and units of an archive.
 
-    gold : the gold questions of a topic. assessors, assignments : those of the lines so far; each assignment with its
-    unit. n_shown : documents of an assignment, those of gold questions included. of_pairs : arms with preferences.
+    assessors, assignments : those of the lines so far.
     """
 
     campaign_id: int
     documents: Mapping[str, int]
     topics: Mapping[str, int]
     units: Mapping[tuple[int, int], UnitRow]
-    gold: Mapping[int, tuple[Gold, ...]]
     assessors: set[int] = field(default_factory=set)
-    assignments: dict[int, UnitRow] = field(default_factory=dict)
-    n_shown: dict[int, int] = field(default_factory=dict)
-    of_pairs: frozenset[str] = frozenset()
+    assignments: set[int] = field(default_factory=set)
 
     def entry(self, row: _Event) -> LogEntry:
         """The entry of the log for a line.
@@ -220,47 +213,25 @@ class _Numbers:
             raise SchemaError(("late",), f"only events of the kind {LATE} are late, and all of these")
         if not row.late:
             check_event(Event(row.kind, data))
-        self._check_place(row, data, unit)
+        self._check_place(row, unit)
         rest = {key: getattr(row, key) for key in _KEPT}
         return LogEntry(campaign_id=self.campaign_id, unit_id=unit.id if unit else None, data=data, **rest)
 
-    def _check_place(self, row: _Event, data: Mapping[str, Any], unit: UnitRow | None) -> None:
-        """Whether the assessor and the assignment began before, and the unit holds what the event speaks of."""
+    def _check_place(self, row: _Event, unit: UnitRow | None) -> None:
+        """Whether the assessor and the assignment began before."""
         if row.assessor_id is None:
             if row.kind not in OF_CAMPAIGN:
                 raise SchemaError(("assessor_id",), f"an event {row.kind} needs one")
-            return
-        if row.kind == "arrived":
+        elif row.kind == "arrived":
             self.assessors.add(row.assessor_id)
         elif row.assessor_id not in self.assessors:
             raise SchemaError(("assessor_id",), "this assessor has not arrived in any line before")
-        if row.kind == "assigned":
+        elif row.kind == "assigned":
             if row.assignment_id is None or unit is None:
                 raise SchemaError(("assignment_id" if unit else "unit",), "is missing")
-            self.assignments[row.assignment_id] = unit
-            of_documents = [one for one in self.gold.get(unit.topic_id, ()) if len(one.documents) == 1]
-            every, seed, first = (int(data.get(key, 0)) for key in ("gold_every", "seed", "gold_first"))
-            gold = gold_task(of_documents, every, seed, first=first)
-            self.n_shown[row.assignment_id] = len(gold.mixed(unit.documents))
-        elif row.assignment_id is not None:
-            if row.assignment_id not in self.assignments:
-                raise SchemaError(("assignment_id",), "this assignment has not begun in any line before")
-            unit, n = self.assignments[row.assignment_id], self.n_shown[row.assignment_id]
-            of_topic = self.gold.get(unit.topic_id, ())
-            if not row.late and unit.arm not in self.of_pairs and data.get("position", 0) >= n:
-                raise SchemaError(("data", "position"), f"the unit has {n} documents")
-            pairs = [one.documents for one in of_topic if len(one.documents) == 2]
-            which = data.get("gold")
-            if which is not None and which >= len(pairs):
-                raise SchemaError(("data", "gold"), f"the topic has {len(pairs)} gold questions about pairs")
-            documents = unit.documents if which is None else {document for pair in pairs for document in pair}
-            if key := next((key for key in DOCUMENTS if key in data and data[key] not in documents), None):
-                raise SchemaError(("data", key), "this document is not in the unit")
-
-
-def _gold_by_topic(connection: Connection, campaign_id: int) -> dict[int, tuple[Gold, ...]]:
-    topics = {one.topic_id for one in materials.gold_of(connection, campaign_id)}
-    return {topic: gold_of_topic(connection, topic) for topic in topics}
+            self.assignments.add(row.assignment_id)
+        elif row.assignment_id is not None and row.assignment_id not in self.assignments:
+            raise SchemaError(("assignment_id",), "this assignment has not begun in any line before")
 
 
 def _number(numbers: Mapping[str, int], label: Any, where: Where, kind: str) -> int:

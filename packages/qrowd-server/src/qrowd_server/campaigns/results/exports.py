@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.adjudication import CHOICES, Adjudicated, with_adjudications
 from qrowd_server.campaigns.results.archive import write_archive
 from qrowd_server.campaigns.results.quality import accuracies
+from qrowd_server.campaigns.results.review import CHOICES, Adjudicated, with_adjudications
 from qrowd_server.campaigns.running.campaign_settings import find_arms, read_settings
 from qrowd_server.campaigns.running.collected import scale_of
 from qrowd_server.campaigns.running.question import design_content

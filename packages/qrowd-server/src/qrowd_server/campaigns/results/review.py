@@ -1,41 +1,168 @@
-"""Review: everybody's answers to a document, and what an owner does about them.
+"""Review: the documents with most disagreement, and final answers of owners for them.
 
-Every decision is an event in the log, under the account of whoever took it.
+An adjudication is an event of the campaign and belongs to no assignment, so it counts in no agreement, progress or
+quality; exports have all of a campaign as one more assessor of its own kind, where that is asked for. Who gave each is
+in the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results import adjudication
-from qrowd_server.campaigns.running import messages, reopening
-from qrowd_server.campaigns.running.admin import Change, Decisions
-from qrowd_server.campaigns.running.campaign_settings import NotFoundError, find, protocols_of
-from qrowd_server.campaigns.running.current_state import AssignmentState
-from qrowd_server.campaigns.running.transaction import Transaction
+from qrowd_server.campaigns.running.campaign_settings import find, find_arms, only_arm, protocols_of, read_settings
+from qrowd_server.protocols.asking import storable
+from qrowd_server.protocols.events import MAX_REASON, Refusal
+from qrowd_server.protocols.grades import parse_grade
+from qrowd_server.protocols.numbers import parse_magnitude
 from qrowd_server.protocols.registry import PREFERENCE
-from qrowd_server.store import review as rows
-from qrowd_server.store import state
-from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.review import Summary
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.protocols.settings import GradesSettings
+from qrowd_server.store import events, materials, state
+from qrowd_server.store.accounts import COMMAND_LINE
+from qrowd_server.store.review import Summary, document_summaries
 
-MOST_SHOWN = 50  # documents of a page
+ADJUDICATED, ADJUDICATOR = "adjudicated", "adjudicator"  # name and kind of the assessor in exports
+Adjudicated = Literal["without", "add", "replace"]
+CHOICES: tuple[Adjudicated, ...] = get_args(Adjudicated)
+
+Place = tuple[str, str, str]  # topic, document, arm
 
 
 @dataclass(frozen=True)
-class ReviewRow:
-    """A document in the list. topic, title : label and title of the topic. final : the final answer."""
+class Adjudication:
+    """The final answer for a document.
+
+    text : as typed. value : what it stands for. account : who gave it. time : seconds since 1970. n : how often an
+    answer was given, this one included.
+    """
 
     topic: str
-    title: str
     document: str
-    summary: Summary
-    final: adjudication.Adjudication | None
+    arm: str
+    text: str
+    value: float
+    reason: str
+    account: str
+    time: float
+    n: int = 1
+
+
+def adjudications(connection: Connection, campaign_id: int) -> dict[Place, Adjudication]:
+    """The final answers of a campaign as they stand, by topic, document and arm."""
+    last: dict[Place, Adjudication] = {}
+    for entry in events.of_kind(connection, campaign_id, "adjudicated"):
+        data = entry.data
+        place = data["item"][0], data["item"][1], data["arm"]
+        if data["value"] is None:
+            last.pop(place, None)
+            continue
+        n = last[place].n + 1 if place in last else 1
+        account = entry.account or ""
+        last[place] = Adjudication(*place, data["text"], data["value"], data["reason"], account, entry.time, n)
+    return last
+
+
+def adjudicate(
+    connection: Connection,
+    campaign: str,
+    topic: str,
+    document: str,
+    text: str,
+    reason: str,
+    at: float,
+    *,
+    account: str = COMMAND_LINE,
+) -> Adjudication | None:
+    """Give the final answer for a document; a later one replaces it, and "" takes it back.
+
+    Parameters
+    ----------
+    campaign : its name, or CAMPAIGN/ARM for one of several arms that could be meant.
+    topic, document : labels. text : a grade of the scale, or a magnitude. reason : needed. at : now, in seconds since
+        1970. account : who gives it, for the log.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign, topic or document, no arm collects judgments, the text is no answer, or no reason is
+        given.
+    """
+    row, arms = find_arms(connection, campaign)
+    judged = {arm: protocol for arm, protocol in arms.items() if protocol != PREFERENCE}
+    if not judged:
+        raise ArgumentError(f"{campaign}: it collects preferences; final answers are for documents")
+    arm = only_arm(row.name, judged)
+    has_topic = materials.topic_of(connection, row.id, topic) is not None
+    if not has_topic or materials.document_of(connection, row.id, document) is None:
+        raise ArgumentError(f"the campaign {row.name} has no document {document[:80]!r} of a topic {topic[:80]!r}")
+    text, reason, value = text.strip(), reason.strip(), None
+    place = topic, document, arm
+    if text:
+        settings = read_settings(row).arms[arm].settings
+        try:
+            value = (
+                parse_grade(text, settings.labels) if isinstance(settings, GradesSettings) else parse_magnitude(text)
+            )
+        except Refusal as error:
+            raise ArgumentError(f"answer: {error}") from None
+        if not reason or len(reason) > MAX_REASON or not storable(reason):
+            raise ArgumentError(f"reason: say why in at most {MAX_REASON:,} characters; it is exported as the comment")
+    elif place not in adjudications(connection, row.id):
+        return None
+    data = {"item": [topic, document], "arm": arm, "text": text, "value": value, "reason": reason if text else ""}
+    events.note(connection, row.id, "adjudicated", data, at, account=account)
+    return adjudications(connection, row.id).get(place)
+
+
+# ---- exports
+
+
+def adjudicator_name(connection: Connection, campaign_id: int) -> str:
+    """The name of the adjudicated answers in exports, which no assessor of the campaign has."""
+    name, n = ADJUDICATED, 1
+    while state.find_named(connection, campaign_id, name) is not None:
+        n += 1
+        name = f"{ADJUDICATED}-{n}"
+    return name
+
+
+def with_adjudications(
+    connection: Connection,
+    campaign_id: int,
+    rows: Iterator[tuple[Any, ...]],
+    columns: tuple[str, ...],
+    *,
+    adjudicated: Adjudicated,
+    arms: Iterable[str],
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of judgments, with the final answers after them, topic by topic.
+
+    columns : of the rows. adjudicated : "add", or "replace" to leave out what assessors said of these documents. arms :
+    those whose final answers follow.
+    """
+    wanted, places = set(arms), [columns.index(name) for name in ("topic", "document")]
+    final = {place: one for place, one in adjudications(connection, campaign_id).items() if place[2] in wanted}
+    of_arm = columns.index("arm") if "arm" in columns else None
+    for cells in rows:
+        topic, document = (cells[i] for i in places)
+        arm = "" if of_arm is None else cells[of_arm]
+        if adjudicated == "add" or (topic, document, arm) not in final:
+            yield cells
+    name = adjudicator_name(connection, campaign_id)
+    for (topic, document, arm), one in sorted(final.items()):
+        known = {
+            "topic": topic, "document": document, "value": one.value, "assessor": name, "time": one.time,
+            "comment": one.reason, "raw": one.text, "revisions": one.n - 1, "kind": ADJUDICATOR, "arm": arm,
+            "counted": True, "status": ADJUDICATED,
+        }  # fmt: skip
+        yield tuple(known.get(column) for column in columns)
+
+
+# ---- what is to be reviewed
 
 
 def summaries(
@@ -51,83 +178,17 @@ def summaries(
         There is no such campaign, arm or topic.
     """
     row = find(connection, campaign)
-    protocols, labels = protocols_of(row), rows.topic_labels(connection, row.id)
+    protocols = protocols_of(row)
     if arm not in protocols:
         raise ArgumentError(f"choose one of {', '.join(protocols)}", "arm", arm[:40])
-    numbers = {label: number for number, (label, _) in labels.items()}
-    if topic and topic not in numbers:
+    if topic and materials.topic_of(connection, row.id, topic) is None:
         raise ArgumentError(f"the campaign {campaign} has none of this name", "topic", topic[:40])
     if protocols[arm] == PREFERENCE:
         return []
-    ratios = protocols[arm] == "magnitude"
-    found = rows.document_summaries(connection, row.id, arm=arm, topic_id=numbers.get(topic), ratios=ratios)
-    if open:
-        final, documents = adjudication.adjudications(connection, row.id), rows.all_labels(connection, row.id)
-        found = [one for one in found if (labels[one.topic][0], documents[one.document], arm) not in final]
-    return sorted(found, key=lambda one: -one.disagreement)  # stable: otherwise as in the campaign
-
-
-def review_rows(connection: Connection, campaign_id: int, part: Sequence[Summary], arm: str) -> list[ReviewRow]:
-    """Some of the documents as a page shows them."""
-    topics, documents = rows.topic_labels(connection, campaign_id), rows.all_labels(connection, campaign_id)
-    final = adjudication.adjudications(connection, campaign_id)
-    table = []
-    for one in part:
-        (label, title), document = topics[one.topic], documents[one.document]
-        table.append(ReviewRow(label, title, document, one, final.get((label, document, arm))))
-    return table
-
-
-class CampaignReview(Decisions):
-    """What an owner does in a review, over one store; campaigns, topics and documents are named by their labels."""
-
-    async def adjudicate(
-        self, campaign: str, topic: str, document: str, text: str, reason: str
-    ) -> adjudication.Adjudication | None:
-        """Give the final answer for a document; see `adjudicate`."""
-        at = self.clock()
-        return await self.store.write_async(
-            lambda c: adjudication.adjudicate(c, campaign, topic, document, text, reason, at, account=self.account)
-        )
-
-    async def reopen(self, campaign: str, assignment: int, position: int, reason: str) -> None:
-        """Open a judgment again for its author; see `reopening.reopen`."""
-        await self._for_assignment(
-            campaign, assignment, lambda t, a, unit: reopening.reopen(t, a, unit, position, reason)
-        )
-
-    async def close(self, campaign: str, assignment: int, position: int) -> None:
-        """Take it back that a judgment was opened again."""
-        await self._for_assignment(campaign, assignment, lambda t, a, unit: reopening.close(t, a, unit, position))
-
-    async def reply(self, campaign: str, assessor: int, number: int, text: str) -> None:
-        """Answer a question of an assessor. number : of the question, from 0."""
-
-        def change(transaction: Transaction, person: AssessorRow) -> None:
-            messages.reply(transaction, person, number, text)
-
-        await self._for(campaign, assessor, change)
-
-    async def _for_assignment(
-        self, campaign: str, number: int, change: Callable[[Transaction, AssessorRow, AssignmentState], None]
-    ) -> None:
-        holder = await self.store.read_async(lambda connection: state.find_assignment(connection, number))
-        if holder is None:
-            raise NotFoundError(f"the campaign {campaign} has no such unit")
-
-        def with_assignment(transaction: Transaction, assessor: AssessorRow) -> None:
-            unit = transaction.reader.assignment(number)
-            if unit is None:
-                raise NotFoundError(f"the campaign {campaign} has no such unit")
-            change(transaction, assessor, unit)
-
-        await self._for(campaign, holder.assessor_id, with_assignment)
-
-    async def _for(self, campaign: str, number: int, change: Change) -> None:
-        def found(connection: Connection, row: CampaignRow) -> AssessorRow:
-            assessor = state.find_assessor(connection, number)
-            if assessor is None or assessor[0].campaign_id != row.id:
-                raise NotFoundError(f"the campaign {campaign} has no such assessor")
-            return assessor[0]
-
-        await self._change(campaign, found, change)
+    final = adjudications(connection, row.id)
+    documents = [
+        one
+        for one in document_summaries(connection, row.id, arm=arm, ratios=protocols[arm] == "magnitude")
+        if topic in ("", one.topic) and not (open and (one.topic, one.document, arm) in final)
+    ]
+    return sorted(documents, key=lambda one: -one.disagreement)  # stable: otherwise as in the campaign

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
@@ -18,20 +19,16 @@ from qrowd_server.protocols.events import Event
 from qrowd_server.store import events, materials, state
 from qrowd_server.store.accounts import CAMPAIGN_ROLES, COMMAND_LINE, campaign_role, find_account, set_member
 from qrowd_server.store.base import Store
-from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.state import AssessorRow
 
 STEPS = {"pause": "paused", "resume": "running", "stop": "stopped"}  # the buttons, and the status each leads to
 KINDS = {status: kind for kind, status in STATUS.items()}  # of the event that sets it
 NONE = "none"  # takes a role away
+T = TypeVar("T")
 
 
-Change = Callable[[Transaction, AssessorRow], None]
-Found = Callable[[Connection, CampaignRow], AssessorRow]
-
-
-class Decisions:
-    """Decisions over one store; names of campaigns are labels.
+class CampaignAdmin:
+    """Everything an owner can change, over one store; names of campaigns and assessors are labels.
 
     clock, number : as for `JudgingService`. account : whose the decisions are, for the log.
     """
@@ -46,23 +43,25 @@ class Decisions:
     ) -> None:
         self.store, self.clock, self._number, self.account = store, clock, number, account
 
-    async def _change(self, campaign: str, found: Found, change: Change) -> None:
-        """Change an assessor in a transaction of the owner's. found : finds the assessor."""
+    async def change(self, campaign: str, work: Callable[[Transaction], T]) -> T:
+        """What `work` returns, in a transaction of the owner's.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such campaign.
+        """
         at = self.clock()
 
-        def work(connection: Connection) -> None:
+        def run(connection: Connection) -> T:
             row = find(connection, campaign)
-            assessor = found(connection, row)
             reader = CampaignReader(connection, row.id, row.stamp)
             transaction = Transaction(reader, at, self._number, actor="owner", account=self.account)
-            change(transaction, assessor)
+            value = work(transaction)
             transaction.finish()
+            return value
 
-        await self.store.write_async(work)
-
-
-class CampaignAdmin(Decisions):
-    """Everything an owner can change, over one store; names of campaigns and assessors are labels."""
+        return await self.store.write_async(run)
 
     async def set_status(self, campaign: str, status: str) -> str:
         """Let a campaign run, pause or stop; the new status. A stopped campaign may run again.
@@ -93,22 +92,21 @@ class CampaignAdmin(Decisions):
         if not reason.strip():
             raise ArgumentError("reason: say why; it is kept with the exclusion")
 
-        def change(transaction: Transaction, assessor: AssessorRow) -> None:
+        def work(transaction: Transaction) -> None:
+            assessor = _named(transaction, name)
             if assessor.excluded is None:
                 transaction.record_assessor(assessor, Event("excluded", {"reason": reason.strip()}))
                 transaction.withdraw(assessor, ("open", "completed"))
 
-        await self._for(campaign, name, change)
+        await self.change(campaign, work)
 
     async def reinstate(self, campaign: str, name: str) -> int:
         """Take an exclusion back; how many completed units stay lost, since others have done them meanwhile."""
-        lost = 0
 
-        def change(transaction: Transaction, assessor: AssessorRow) -> None:
-            nonlocal lost
-            lost = 0
+        def work(transaction: Transaction) -> int:
+            lost, assessor = 0, _named(transaction, name)
             if assessor.excluded is None:
-                return
+                return 0
             transaction.record_assessor(assessor, Event("reinstated"))
             for row in state.assignments_of(transaction.connection, assessor.id):
                 assignment = transaction.reader.read(row)
@@ -118,37 +116,33 @@ class CampaignAdmin(Decisions):
                     transaction.record_assignment(assignment, Event("assignment_restored", {"status": "completed"}))
                 else:
                     lost += 1
+            return lost
 
-        await self._for(campaign, name, change)
-        return lost
+        return await self.change(campaign, work)
 
     async def reset(self, campaign: str, name: str) -> None:
         """Let an assessor begin again with the practice; an open unit goes to somebody else."""
 
-        def change(transaction: Transaction, assessor: AssessorRow) -> None:
-            assessor = transaction.record_assessor(assessor, Event("reset"))
+        def work(transaction: Transaction) -> None:
+            assessor = transaction.record_assessor(_named(transaction, name), Event("reset"))
             transaction.withdraw(assessor, ("open",))
 
-        await self._for(campaign, name, change)
+        await self.change(campaign, work)
 
-    async def note(self, campaign: str, name: str, kind: str) -> None:
-        """What a platform says of an assessor's work: `submitted` or `paid`."""
-        if kind not in ("submitted", "paid"):
-            raise ArgumentError("choose one of submitted, paid", "kind", kind)
+    async def note_paid(self, campaign: str, name: str) -> None:
+        """Note that an assessor was paid."""
+        await self.change(campaign, lambda transaction: _note_paid(transaction, name))
 
-        def change(transaction: Transaction, assessor: AssessorRow) -> None:
-            transaction.record_assessor(assessor, Event(kind))
 
-        await self._for(campaign, name, change)
+def _note_paid(transaction: Transaction, name: str) -> None:
+    transaction.record_assessor(_named(transaction, name), Event("paid"))
 
-    async def _for(self, campaign: str, name: str, change: Change) -> None:
-        def found(connection: Connection, row: CampaignRow) -> AssessorRow:
-            assessor = state.find_named(connection, row.id, name)
-            if assessor is None:
-                raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
-            return assessor
 
-        await self._change(campaign, found, change)
+def _named(transaction: Transaction, name: str) -> AssessorRow:
+    assessor = state.find_named(transaction.connection, transaction.campaign_id, name)
+    if assessor is None:
+        raise NotFoundError(f"nobody is called {name!r} in the campaign {transaction.settings.name}")
+    return assessor
 
 
 # ---- roles of accounts

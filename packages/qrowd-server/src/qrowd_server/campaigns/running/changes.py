@@ -29,7 +29,7 @@ from qrowd_server.campaigns.running.creation import (
     topic_row,
 )
 from qrowd_server.protocols.assembly import slots_of
-from qrowd_server.protocols.schema import LISTED, listed, path
+from qrowd_server.protocols.schema import path
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, to_table
 from qrowd_server.store import events, materials
 from qrowd_server.store.accounts import COMMAND_LINE
@@ -37,6 +37,7 @@ from qrowd_server.store.schema import assignment, image, slot
 from qrowd_server.store.schema import topic as topic_table
 
 CHANGED = "changed"
+LISTED = 20  # problems
 TEXTS = ("title", "instructions", "practice_instructions", "guidelines")  # of a campaign, which may be corrected
 TEXTS_OF_TOPIC = ("title", "description", "narrative")  # as long as nobody has had it
 MATERIAL = ("topics", "documents", "pictures", "settings", "seed", "n_flattened")  # looked at one by one, or not at all
@@ -85,7 +86,8 @@ def planned_changes(connection: Connection, plan: Plan) -> Changes:
     old = plan_of(connection, row.id)
     problems = list(_problems(old, plan, *_had(connection, row.id)))
     if problems:
-        raise ArgumentError(listed([f"{old.name}: {problem}" for problem in problems[:LISTED]], len(problems)))
+        more = [f"... and {len(problems) - LISTED} more"] if len(problems) > LISTED else []
+        raise ArgumentError("\n".join([*(f"{old.name}: {problem}" for problem in problems[:LISTED]), *more]))
     new = _merged(old, plan)
     topics = {topic.label: topic for topic in old.topics}
     documents = {document.label: document for document in old.documents}

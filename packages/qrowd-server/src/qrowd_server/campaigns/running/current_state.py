@@ -16,21 +16,19 @@ from qrowd_server.campaigns.running.campaign_settings import Arm, CampaignSettin
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.journey import Journey
-from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, PreferenceRow, Protocol, Rows, Task
+from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, PreferenceRow, Protocol, Row, Rows, Task
 from qrowd_server.protocols.registry import PROTOCOLS
 from qrowd_server.store import answers
 from qrowd_server.store.schema import MODEL, bad_mark, gold_answer, judgment, preference
 from qrowd_server.store.state import AssessorRow, AssignmentRow
 
-Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow | GoldRow]]  # by table and key
-
 GOLD_EVERY, GOLD_FIRST = "gold_every", "gold_first"  # keys of an assignment's state: which are gold questions
-KEYS = {
-    judgment: "position",
-    preference: "number",
-    bad_mark: "document_id",
-    gold_answer: "number",
-}  # beside the assignment
+TABLES: dict[type[Row], tuple[Table, str]] = {  # of rows, with the key beside the assignment
+    JudgmentRow: (judgment, "position"),
+    PreferenceRow: (preference, "number"),
+    BadRow: (bad_mark, "document_id"),
+    GoldRow: (gold_answer, "number"),
+}
 
 ABOUT_ASSIGNMENTS = (
     "assigned", "unit_left", "reopened", "reconsidered", "closed", "message_sent", "message_answered", "message_read",
@@ -155,32 +153,21 @@ def counts(protocol: Protocol[Any], status: str) -> bool:
     return status == "completed" or (status == "open" and not protocol.checked)
 
 
-def answers_in(rows: Rows) -> Answers:
-    """Rows by table and key."""
-    return {
-        judgment: {row.position: row for row in rows.judgments},
-        preference: {row.number: row for row in rows.preferences},
-        bad_mark: {row.document_id: row for row in rows.bad},
-        gold_answer: {row.number: row for row in rows.gold},
-    }
-
-
-def _changed(before: AssignmentState, now: AssignmentState) -> tuple[Answers, Answers]:
-    old, new = now.protocol.rows_that_changed(now.task, before.state, now.state)
-    return answers_in(old), answers_in(new)
-
-
 def differences(
     before: AssignmentState | None, now: AssignmentState
 ) -> Iterator[tuple[Table, list[dict[str, Any]], list[dict[str, Any]]]]:
     """For each table, the rows to write and the keys to remove. before : None where the tables hold nothing of it."""
-    old, new = ({}, answers_in(now.protocol.rows(now.task, now.state))) if before is None else _changed(before, now)
-    for table, rows in new.items():
-        own = {name: getattr(now.row, name) for name in ("campaign_id", "unit_id") if name in table.c}
+    old_rows: Rows = ()
+    new_rows = now.protocol.rows(now.task, now.state) if before is None else ()
+    if before is not None:
+        old_rows, new_rows = now.protocol.rows_that_changed(now.task, before.state, now.state)
+    for kind, (table, name) in TABLES.items():
+        old = {getattr(row, name): row for row in old_rows if type(row) is kind}
+        new = {getattr(row, name): row for row in new_rows if type(row) is kind}
+        own = {column: getattr(now.row, column) for column in ("campaign_id", "unit_id") if column in table.c}
         own["assignment_id"] = now.row.id
-        earlier = old.get(table, {})
-        changes = [{**own, **vars(row)} for key, row in rows.items() if earlier.get(key) != row]
-        yield table, changes, [{"assignment_id": now.row.id, KEYS[table]: key} for key in earlier if key not in rows]
+        changes = [{**own, **vars(row)} for key, row in new.items() if old.get(key) != row]
+        yield table, changes, [{"assignment_id": now.row.id, name: key} for key in old if key not in new]
 
 
 def hold_pair(connection: Connection, assignment: AssignmentState) -> None:

@@ -31,6 +31,7 @@ from qrowd_server.campaigns.running.reopening import first_reopened, reconsider,
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.events import Action, AskOrganisers, Event, ReadReply, Refusal
+from qrowd_server.protocols.protocol import JudgmentRow
 from qrowd_server.protocols.views import (
     DocumentView,
     EndView,
@@ -134,7 +135,7 @@ class JudgingService:
                 return None
             row, task = assignment.row, assignment.task
             topic, _, number = materials.unit_places(connection, [row.unit_id])[row.unit_id]
-            judgments = assignment.protocol.rows(task, assignment.state).judgments
+            rows = assignment.protocol.rows(task, assignment.state)
             return UnitSoFar(
                 page_id(row.id),
                 topic,
@@ -144,7 +145,7 @@ class JudgingService:
                 task.documents,
                 {one.id: one.label for one in materials.find_documents(connection, task.documents)},
                 document_texts(connection, task.documents),
-                {one.document_id: (one.value, one.reason) for one in judgments},
+                {one.document_id: (one.value, one.reason) for one in rows if isinstance(one, JudgmentRow)},
                 getattr(assignment.state, "fails", 0),
             )
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.campaign_reader import AssessorReader
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.campaigns.running.current_state import journey_of_assessor
 from qrowd_server.campaigns.running.pages import Page, PageMessage
 from qrowd_server.campaigns.running.transaction import Transaction
@@ -19,7 +20,7 @@ from qrowd_server.protocols.views import DocumentView, PairView, View
 from qrowd_server.store import materials
 from qrowd_server.store.events import LogEntry
 from qrowd_server.store.messages import Message, messages_of, save_messages
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.store.state import AssessorRow, find_assessor
 from qrowd_server.translatable import N_
 from qrowd_server.translatable import Message as Sentence
 
@@ -69,8 +70,10 @@ def take_message(transaction: Transaction, now: AssessorReader, action: AskOrgan
     _record(transaction, assessor, "message_sent", data, assignment.row.id)
 
 
-def reply(transaction: Transaction, assessor: AssessorRow, number: int, text: str) -> None:
+def reply(transaction: Transaction, assessor_id: int, number: int, text: str) -> None:
     """Answer a question; once more replaces the first reply, which stays in the log.
+
+    number : of the question, from 0.
 
     Raises
     ------
@@ -80,6 +83,10 @@ def reply(transaction: Transaction, assessor: AssessorRow, number: int, text: st
     text = text.strip()
     if not text or len(text) > MAX_REASON or not storable(text):
         raise ArgumentError(f"reply: write 1 to {MAX_REASON:,} characters; the assessor reads it")
+    holder = find_assessor(transaction.connection, assessor_id)
+    if holder is None or holder[0].campaign_id != transaction.campaign_id:
+        raise NotFoundError(f"the campaign {transaction.settings.name} has no such assessor")
+    assessor = holder[0]
     message = _message(transaction, assessor, number)
     if message is None:
         raise ArgumentError(f"{assessor.name} has asked no question of the number {number}")

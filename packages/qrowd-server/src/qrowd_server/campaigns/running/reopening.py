@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.campaign_reader import AssessorReader
+from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.campaigns.running.current_state import AssignmentState, journey_of_assessor
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.asking import STALE, storable
@@ -16,7 +17,7 @@ from qrowd_server.protocols.journey import Reopened
 from qrowd_server.protocols.sequence import Sequence as SequenceProtocol
 from qrowd_server.protocols.views import View
 from qrowd_server.store.schema import COMPLETED, OPEN
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.store.state import AssessorRow, find_assessor
 
 STATUSES = ("running", "decided")  # of a campaign, in which answers that were opened again are shown
 
@@ -83,9 +84,7 @@ def reconsider(transaction: Transaction, now: AssessorReader, action: Action, pl
 # ---- what an owner does
 
 
-def reopen(
-    transaction: Transaction, assessor: AssessorRow, assignment: AssignmentState, position: int, reason: str
-) -> None:
+def reopen(transaction: Transaction, assignment_id: int, position: int, reason: str) -> None:
     """Open an answer again for its author; once more with another reason replaces the first.
 
     position : of the document.
@@ -95,6 +94,7 @@ def reopen(
     ArgumentError
         It is no judgment of a person, it counts nowhere any more, or no reason is given.
     """
+    assessor, assignment = _answered(transaction, assignment_id)
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON or not storable(reason):
         raise ArgumentError(f"reason: say why, in at most {MAX_REASON:,} characters; the assessor reads it")
@@ -115,8 +115,19 @@ def reopen(
     transaction.record_assessor(assessor, Event("reopened", data), assignment.row)
 
 
-def close(transaction: Transaction, assessor: AssessorRow, assignment: AssignmentState, position: int) -> None:
+def close(transaction: Transaction, assignment_id: int, position: int) -> None:
     """Take it back that an answer was opened again, as long as its author has not come."""
+    assessor, assignment = _answered(transaction, assignment_id)
     reopened = journey_of_assessor(assessor).reopened
     if (assignment.row.id, position) in {(one.assignment, one.position) for one in reopened}:
         transaction.record_assessor(assessor, Event("closed", {"position": position}), assignment.row)
+
+
+def _answered(transaction: Transaction, assignment_id: int) -> tuple[AssessorRow, AssignmentState]:
+    """An assignment of the campaign with its assessor."""
+    assignment = transaction.reader.assignment(assignment_id)
+    if assignment is None or assignment.row.campaign_id != transaction.campaign_id:
+        raise NotFoundError(f"the campaign {transaction.settings.name} has no such unit")
+    holder = find_assessor(transaction.connection, assignment.row.assessor_id)
+    assert holder is not None  # a foreign key says so
+    return holder[0], assignment

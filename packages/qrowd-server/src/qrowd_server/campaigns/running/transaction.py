@@ -42,6 +42,7 @@ from qrowd_server.protocols.events import (
     Refusal,
 )
 from qrowd_server.protocols.gold import GoldAnswer, entry_test, evidence, is_below
+from qrowd_server.protocols.protocol import GoldRow
 from qrowd_server.protocols.views import DocumentView, EndView, PairView
 from qrowd_server.store import answers, events, state
 from qrowd_server.store import gold as gold_store
@@ -307,12 +308,13 @@ class Transaction:
         gold = self.settings.gold
         if gold is None or not gold.exclude or assessor.is_model or journey_of_assessor(assessor).reinstated:
             return
-        rows = sorted(assignment.protocol.rows(assignment.task, assignment.state).gold, key=lambda row: row.time)
+        rows = assignment.protocol.rows(assignment.task, assignment.state)
+        gold_rows = sorted((row for row in rows if isinstance(row, GoldRow)), key=lambda row: row.time)
         before = gold_store.gold_answers_before(self.connection, assessor.id, assignment.row.id)
         gold_answers = [GoldAnswer(*one) for one in before]
         gold_answers += [
             GoldAnswer(row.is_right, row.chance, tuple(row.choices.split()), row.is_entry)
-            for row in rows
+            for row in gold_rows
             if row.is_right is not None
         ]
         if not is_below(gold_answers, **gold.rule):

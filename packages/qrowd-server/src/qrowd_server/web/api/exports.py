@@ -7,9 +7,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from qrowd_server.campaigns.results.adjudication import CHOICES, Adjudicated
 from qrowd_server.campaigns.results.exports import ARCHIVE, DESIGN, EXPORTS, JUDGMENTS, kinds_of, note_names
 from qrowd_server.campaigns.results.progress import Progress, progress
+from qrowd_server.campaigns.results.review import CHOICES, Adjudicated
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.protocols.schema import plain
 from qrowd_server.store import materials

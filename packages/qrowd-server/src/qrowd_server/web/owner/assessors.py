@@ -150,7 +150,7 @@ async def change(context: OwnerContext, fields: Form) -> Response:
         case "reset":
             await admin.reset(name, row.name)
         case "paid":
-            await admin.note(name, row.name, "paid")
+            await admin.note_paid(name, row.name)
         case "delete":
             return await _delete(context, row, fields)
         case other:

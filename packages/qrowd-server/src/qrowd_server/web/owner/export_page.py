@@ -16,8 +16,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.adjudication import CHOICES
 from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, kinds_of, note_names
+from qrowd_server.campaigns.results.review import CHOICES
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.accounts import campaign_roles
 from qrowd_server.store.keys import ApiKey, api_keys, make_api_key, revoke_api_key

@@ -19,8 +19,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.adjudication import Adjudication, adjudications
-from qrowd_server.campaigns.results.review import MOST_SHOWN, CampaignReview, review_rows, summaries
+from qrowd_server.campaigns.results.review import Adjudication, adjudicate, adjudications, summaries
+from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.campaign_reader import document_texts
 from qrowd_server.campaigns.running.campaign_settings import protocols_of, read_settings
 from qrowd_server.campaigns.running.pages import DocumentText, Page
@@ -40,12 +40,8 @@ from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, f
 from qrowd_server.web.problems import not_found
 
 FRESH = 15.0  # seconds that a list is shown without being read again
+MOST_SHOWN = 50  # documents of a page
 MOST_ASKED = 200  # questions of a page
-
-
-def review_of(context: OwnerContext) -> CampaignReview:
-    """What changes the campaign, in the name of the account."""
-    return CampaignReview(context.server.store, clock=context.server.clock, account=context.owner.name)
 
 
 def address(context: OwnerContext, path: str = "", **query: Any) -> str:
@@ -76,16 +72,16 @@ async def index(context: OwnerContext) -> Response:
 
     def work(connection: Connection) -> dict[str, Any]:
         return {
-            "rows": review_rows(connection, row.id, part, arm),
-            "topics": list(rows.topic_labels(connection, row.id).values()),
+            "final": adjudications(connection, row.id),
+            "topics": [(topic.label, topic.title) for topic in materials.topics_of(connection, row.id)],
             "n_asked": count_asked(connection, row.id),
-            "n_final": len(adjudications(connection, row.id)),
         }
 
     values = await context.read(work)
     return replace(context, problem=problem).render(
         "review",
         tab="review",
+        rows=part,
         n=len(found),
         n_pages=n_pages,
         current=current,
@@ -197,20 +193,24 @@ def _answer(row: Any) -> AnswerRow:
 
 async def decide(context: OwnerContext, fields: Form) -> Response:
     """Give the final answer or take it back, open an answer again, or close it."""
-    review, name, arm = review_of(context), context.campaign.name, fields.get("arm", "")
+    name, arm = context.campaign.name, fields.get("arm", "")
     topic, document = fields.get("topic", ""), fields.get("document", "")
     of_arm = f"{name}/{arm}" if arm else name
+    write, at, by = context.server.store.write_async, context.server.clock(), context.owner.name
     match fields.get("do", ""):
         case "adjudicate":
             if not (text := fields.get("text", "").strip()):
                 raise ArgumentError("answer: choose or write the final answer")
-            await review.adjudicate(of_arm, topic, document, text, fields.get("reason", ""))
+            reason = fields.get("reason", "")
+            await write(lambda c: adjudicate(c, of_arm, topic, document, text, reason, at, account=by))
         case "withdraw":
-            await review.adjudicate(of_arm, topic, document, "", "")
+            await write(lambda c: adjudicate(c, of_arm, topic, document, "", "", at, account=by))
         case "reopen":
-            await review.reopen(name, *_numbers(fields, "assignment", "position"), fields.get("why", ""))
+            place, why = _numbers(fields, "assignment", "position"), fields.get("why", "")
+            await context.admin.change(name, lambda transaction: reopening.reopen(transaction, *place, why))
         case "close":
-            await review.close(name, *_numbers(fields, "assignment", "position"))
+            place = _numbers(fields, "assignment", "position")
+            await context.admin.change(name, lambda transaction: reopening.close(transaction, *place))
         case other:
             raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close")
     context.memory.forget(name)
@@ -247,8 +247,8 @@ async def questions(context: OwnerContext) -> Response:
 
 async def reply(context: OwnerContext, fields: Form) -> Response:
     """Answer a question."""
-    assessor, number = _numbers(fields, "assessor", "number")
-    await review_of(context).reply(context.campaign.name, assessor, number, fields.get("reply", ""))
+    (assessor, number), text = _numbers(fields, "assessor", "number"), fields.get("reply", "")
+    await context.admin.change(context.campaign.name, lambda t: messages.reply(t, assessor, number, text))
     return RedirectResponse(f"{context.base}/questions", 303)
 
 
