@@ -143,7 +143,7 @@ def test_arms_stay_a_latin_square_over_new_topics(store):
 # ---- what is refused
 
 OTHERS = {
-    "magnitude.k cannot change": lambda plan: replace(plan, settings=MagnitudeSettings(k=3), checks=False),
+    "the protocol cannot change": lambda plan: replace(plan, settings=MagnitudeSettings(k=3), checks=False),
     "grades.scale cannot change": lambda plan: replace(plan, settings=GradesSettings("0-4", k=4)),
     "grades.k cannot change": lambda plan: with_settings(plan, k=2),
     "grades.redundancy can only become larger": lambda plan: with_settings(plan, redundancy=1),

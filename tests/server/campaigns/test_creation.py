@@ -178,7 +178,6 @@ def test_settings_are_read_as_they_were(connection):
         "Read.",
         grades().panel,
     )
-    assert not said.together
     assert json.loads(json.dumps(row.settings)) == row.settings
 
 
@@ -186,7 +185,7 @@ def test_settings_are_read_as_they_were(connection):
 def test_assessors_work_together_where_they_share_a_topic(connection, sharing, together):
     number = create_campaign(connection, preference(sharing), 5.0)
     row = materials.find_campaign(connection, number)
-    assert read_settings(row).together is together
+    assert read_settings(row).arms[""].together is together
 
 
 def test_material_is_what_the_unit_and_its_topic_hold(connection):
@@ -216,34 +215,24 @@ def test_material_for_preferences_has_the_systems_best_first(connection):
 
 
 def test_units_of_an_archive_stay_as_they_are(connection):
-    first, second = [list(LABELS[:6]), ["d4", "d2", *LABELS[6:12]]], [["d19", "d5", *LABELS[6:19]]]
-    units = {"t1": {"": first}, "t2": {"": second}}
-    held, _ = told(connection, create_campaign(connection, magnitude(), 5.0, units=units))
-    assert [list(documents) for _, _, documents in held] == [*first, *second]
+    units = [list(LABELS[:6]), ["d4", "d2", *LABELS[6:12]], ["d19", "d5", *LABELS[6:19]]]
+    placed = [("t1", "", 0, units[0]), ("t1", "", 1, units[1]), ("t2", "", 0, units[2])]
+    held, _ = told(connection, create_campaign(connection, magnitude(), 5.0, units=placed))
+    assert [list(documents) for _, _, documents in held] == units
 
 
 @pytest.mark.parametrize(
     "made",
     [
-        None,
-        3,
-        {},
-        {"": 3},
-        {"": []},
-        {"": [[]]},
-        {"": [["d1", 3]]},
-        {"": ["d1"]},
-        {"other": [list(LABELS[:12])]},  # no arm of this campaign
-        {"": [list(LABELS[:11])]},  # one is missing
-        {"": [list(LABELS[:13])]},  # one too many
-        {"": [[*LABELS[:12], "d0"]]},  # one twice
-        {"": [list(LABELS[:12]), ["d4", "d1"]]},  # no low check
+        [],
+        list(LABELS[:13]),  # one too many
+        [*LABELS[:12], "d0"],  # one twice
+        ["d4", "d1"],  # no low check
     ],
 )
 def test_units_that_do_not_fit_their_topic_are_refused(connection, made):
-    units = {"t1": made, "t2": {"": [list(LABELS[5:])]}}
     with pytest.raises(ArgumentError, match="units of topic 't1': they do not fit its pool"):
-        create_campaign(connection, magnitude(), 5.0, units=units)
+        create_campaign(connection, magnitude(), 5.0, units=[("t1", "", 0, made)])
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=20)

@@ -28,8 +28,7 @@ from qrowd_server.campaigns.results.quality import quality
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import find, read_settings
 from qrowd_server.campaigns.running.collected import collected, judgments
-from qrowd_server.campaigns.running.model_questions import campaign_prompt
-from qrowd_server.campaigns.running.models import ask_in_campaign
+from qrowd_server.campaigns.running.models import ask_in_campaign, campaign_prompt
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.views import EndView
 from qrowd_server.store import events

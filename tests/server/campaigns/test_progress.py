@@ -4,7 +4,6 @@ import asyncio
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,35 +150,3 @@ def test_of_a_unit_that_stopped_early_the_judgments_that_it_has_are_counted(stor
     assert p.answers == sum(t.answers for t in p.topics) == store.read(lambda c: c.execute(told).scalar_one())
     assert p.answers < 6 * p.completed
     assert min(t.least or 0 for t in p.topics) == 0  # a document that nobody had to judge
-
-
-def test_assessors_who_had_every_topic_are_too_few_until_enough_others_are_invited(tmp_path: Path) -> None:
-    from qrowd_server.campaigns.running.creation import create_campaign
-    from qrowd_server.store.engine import open_store
-    from qrowd_server.store.schema import invitation
-
-    clock = Clock()
-    with open_store(tmp_path / "judgments.db") as store:
-        plan = replace(small_plan(), panel=None)
-        store.write(lambda c: create_campaign(c, plan, clock()))
-
-        def missing() -> int:
-            return store.read(lambda c: progress(c, plan.name, clock())).missing
-
-        def slots_of_topics(connection: Any) -> list[int]:
-            n = func.count()
-            return list(connection.scalars(select(n).select_from(slot).group_by(slot.c.topic_id)))
-
-        assert missing() == 0, "nobody has come yet, so nobody is missed"
-
-        async def some() -> None:
-            service = JudgingService(store, clock=clock)
-            await judge(service, clock, await service.arrive(plan.name, "link", "ann"), random.Random(2), 3)
-
-        asyncio.run(some())
-        wanted = max(store.read(slots_of_topics))
-        assert missing() == wanted - 1 > 0
-        for i in range(wanted - 1):
-            row = {"hash": f"{i}", "campaign_id": 1, "name": f"a{i}", "created": clock(), "revoked": False}
-            store.write(lambda c, row=row: c.execute(invitation.insert().values(row)))
-            assert missing() == wanted - 2 - i

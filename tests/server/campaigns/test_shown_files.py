@@ -51,11 +51,6 @@ def test_each_document_is_shown_in_its_own_way(tmp_path):
     assert (html.layout, text.layout) == ("", "")
 
 
-def test_the_campaign_says_how_plain_texts_are_shown_that_say_nothing(tmp_path):
-    leaflet, _, html, text = read_folder(folder(tmp_path, head='layout = "pre"')).documents
-    assert (leaflet.layout, html.layout, text.layout) == ("", "", "pre")
-
-
 def test_a_pdf_can_be_a_document_by_itself(tmp_path):
     folder(tmp_path).joinpath("documents.jsonl").unlink()
     toml = (tmp_path / "campaign.toml").read_text()

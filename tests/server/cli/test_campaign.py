@@ -195,7 +195,7 @@ def test_a_second_invitation_leaves_the_first_link_alone_and_another_link_needs_
 
 def test_links_are_made_while_a_server_holds_the_database_and_lead_to_its_address(qrowd, pilot):
     from qrowd_server.store.engine import open_store
-    from qrowd_server.store.settings import BASE_URL, put_setting
+    from qrowd_server.store.sessions import BASE_URL, put_setting
 
     with open_store("judgments.db") as server:
         server.write(lambda connection: put_setting(connection, BASE_URL, "http://127.0.0.1:8123"))

@@ -7,7 +7,7 @@ import pytest
 
 from qrowd_server.cli.serve import _addresses
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.settings import get_setting
+from qrowd_server.store.sessions import get_setting
 from qrowd_server.web import serving
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store import accounts, invitations, keys, schema
+from qrowd_server.store import accounts, invitations, schema, sessions
 from qrowd_server.store.accounts import ATTEMPTS, WITHIN, TooManyAttemptsError, check_login
 from qrowd_server.store.base import Store
 from server.soak.store import campaign
@@ -95,19 +95,19 @@ def two(store: Store) -> Store:
 
 def test_a_key_opens_what_it_was_made_for_until_it_is_revoked(two: Store) -> None:
     one, all_ = two.write(
-        lambda c: [keys.make_api_key(c, f"{n}", AT, campaign_id=n) for n in (1, None)]
+        lambda c: [sessions.make_api_key(c, f"{n}", AT, campaign_id=n) for n in (1, None)]
     )  # fmt: skip
-    found = [two.read(lambda c, key=key: keys.find_api_key(c, key)) for key in (one, all_)]
+    found = [two.read(lambda c, key=key: sessions.find_api_key(c, key)) for key in (one, all_)]
     assert [key and (key.name, key.campaign_id) for key in found] == [("1", 1), ("None", None)]
     assert one.startswith("qrowd_")
     assert one not in str(two.read(lambda c: c.execute(select(schema.api_key)).all()))
-    assert two.read(keys.api_keys) == found
-    assert two.read(lambda c: keys.api_keys(c, campaign_id=2)) == found[1:]
+    assert two.read(sessions.api_keys) == found
+    assert two.read(lambda c: sessions.api_keys(c, campaign_id=2)) == found[1:]
     assert found[0] is not None
     number = found[0].id
-    assert [two.write(lambda c: keys.revoke_api_key(c, number)) for _ in range(2)] == [True, False]
-    assert two.read(lambda c: keys.find_api_key(c, one)) is None
-    assert two.read(lambda c: keys.find_api_key(c, "qrowd_guess")) is None
+    assert [two.write(lambda c: sessions.revoke_api_key(c, number)) for _ in range(2)] == [True, False]
+    assert two.read(lambda c: sessions.find_api_key(c, one)) is None
+    assert two.read(lambda c: sessions.find_api_key(c, "qrowd_guess")) is None
 
 
 def test_an_invitation_is_good_until_it_is_revoked_and_another_one_leaves_it(two: Store) -> None:
@@ -135,6 +135,6 @@ def test_odd_text_is_only_text(house: Store, text: str, where: str) -> None:
     if where == "login":
         assert check_login(house, text, text, text, AT) is None
     else:
-        find = keys.find_api_key if where == "key" else invitations.find_invitation
+        find = sessions.find_api_key if where == "key" else invitations.find_invitation
         assert house.read(lambda c: find(c, text)) is None
     assert house.read(lambda c: c.scalar(select(func.count(schema.account.c.id)))) == 1

@@ -10,10 +10,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
-import qrowd_server.store.migrate
+import qrowd_server.store.engine
 from qrowd_server.store.base import StoreError
-from qrowd_server.store.engine import open_store
-from qrowd_server.store.migrate import HEAD, bring_up_to_date
+from qrowd_server.store.engine import HEAD, bring_up_to_date, open_store
 from qrowd_server.store.schema import metadata
 
 PARTS = {
@@ -67,7 +66,7 @@ def test_migrating_makes_the_very_tables_that_create_all_makes(engine: Engine) -
 
 def test_the_newest_step_is_the_one_that_migrate_names() -> None:
     config = Config()
-    config.set_main_option("script_location", qrowd_server.store.migrate.__file__.replace("migrate.py", "migrations"))
+    config.set_main_option("script_location", qrowd_server.store.engine.__file__.replace("engine.py", "migrations"))
     config.set_main_option("path_separator", "os")
     assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
 

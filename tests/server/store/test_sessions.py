@@ -6,7 +6,7 @@ from sqlalchemy import select
 from qrowd.errors import ArgumentError
 from qrowd_server.store import schema, sessions
 from qrowd_server.store.base import Store
-from qrowd_server.store.settings import get_setting, put_setting, secret
+from qrowd_server.store.sessions import get_setting, put_setting, secret
 
 NOON = 1_700_000_000.0
 HOUR = 3600.0

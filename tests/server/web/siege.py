@@ -28,9 +28,9 @@ from qrowd_server.protocols.settings import GradesSettings, JourneySettings
 from qrowd_server.protocols.views import ConsentView, DocumentView, PairView
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitations import invite
-from qrowd_server.store.keys import make_api_key, revoke_api_key
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import document, topic, unit
+from qrowd_server.store.sessions import make_api_key, revoke_api_key
 from webserver import Answer, Browser, Place, serving
 
 CAMPAIGNS = ("sizes", "stars", "pairs")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from qrowd_server.campaigns.results.review import adjudicate
-from qrowd_server.store.keys import find_api_key, revoke_api_key
 from qrowd_server.store.materials import documents_of, find_campaign, topics_of
+from qrowd_server.store.sessions import find_api_key, revoke_api_key
 from qrowd_server.web import downloads
 from qrowd_server.web.api import exports, judging
 from qrowd_server.web.api.endpoints import PREFIX

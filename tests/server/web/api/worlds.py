@@ -14,7 +14,7 @@ from judging import NOW, seeded
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.keys import find_api_key, make_api_key, revoke_api_key
+from qrowd_server.store.sessions import find_api_key, make_api_key, revoke_api_key
 from server.web.api.client import Client, Json
 from webserver import BASE, Place, serving
 

@@ -11,7 +11,7 @@ import pytest
 
 from judging import created, seeded, three_arms, work
 from qrowd_server.campaigns.results.exports import export_rows
-from qrowd_server.store.keys import make_api_key
+from qrowd_server.store.sessions import make_api_key
 from server.web.api.client import PREFIX
 from server.web.owner.estate import Browser, Estate, estate
 from webserver import Answer

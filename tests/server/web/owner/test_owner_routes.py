@@ -18,9 +18,9 @@ from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.models import ask_in_campaign
 from qrowd_server.store.invitations import find_invitation
-from qrowd_server.store.keys import find_api_key
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.schema import assessor, campaign, metadata, slot
+from qrowd_server.store.sessions import find_api_key
 from qrowd_server.web.owner import ROUTES, formatting
 from qrowd_server.web.owner.assessors import COLUMNS
 from qrowd_server.web.owner.login import owner_link

@@ -132,7 +132,7 @@ def new_password() -> str:
 
 def _password_link(store: Store, number: int) -> str:
     from qrowd_server.store.accounts import password_link
-    from qrowd_server.store.settings import BASE_URL, get_setting
+    from qrowd_server.store.sessions import BASE_URL, get_setting
 
     address = store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL
     return store.write(lambda connection: password_link(connection, number, address, time.time()))

@@ -183,7 +183,7 @@ def invite(
     """Create login links for assessors, also while the server runs. A link is shown once."""
     from qrowd_server.campaigns.running.campaign_settings import find
     from qrowd_server.store.invitations import invite_all
-    from qrowd_server.store.settings import BASE_URL, get_setting
+    from qrowd_server.store.sessions import BASE_URL, get_setting
 
     remedy = "leave the name out, or make a further link with --further"
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:

@@ -31,7 +31,7 @@ def all_campaigns(campaigns: Sequence[Progress]) -> Document:
     }
     table, n = Table.of("campaigns", columns), len(campaigns)
     sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign init writes a folder for one."
-    return Document(sentence, (table,) if n else (), (), _frame(table))
+    return Document(sentence, (table,) if n else (), (), table_frame(table))
 
 
 def all_accounts(accounts: Sequence[Account]) -> Document:
@@ -46,7 +46,7 @@ def all_accounts(accounts: Sequence[Account]) -> Document:
     }
     table, n = Table.of("accounts", columns), len(accounts)
     sentence = f"{count(n, 'account')}." if n else "No account yet; qrowd account add NAME adds one."
-    return Document(sentence, (table,) if n else (), (), _frame(table))
+    return Document(sentence, (table,) if n else (), (), table_frame(table))
 
 
 def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
@@ -75,12 +75,7 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
     if progress.uncounted:
         notes.append(f"{count(progress.uncounted, 'answer is', 'answers are')} kept but not counted.")
-    if progress.missing:
-        needed = count(progress.missing, "more assessor is", "more assessors are")
-        notes.append(
-            f"At least {needed} needed: nobody gets two units of a topic. Invite them by qrowd campaign invite."
-        )
-    elif progress.ends is not None:
+    if progress.ends is not None:
         notes.append(f"Expected end: {_when(progress.ends)}.")
     if progress.question is not None:
         notes += _of_question(progress.question)
@@ -89,12 +84,12 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         notes.append(f"{quality.arm}: {_agreement(quality)}" if quality.arm else _agreement(quality))
     if progress.question is not None:
         sentence = f"{progress.campaign} is {progress.status}. {progress.question.sentence}"
-        return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
+        return Document(sentence, tuple(tables), tuple(notes), table_frame(topics))
     sentence = (
         f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
         f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
     )
-    return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
+    return Document(sentence, tuple(tables), tuple(notes), table_frame(topics))
 
 
 def _of_question(question: QuestionProgress) -> list[str]:
@@ -159,7 +154,9 @@ def _dash(value: float | None, how: str = "") -> str:
     return "-" if value is None else format(value, how)
 
 
-def _frame(table: Table) -> Callable[[], DataFrame]:
+def table_frame(table: Table) -> Callable[[], DataFrame]:
+    """Makes a data frame of a table."""
+
     def frame() -> DataFrame:
         import pandas
 

@@ -68,6 +68,7 @@ def ask(
 def _document(done: CampaignWork, record: str, currency: str) -> Document:
     """What each model did, and why it stopped."""
     from qrowd.reports.document import Document, Note, Table
+    from qrowd_server.cli.campaign_tables import table_frame
 
     models, failures = done.models, sum((Counter(one.unanswered) for one in done.models), start=Counter[str]())
     columns = {
@@ -90,7 +91,8 @@ def _document(done: CampaignWork, record: str, currency: str) -> Document:
     sentence = (
         f"{count(len(models), 'model')} gave {count(sum(one.answers for one in models), 'answer')} in {done.campaign}."
     )
-    return Document(sentence, (Table.of("models", columns),), tuple(notes), done.to_frame)
+    table = Table.of("models", columns)
+    return Document(sentence, (table,), tuple(notes), table_frame(table))
 
 
 @contextmanager

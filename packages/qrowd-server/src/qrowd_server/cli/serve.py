@@ -72,7 +72,7 @@ def serve(
     One setting is read from the environment only: QROWD_SECRET, the key of everything that is signed.
     """
     from qrowd_server.store.engine import open_store
-    from qrowd_server.store.settings import BASE_URL, put_setting
+    from qrowd_server.store.sessions import BASE_URL, put_setting
     from qrowd_server.web.owner.login import owner_link
     from qrowd_server.web.serving import Serving
     from qrowd_server.web.serving import serve as run

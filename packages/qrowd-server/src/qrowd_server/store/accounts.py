@@ -19,8 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from qrowd.errors import ArgumentError
 from qrowd_server.store.base import Store, StoreError, upsert
 from qrowd_server.store.schema import account, identity, login_attempt, member
-from qrowd_server.store.sessions import close_sessions, hashed, new_token
-from qrowd_server.store.settings import put_setting
+from qrowd_server.store.sessions import close_sessions, hashed, new_token, put_setting
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, not_, null, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, null, select
 
 from qrowd_server.store.events import CHUNK
-from qrowd_server.store.pseudonyms import assessor_label
+from qrowd_server.store.persons import assessor_label
 from qrowd_server.store.schema import (
     COMPLETED,
     MODEL,
@@ -18,7 +18,6 @@ from qrowd_server.store.schema import (
     assignment,
     bad_mark,
     event,
-    invitation,
     judgment,
     preference,
     slot,
@@ -53,27 +52,6 @@ def models(connection: Connection, campaign_id: int) -> int:
     """How many of the assessors are language models."""
     where = assessor.c.campaign_id == campaign_id, assessor.c.provider == MODEL
     return connection.scalar(select(func.count()).where(*where)) or 0
-
-
-def missing_assessors(connection: Connection, campaign_id: int) -> int:
-    """How many more are needed at least: nobody gets two units of a topic, and slots are free that none may take.
-
-    Invited assessors who have not come yet count as there; excluded ones and those who ended do not. 0 before anybody
-    has come.
-    """
-    came = and_(assessor.c.campaign_id == campaign_id, assessor.c.excluded.is_(None), assessor.c.status != "ended")
-    had = select(assignment.c.topic_id, func.count()).select_from(_WITH_ASSESSOR).where(came)
-    holders = {topic_id: int(n) for topic_id, n in connection.execute(had.group_by(assignment.c.topic_id))}
-    if not holders:
-        return 0
-    names = select(assessor.c.name).where(assessor.c.campaign_id == campaign_id)
-    invited = and_(invitation.c.campaign_id == campaign_id, not_(invitation.c.revoked), invitation.c.name.not_in(names))
-    n_there = sum(
-        connection.scalar(select(func.count()).select_from(table).where(condition)) or 0
-        for table, condition in ((assessor, came), (invitation, invited))
-    )
-    free = _grouped(connection, slot.c.topic_id, slot.c.campaign_id == campaign_id, slot.c.assignment_id.is_(None))
-    return max([0, *(n - n_there + holders.get(topic_id, 0) for topic_id, n in free)])
 
 
 def assignments_by_topic(

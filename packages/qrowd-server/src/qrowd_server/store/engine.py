@@ -1,16 +1,16 @@
-"""Opening a store: a SQLite file, or a PostgreSQL database."""
+"""Opening a store, a SQLite file or a PostgreSQL database, and bringing its tables up to date, with Alembic."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL, Connection, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError as UrlError
 from sqlalchemy.exc import DBAPIError
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store.base import Database, GroupWriter, Store
-from qrowd_server.store.migrate import bring_up_to_date, check_version, version
+from qrowd_server.store.base import Database, GroupWriter, Store, StoreError
+from qrowd_server.store.schema import metadata
 
 
 def open_store(
@@ -81,3 +81,66 @@ def _url(url: str | Path | URL) -> URL:
         return make_url(url.replace("postgres://", "postgresql://", 1))
     except (UrlError, ValueError):  # the text is not repeated: there may be a password in it
         raise ArgumentError("not the address of a store; write a path or postgresql://user:password@host/db") from None
+
+
+# ---- tables
+
+
+HEAD = "0001"  # the newest step in migrations/versions
+
+
+def version(connection: Connection) -> str | None:
+    """The last step this database has gone through; None where it holds no tables of ours."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    number = connection.scalar(text("select version_num from alembic_version"))
+    return None if number is None else str(number)
+
+
+def check_version(connection: Connection, name: str, *, allow_older: bool = False) -> None:
+    """Refuse what this qrowd cannot read. allow_older : it is brought up to date afterwards.
+
+    Raises
+    ------
+    StoreError
+        No store, an older or a newer one.
+    """
+    current = version(connection)
+    if current is None:
+        raise StoreError(f"{name}: holds no store of qrowd; open it with create=True to make one")
+    if current > HEAD:
+        raise StoreError(f"{name}: made by a newer qrowd (version {current} of its tables, not {HEAD}); update qrowd")
+    if current < HEAD and not allow_older:
+        raise StoreError(f"{name}: made by an older qrowd; open it once without read_only to bring it up to date")
+
+
+def bring_up_to_date(connection: Connection, name: str) -> None:
+    """Make the tables of an empty database, or run the steps an older one lacks, in the transaction of `connection`.
+
+    A new store is made from the schema and stamped with the newest step, so no step repeats the schema.
+
+    Raises
+    ------
+    StoreError
+        Tables made by a newer qrowd, or by another program.
+    """
+    current = version(connection)
+    if current == HEAD:
+        return
+    if current is not None and current > HEAD:
+        check_version(connection, name)
+    if current is None and (others := sorted(inspect(connection).get_table_names())):
+        raise StoreError(f"{name}: holds tables of another program ({', '.join(others[:5])}); name an empty database")
+    # Only now: importing Alembic takes a while, and most starts need none of it.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    if current is None:
+        metadata.create_all(connection)
+        command.stamp(config, HEAD)
+    else:
+        command.upgrade(config, HEAD)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Select, Table, func, insert, select, upd
 from sqlalchemy.exc import IntegrityError
 
 from qrowd_server.store.schema import campaign, document, gold, image, question, slot, topic, unit
-from qrowd_server.store.settings import get_setting, put_setting
+from qrowd_server.store.sessions import get_setting, put_setting
 
 MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
 ROWS_AT_ONCE = 10_000

@@ -1,6 +1,7 @@
-"""What the store holds of a person besides their answers, and how it is taken out: names, platform ids and texts.
+"""What the store holds of a person besides answers: pseudonyms, and how names, platform ids and texts are taken out.
 
-The log is only changed here, and only in what says who somebody is or what they wrote. Who did what when stays.
+The log is only changed here, and only in what says who somebody is or what they wrote. Who did what when stays. A
+pseudonym is "a1" for the first person who came to a campaign, "a2" for the second, and so on. Models keep their names.
 """
 
 from __future__ import annotations
@@ -8,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
 from qrowd_server.store.events import ALL, LogEntry
-from qrowd_server.store.pseudonyms import pseudonymised
 from qrowd_server.store.schema import assessor, assignment, draft, event, invitation, invited, message
 from qrowd_server.store.sessions import close_sessions
 from qrowd_server.store.state import AssessorRow
@@ -98,3 +98,16 @@ def free_name(connection: Connection, row: AssessorRow) -> str:
         n += 1
         name = f"deleted-{row.label}-{n}"
     return name
+
+
+# ---- pseudonyms
+
+
+def assessor_label(names: bool = False) -> ColumnElement[str]:
+    """The column that names an assessor. names : by name, not by pseudonym."""
+    return assessor.c.name if names else func.coalesce(assessor.c.pseudonym, assessor.c.name)
+
+
+def pseudonymised(kind: str, data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The data of an event without names, platform ids and what a platform said. name : the pseudonym."""
+    return {**data, "about": {}, "name": name, "external_id": name} if kind == "arrived" else dict(data)

@@ -1,4 +1,4 @@
-"""Sessions of browsers, and tokens of 256 random bits. The store holds only hashes of tokens."""
+"""What the server keeps for itself: sessions of browsers, keys of programs, settings. Of tokens it has only hashes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, get_args
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, or_, select, update
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store.schema import session
+from qrowd_server.store.base import upsert
+from qrowd_server.store.schema import api_key, assessor, campaign, session, setting
 
 Kind = Literal["assessor", "owner"]
 IDLE = 12 * 3600.0  # seconds after which a session that nobody used ends
@@ -92,3 +93,100 @@ def close_sessions(connection: Connection, kind: Kind, subject_id: int) -> int:
 def purge(connection: Connection, at: float) -> int:
     """Forget sessions that were idle too long; how many that were."""
     return connection.execute(delete(session).where(session.c.seen <= at - IDLE)).rowcount
+
+
+# ---- settings of the server
+
+
+BASE_URL = "base_url"  # the setting with the address of the last server
+
+
+def secret(connection: Connection) -> bytes:
+    """The 32 random bytes that the server signs with, made the first time (needs a writing connection then)."""
+    if (text := get_setting(connection, "secret")) is None:
+        new = secrets.token_hex(32)
+        upsert(connection, setting, [{"name": "secret", "value": new}], keep=True)
+        text = get_setting(connection, "secret") or new
+    return bytes.fromhex(text)
+
+
+def get_setting(connection: Connection, name: str) -> str | None:
+    """The value of a setting, None where there is none."""
+    value = connection.scalar(select(setting.c.value).where(setting.c.name == name))
+    return None if value is None else str(value)
+
+
+def take_setting(connection: Connection, name: str) -> str | None:
+    """The value of a setting, which is removed; None where there is none. Only one caller gets it."""
+    return connection.scalar(delete(setting).where(setting.c.name == name).returning(setting.c.value))
+
+
+def put_setting(connection: Connection, name: str, value: str) -> None:
+    """Set a value, also in place of another."""
+    upsert(connection, setting, [{"name": name, "value": value}])
+
+
+# ---- keys of programs
+
+
+KEY_STARTS = "qrowd_"  # so that a key is known for one where it should not be
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A key that is good. campaign_id : the only campaign it opens, None for all."""
+
+    id: int
+    name: str
+    campaign_id: int | None
+    created: float
+
+    def opens(self, campaign_id: int) -> bool:
+        """Whether it opens a campaign."""
+        return self.campaign_id in {None, campaign_id}
+
+
+_KEY = select(api_key.c.id, api_key.c.name, api_key.c.campaign_id, api_key.c.created).where(~api_key.c.revoked)
+
+
+def make_api_key(connection: Connection, name: str, at: float, *, campaign_id: int | None = None) -> str:
+    """A new key; this is the only time that it can be seen."""
+    key = KEY_STARTS + new_token()
+    row = {"hash": hashed(key), "name": name, "campaign_id": campaign_id, "created": at, "revoked": False}
+    connection.execute(insert(api_key), row)
+    return key
+
+
+def find_api_key(connection: Connection, key: str) -> ApiKey | None:
+    """What a key is good for; None for one that is not."""
+    row = connection.execute(_KEY.where(api_key.c.hash == hashed(key))).one_or_none()
+    return None if row is None else ApiKey(*row)
+
+
+def find_key_and_assessor(
+    connection: Connection, key: str, assessor_id: int
+) -> tuple[ApiKey, tuple[int | None, str, str]] | None:
+    """What a key is good for, with the campaign number, the provider and the campaign name of an assessor.
+
+    The campaign number is None where there is no such assessor; the whole is None where the key is not good. One
+    statement, since every answer by program begins with it.
+    """
+    names = api_key.outerjoin(assessor, assessor.c.id == assessor_id).outerjoin(
+        campaign, campaign.c.id == assessor.c.campaign_id
+    )
+    query = _KEY.add_columns(assessor.c.campaign_id, assessor.c.provider, campaign.c.name).select_from(names)
+    row = connection.execute(query.where(api_key.c.hash == hashed(key))).one_or_none()
+    return None if row is None else (ApiKey(*row[:-3]), (row[-3], row[-2], row[-1]))
+
+
+def api_keys(connection: Connection, *, campaign_id: int | None = None) -> list[ApiKey]:
+    """The keys that are good, oldest first. campaign_id : only those that open this campaign."""
+    opens = or_(api_key.c.campaign_id == campaign_id, api_key.c.campaign_id.is_(None))
+    query = _KEY if campaign_id is None else _KEY.where(opens)
+    return [ApiKey(*row) for row in connection.execute(query.order_by(api_key.c.id))]
+
+
+def revoke_api_key(connection: Connection, key_id: int) -> bool:
+    """Make a key useless; whether it was good before."""
+    good = api_key.c.id == key_id, ~api_key.c.revoked
+    return connection.execute(update(api_key).where(*good).values(revoked=True)).rowcount == 1

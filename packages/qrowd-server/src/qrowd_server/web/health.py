@@ -21,8 +21,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd_server.store.base import Store, StoreFullError
-from qrowd_server.store.migrate import HEAD, version
-from qrowd_server.store.settings import put_setting
+from qrowd_server.store.engine import HEAD, version
+from qrowd_server.store.sessions import put_setting
 from qrowd_server.web.server import server_of
 
 log = logging.getLogger("qrowd_server.web")

@@ -26,8 +26,7 @@ from qrowd_server.campaigns.running.privacy import DAY, apply_retention
 from qrowd_server.campaigns.running.question import look_for_ever
 from qrowd_server.store.accounts import WITHIN, forget_attempts
 from qrowd_server.store.base import Store, StoreError
-from qrowd_server.store.sessions import purge
-from qrowd_server.store.settings import secret
+from qrowd_server.store.sessions import purge, secret
 from qrowd_server.web import api, owner
 from qrowd_server.web.app import make_app
 from qrowd_server.web.logs import LogLevel, set_up_logs

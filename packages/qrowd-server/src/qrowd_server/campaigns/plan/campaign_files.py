@@ -269,15 +269,15 @@ def _read_shown(files: CampaignFiles, row: dict[str, Any], key: str, name: str, 
     file = row.pop(key, "") or ""
     if not file:
         return b""
+    if not isinstance(file, str):
+        raise FileError(name, f"{key}: {file!r:.60} cannot be used; give the name of a file", line)
     try:
-        if not isinstance(file, str):
-            raise ArgumentError("cannot be used; give the name of a file")
         content = files.folder.bytes(file)
         return content if key == "pdf" else image_of(content).content
     except FileError as error:
         raise FileError(name, f"{key} {file}: {error.problem}", line) from None
     except ArgumentError as error:
-        raise FileError(name, f"{key} {file!r:.60}: {error}", line) from None
+        raise FileError(name, f"{key} {file}: {error}", line) from None
 
 
 def _document_rows(files: CampaignFiles, name: str, labels: Collection[str] | None) -> Iterator[Row]:

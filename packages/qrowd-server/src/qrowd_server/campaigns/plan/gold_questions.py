@@ -68,74 +68,59 @@ def gold_problems(
     questions, pools : of each topic. labels : of all documents. about_systems : whether the campaign has a question.
     """
     if gold is None:
-        given = [i for i, of_topic in enumerate(questions.values()) if of_topic]
-        if given:
-            yield ("topics", given[0], "gold"), "are given, but there is no table [gold]; add it, or remove them"
+        for i, of_topic in enumerate(questions.values()):
+            if of_topic:
+                yield ("topics", i, "gold"), "are given, but there is no table [gold]; add it, or remove them"
         return
     if about_systems:
         problem = "the documents of a campaign with a question come one by one, without gold questions; remove it"
         yield ("gold",), problem
-        return
-    if any(isinstance(settings, MagnitudeSettings) for settings in arms):
+    elif any(isinstance(settings, MagnitudeSettings) for settings in arms):
         problem = "units of magnitudes have check documents instead; remove it, and name [files] checks or gold"
         yield ("gold",), problem
-        return
-    if not any(questions.values()):
+    elif not any(questions.values()):
         yield ("gold",), "there is no gold question; name a file by gold = in [files]"
-    grades = [settings for settings in arms if isinstance(settings, GradesSettings)]
-    pairs = any(isinstance(settings, PreferenceSettings) for settings in arms)
     for i, (topic, of_topic) in enumerate(questions.items()):
         where = ("topics", i, "gold")
         if len(of_topic) > MAX_GOLD:
             yield where, f"{len(of_topic)} are more than {MAX_GOLD}; leave some out"
-        yield from _label_problems(of_topic, where, labels, topic, set(pools[topic]))
+        asked: set[frozenset[str]] = set()
         for n, question in enumerate(of_topic):
-            yield from _answer_problems(question, (*where, n), grades, pairs=pairs)
+            for label in question.labels:
+                if label not in labels:
+                    yield (*where, n), f"document {label!r} has no text; add it to the documents"
+                if label in pools[topic]:
+                    yield (
+                        (*where, n),
+                        f"document {label!r} is in the pool of topic {topic!r}, too; take it out of one",
+                    )
+            if frozenset(question.labels) in asked:
+                yield (*where, n), f"{' and '.join(map(repr, question.labels))} is there already; keep one line"
+            asked.add(frozenset(question.labels))
+            yield from _answer_problems(question, (*where, n), arms)
 
 
-def _label_problems(
-    questions: tuple[GoldQuestion, ...], where: Where, labels: set[str], topic: str, pool: set[str]
-) -> Problems:
-    asked: set[frozenset[str]] = set()
-    for n, question in enumerate(questions):
-        place = (*where, n)
-        for label in question.labels:
-            if label not in labels:
-                yield place, f"document {label!r} has no text; add it to the documents"
-            if label in pool:
-                yield place, f"document {label!r} is in the pool of topic {topic!r}; take it out of one of them"
-        if frozenset(question.labels) in asked:
-            yield place, f"{' and '.join(map(repr, question.labels))} is there already; keep one line"
-        asked.add(frozenset(question.labels))
-
-
-def _answer_problems(question: GoldQuestion, place: Where, grades: list[GradesSettings], *, pairs: bool) -> Problems:
+def _answer_problems(question: GoldQuestion, place: Where, arms: Collection[Settings]) -> Problems:
+    grades = [settings for settings in arms if isinstance(settings, GradesSettings)]
     if len(question.reason) > MAX_REASON or "\0" in question.reason:
         yield (*place, "reason"), f"cannot be kept; write at most {MAX_REASON} characters"
-    if not question.worse:
-        yield from _grade_problems(question, place, grades)
-        return
-    if question.worse == question.document:
-        yield place, f"{question.document!r} cannot be both the better and the worse one; choose two"
-    if not pairs:
-        yield place, "is a pair, but no pairs are judged; give a document and its grade"
-    if question.accepted:
-        yield (*place, "accepted"), "are grades, but this is a pair; leave them out"
-
-
-def _grade_problems(question: GoldQuestion, place: Where, grades: list[GradesSettings]) -> Problems:
-    if not grades:
-        yield place, "is a document, but pairs are judged; give the better and the worse one"
+    if question.worse:
+        if question.worse == question.document:
+            yield place, f"{question.document!r} cannot be both the better and the worse one; choose two"
+        if not any(isinstance(settings, PreferenceSettings) for settings in arms):
+            yield place, "is a pair, but no pairs are judged; give a document and its grade"
         return
     name, accepted = question.document, question.accepted
+    if not grades:
+        yield place, "is a document, but pairs are judged; give the better and the worse one"
     if not accepted:
         yield (*place, "accepted"), f"document {name!r} has no grade that is right; give at least one"
     for settings in grades:
-        strange = [grade for grade in accepted if not 0 <= grade <= settings.maximum]
-        if strange:
-            problem = f"{strange[0]} is no grade of the scale {settings.scale}; give 0 to {settings.maximum}"
-            yield (*place, "accepted"), problem
-        elif len(set(accepted)) > settings.maximum:
+        for grade in accepted:
+            if not 0 <= grade <= settings.maximum:
+                problem = f"{grade} is no grade of the scale {settings.scale}; give 0 to {settings.maximum}"
+                yield (*place, "accepted"), problem
+        if len(set(accepted)) > settings.maximum:
             yield (*place, "accepted"), f"every grade of {name!r} would be right; leave some out"
 
 

@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any
 
 from qrowd_server.campaigns.plan.plan import Plan
-from qrowd_server.campaigns.plan.sanitise import MAX_DEPTH
 from qrowd_server.protocols.gold import entry_test
 from qrowd_server.protocols.presets import PRESETS, overrides
 from qrowd_server.protocols.settings import (
@@ -30,9 +29,6 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
         notes += preset_notes(plan.preset, head, plan.journey, plan.arms)
     if len(plan.arms) > 1 and not plan.instructions:
         notes.append("There are no instructions; write some, because a campaign with arms has none of ours.")
-    if plan.n_flattened:
-        n = "1 document is" if plan.n_flattened == 1 else f"{plan.n_flattened} documents are"
-        notes.append(f"{n} shown as plain text, because more than {MAX_DEPTH} elements of the HTML are nested.")
     if plan.question is not None:
         question = plan.question
         return (

@@ -40,7 +40,7 @@ class HeadTable:
     missing. seed : drawn where it is missing. preset : whose settings are in force where no other is given. language :
     of the interface; the one that the browser asks for where it is missing. retention_days : after the end, for which
     names are kept; without end, or as the server says, where it is missing.
-    html, layout : of documents that are HTML, and of plain texts, which say nothing themselves. guidelines : Markdown.
+    guidelines : Markdown.
     pictures : of the guidelines, as base64, by the name they have there.
     """
 
@@ -57,12 +57,10 @@ class HeadTable:
     preset: str = ""
     language: str = ""
     retention_days: Annotated[float, Ge(0)] | None = None
-    layout: Literal["", "pre"] = ""
     guidelines: str = ""
     pictures: dict[str, str] = field(default_factory=dict)
 
 
-OF_DOCUMENTS = ("layout",)  # keys that each document has in a plan
 HEAD = tuple(HeadTable.__dataclass_fields__)
 
 
@@ -129,31 +127,20 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     labels = {label for topic in whole.topics for label in topic.pool}
     labels |= {label for topic in whole.topics for one in topic.gold for label in one.labels}
     places = [i for i, document in enumerate(whole.documents) if document.label in labels or not document.label]
-    documents = tuple(_cleaned(_with_defaults(whole.documents[i], head)) for i in places)
+    documents = tuple(_cleaned(whole.documents[i]) for i in places)
     try:
+        named = {key: getattr(head, key) for key in HEAD if key not in ("title", "protocol", "seed")}
         return Plan(
-            name=head.name,
             title=head.title or head.name,
             settings=settings,
             topics=whole.topics,
             documents=documents,
             seed=secrets.randbits(62) if head.seed is None else head.seed,
             journey=whole.journey,
-            lease_minutes=head.lease_minutes,
-            consent=head.consent,
-            instructions=head.instructions,
-            practice_instructions=head.practice_instructions,
-            checks=head.checks,
-            questions=head.questions,
-            preset=head.preset,
             panel=whole.panel,
             question=whole.question,
             gold=whole.gold,
-            language=head.language,
-            retention_days=head.retention_days,
-            guidelines=head.guidelines,
-            pictures=head.pictures,
-            n_flattened=sum(whole.documents[i].html and not one.html for i, one in zip(places, documents, strict=True)),
+            **named,
         )
     except SchemaError as error:
         raise SchemaError(_counted_in(places, error.where), error.problem, error.code) from None
@@ -165,13 +152,6 @@ def _counted_in(places: Sequence[int], where: Where) -> Where:
         case ("documents", int(i), *rest):
             return ("documents", places[i], *rest)
     return where
-
-
-def _with_defaults(document: DocumentPlan, head: HeadTable) -> DocumentPlan:
-    """A document as the campaign has its like shown."""
-    if document.layout or document.images or document.html:
-        return document
-    return replace(document, layout=head.layout)
 
 
 def _cleaned(document: DocumentPlan) -> DocumentPlan:
@@ -187,7 +167,7 @@ def _cleaned(document: DocumentPlan) -> DocumentPlan:
 def table_from_plan(plan: Plan) -> dict[str, Any]:
     """The table that `plan_from_table` reads as this plan."""
     return {
-        "campaign": {key: getattr(plan, key) for key in HEAD if key not in ("protocol", *OF_DOCUMENTS)},
+        "campaign": {key: getattr(plan, key) for key in HEAD if key != "protocol"},
         **_settings_tables(plan),
         "journey": to_table(plan.journey),
         **({} if plan.panel is None else {"panel": vars(plan.panel)}),

@@ -35,7 +35,6 @@ NO_TAGS = re.compile(rf"<!--.*?(?:-->|\Z)|<({RAW})\b.*?(?:</\1\b[^>]*+>?|\Z)", r
 START = re.compile(r"</?[a-zA-Z][^\s/>]*+")  # of a tag
 ATTRIBUTES = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
 
-LISTS = ("ul", "ol")
 TAG = re.compile(r"<(/?)([a-z0-9]+)>")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}  # under the document's own, an h2
 TABLE = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
@@ -44,14 +43,13 @@ TABLE = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
 def clean(html: str) -> str:
     """The same text with only harmless tags; those are closed, nested rightly, and carry no attribute.
 
-    Headings move down to stand below the page's own, an item outside a list becomes a paragraph, and a table gets a
-    frame that scrolls, so that the page around stays accessible whatever comes in.
+    Headings move down to stand below the page's own, and a table gets a frame that scrolls.
     """
     harmless = without_harm(html)
     if harmless is None:
         parts = text_of_html(html).split("\n\n")
         return "".join(f'<p dir="auto">{escape(part, quote=False)}</p>' for part in parts if part)
-    return _set_right(harmless)
+    return TAG.sub(_shown_tag, harmless)
 
 
 def without_harm(html: str) -> str | None:
@@ -108,29 +106,8 @@ def depth_of(html: str) -> int:
     return deepest
 
 
-def _set_right(cleaned: str) -> str:
-    stack: list[tuple[str, str]] = []  # each open tag, and what closes it
-
-    def replace(tag: re.Match[str]) -> str:
-        closing, name = tag.groups()
-        if closing:
-            while stack:
-                open_tag, close = stack.pop()
-                if open_tag == name:
-                    return close
-            return ""
-        new = HEADINGS.get(name, name)
-        start, close = f"<{new}>", f"</{new}>"
-        parent = stack[-1][0] if stack else ""
-        if name == "li" and parent not in LISTS:
-            start, close = "<p>", "</p>"
-        elif name != "li" and parent in LISTS:
-            start, close = f"<li>{start}", f"{close}</li>"
-        elif name == "table":
-            start, close = TABLE, "</table></div>"
-        if name in ("br", "hr"):
-            return start if parent not in LISTS else ""
-        stack.append((name, close))
-        return start
-
-    return TAG.sub(replace, cleaned)
+def _shown_tag(tag: re.Match[str]) -> str:
+    closing, name = tag.groups()
+    if name == "table":
+        return "</table></div>" if closing else TABLE
+    return f"<{closing}{HEADINGS.get(name, name)}>"

@@ -27,7 +27,7 @@ from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.base import to_json
 from qrowd_server.store.events import LogEntry
 from qrowd_server.store.materials import UnitRow
-from qrowd_server.store.pseudonyms import pseudonymised
+from qrowd_server.store.persons import pseudonymised
 
 FORMAT = "qrowd campaign"
 VERSION = 1
@@ -63,19 +63,15 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
     documents = {one.id: one.label for one in materials.documents_of(connection, row.id)}
     topics = {one.id: one.label for one in materials.topics_of(connection, row.id)}
     units = {one.id: one for one in materials.units_of(connection, row.id)}
-    assembled: dict[str, dict[str, list[list[str]]]] = {label: {} for label in topics.values()}
-    for unit in units.values():
-        assembled[topics[unit.topic_id]].setdefault(unit.arm, []).append([documents[id] for id in unit.documents])
-    order: dict[str, list[str]] = {label: [] for label in topics.values()}
-    for unit in sorted(units.values(), key=lambda one: one.number):
-        order[topics[unit.topic_id]].append(unit.arm)
     head = {
         "format": FORMAT,
         "version": VERSION,
         "created": row.created,
         "plan": table_from_plan(plan_of(connection, row.id)),
-        "units": assembled,
-        **({"arms": order} if len(row.settings["arms"]) > 1 else {}),
+        "units": [
+            [topics[unit.topic_id], unit.arm, unit.number, [documents[id] for id in unit.documents]]
+            for unit in units.values()
+        ],
     }
     yield _line(head)
     labels = {} if names else {one.id: one.label for one in state.assessors_of(connection, row.id) if one.pseudonym}
@@ -116,7 +112,7 @@ def _read_archive(connection: Connection, lines: Iterable[str | bytes], account:
     numbered = enumerate(lines, start=1)
     head = _head(_read(1, next(numbered, (1, "{}"))[1]))
     plan = plan_from_table(head.plan)
-    campaign_id = create_campaign(connection, plan, head.created, units=head.units, arms=head.arms, account=account)
+    campaign_id = create_campaign(connection, plan, head.created, units=head.units, account=account)
     numbers = _Numbers(
         campaign_id,
         {one.label: one.id for one in materials.documents_of(connection, campaign_id)},
@@ -146,8 +142,7 @@ class _Head:
     version: int
     created: float
     plan: dict[str, Any]
-    units: dict[str, dict[str, tuple[tuple[str, ...], ...]]]
-    arms: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of units by number, where some were added later
+    units: tuple[tuple[str, str, int, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)

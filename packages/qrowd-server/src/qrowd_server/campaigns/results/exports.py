@@ -21,8 +21,8 @@ from qrowd_server.campaigns.running.question import design_content
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.store import counts, events, export, state, writers
 from qrowd_server.store.accounts import COMMAND_LINE
+from qrowd_server.store.answers import GOLD, gold_rows
 from qrowd_server.store.counts import AssignmentTotals
-from qrowd_server.store.gold import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import MODEL, PERSON
 

@@ -60,8 +60,7 @@ class Progress:
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
         is less; None where nobody can tell: not running, nothing left, or fewer than 5 units done in that time.
-    missing : assessors whom a running campaign without a panel needs at least beside those who came or are
-        invited, because nobody gets two units of a topic. question : how far the question is that the campaign carries;
+    question : how far the question is that the campaign carries;
     its units are documents, and its slots are made when a document is drawn.
     """
 
@@ -86,7 +85,6 @@ class Progress:
     last: float | None
     ends: float | None
     arms: dict[str, str]
-    missing: int
     models: int
     question: QuestionProgress | None
 
@@ -137,9 +135,14 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
             )
     total, status, n_counted = sum(slots.values()), work.by_status, answers.total()
     left = total - status[COMPLETED]
-    runs_alone = row.status == "running" and settings.question is None
     ends = None
-    if runs_alone and left and work.begun is not None and work.recent >= LEAST:
+    if (
+        row.status == "running"
+        and settings.question is None
+        and left
+        and work.begun is not None
+        and work.recent >= LEAST
+    ):
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
     return Progress(
@@ -164,7 +167,6 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         last=counts.last_answer(connection, row.id),
         ends=ends,
         arms={} if "" in protocols else protocols,
-        missing=counts.missing_assessors(connection, row.id) if runs_alone and settings.panel is None else 0,
         models=counts.models(connection, row.id),
         question=question_progress(connection, row),
     )

@@ -24,7 +24,7 @@ from qrowd_server.protocols import journey
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.protocols.settings import GoldSettings
 from qrowd_server.store import counts, state
-from qrowd_server.store.gold import gold_answers_by_assessor
+from qrowd_server.store.answers import gold_answers_by_assessor
 from qrowd_server.store.schema import MODEL, PERSON
 from qrowd_server.store.state import AssessorRow
 
@@ -241,43 +241,44 @@ def _number(value: float) -> float | None:
 def _rows(
     connection: Connection, campaign_id: int, protocol: str, arm: str, *, names: bool
 ) -> tuple[list[AssessorQuality], float | None]:
+    import pandas
+
     units = counts.units_by_assessor(connection, campaign_id, arm)
-    answers = counts.answer_seconds(connection, campaign_id, protocol, arm)
-    assessor = np.fromiter((row.assessor_id for row in answers), np.int64, len(answers))
-    seconds = np.fromiter((row.seconds for row in answers), np.float64, len(answers))
-    active = np.fromiter((np.nan if row.active is None else row.active for row in answers), np.float64, len(answers))
+    answers = pandas.DataFrame(
+        counts.answer_seconds(connection, campaign_id, protocol, arm), columns=["assessor", "seconds", "active"]
+    ).astype({"active": float})
     everybody = state.assessors_of(connection, campaign_id)
-    of_people = seconds[~np.isin(assessor, [row.id for row in everybody if row.is_model])]
-    median = float(np.median(of_people)) if of_people.size else None
-    below = None if median is None else FAST * median
-    order = np.argsort(assessor, kind="stable")
-    assessor, seconds, active = assessor[order], seconds[order], active[order]
+    of_people = answers[~answers["assessor"].isin([row.id for row in everybody if row.is_model])]
+    below = FAST * float(of_people["seconds"].median()) if len(of_people) else None
+    answers["fast"] = answers["seconds"] < (np.nan if below is None else below)
+    groups = answers.groupby("assessor")
+    n, medians, fast = groups.size(), groups[["seconds", "active"]].median(), groups["fast"].mean()
     sums = counts.backs_and_fails(connection, campaign_id, protocol, arm)
     rows = []
     for row in everybody:
-        own = units[row.id]
-        low, high = np.searchsorted(assessor, (row.id, row.id + 1))
-        server, browser = seconds[low:high], active[low:high]
+        own, has_answers = units[row.id], row.id in n.index
+        backs, fails = sums.get(row.id, (0, 0))
         rows.append(
             AssessorQuality(
-                row.id,
-                row.name if names else row.label,
-                row.provider,
-                row.status,
-                row.excluded,
-                row.created,
-                row.updated,
-                own["completed"],
-                own["failed"],
-                own["screened_out"],
-                own["expired"] + own["withdrawn"],
-                own["open"],
-                int(high - low),
-                float(np.median(server)) if server.size else None,
-                _number(np.nanmedian(browser)) if not np.isnan(browser).all() else None,
-                float((server < below).mean()) if server.size and below is not None and not row.is_model else None,
-                *sums.get(row.id, (0, 0)),
-                _practice(row),
+                id=row.id,
+                name=row.name if names else row.label,
+                provider=row.provider,
+                status=row.status,
+                excluded=row.excluded,
+                arrived=row.created,
+                seen=row.updated,
+                completed=own["completed"],
+                failed=own["failed"],
+                screened_out=own["screened_out"],
+                lost=own["expired"] + own["withdrawn"],
+                open=own["open"],
+                answers=int(n.get(row.id, 0)),
+                seconds=float(medians["seconds"][row.id]) if has_answers else None,
+                active=_number(medians["active"][row.id]) if has_answers else None,
+                fast=float(fast[row.id]) if has_answers and below is not None and not row.is_model else None,
+                backs=backs,
+                fails=fails,
+                practice=_practice(row),
             )
         )
     return rows, below

@@ -40,7 +40,7 @@ CHANGED = "changed"
 LISTED = 20  # problems
 TEXTS = ("title", "instructions", "practice_instructions", "guidelines")  # of a campaign, which may be corrected
 TEXTS_OF_TOPIC = ("title", "description", "narrative")  # as long as nobody has had it
-MATERIAL = ("topics", "documents", "pictures", "settings", "seed", "n_flattened")  # looked at one by one, or not at all
+MATERIAL = ("topics", "documents", "pictures", "settings", "seed")  # looked at one by one, or not at all
 INSTEAD = "make a campaign of another name, or, as long as there is no answer, qrowd campaign create --replace"
 
 
@@ -141,12 +141,15 @@ def _had(connection: Connection, campaign_id: int) -> tuple[set[str], set[str]]:
 
 
 def _problems(old: Plan, new: Plan, topics_had: set[str], documents_had: set[str]) -> Iterator[str]:
+    if old.in_short != new.in_short:
+        yield f"the protocol cannot change: {old.in_short} became {new.in_short}; {INSTEAD}"
+        return
     before, after = _fixed_settings(old), _fixed_settings(new)
     for key in dict.fromkeys((*before, *after)):
         if before.get(key) != after.get(key):
             yield f"{key} cannot change, because assessors are on their way; {INSTEAD}"
     for arm, settings in old.arms.items():
-        if arm in new.arms and new.arms[arm].redundancy < settings.redundancy:
+        if new.arms[arm].redundancy < settings.redundancy:
             yield f"{path(table_of(arm, settings))}.redundancy can only become larger"
     topics = {topic.label: topic for topic in new.topics}
     for topic in old.topics:

@@ -38,7 +38,7 @@ from qrowd_server.store.schema import (
     sign_up,
 )
 
-Assembled = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+Assembled = tuple[str, str, int, Sequence[str]]  # topic, arm, number of a unit in its topic, its documents
 STORED = (  # settings that the row of a campaign has as the plan has them
     "lease_minutes", "consent", "instructions", "practice_instructions", "checks", "questions", "preset", "guidelines",
     "language", "retention_days",
@@ -50,14 +50,12 @@ def create_campaign(
     plan: Plan,
     at: float,
     *,
-    units: Assembled | None = None,
-    arms: Mapping[str, Sequence[str]] | None = None,
+    units: Sequence[Assembled] | None = None,
     account: str = COMMAND_LINE,
 ) -> int:
     """Write the campaign, running, in the connection's transaction.
 
-    units : {topic: {arm: [documents of a unit, ...]}} by label, where they have been assembled before (an archive).
-    arms : {topic: the arm of each unit, by number}, where units were added later; else arm after arm.
+    units : by labels, where they have been assembled before (an archive).
     account : who creates it, for the log.
 
     All that chance decides comes from the plan's seed: the same plan makes the same units and slots everywhere.
@@ -97,7 +95,7 @@ def create_campaign(
     if plan.question is not None:
         materials.add_question(connection, campaign_id, plan.question.content)
     if plan.question is None or units is not None:
-        n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units, arms or {})
+        n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
     n_rows = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
     events.note(connection, campaign_id, "created", n_rows, at, account=account)
     if plan.question is not None and units is None:
@@ -240,23 +238,21 @@ def slot_rows(unit_id: int, topic_id: int, arm: str, latin_row: int, numbers: ra
     return [{**row, "number": number} for number in numbers]
 
 
-def _known_units(t: TopicPlan, settings: Settings, units: Any, *, partly: bool) -> list[list[str]]:
-    """A topic's units in one arm as they were assembled before, if they can be its.
+def _planned_units(plan: Plan) -> Iterator[Assembled]:
+    chance = Chance.of(plan.seed)
+    for i, t in enumerate(plan.topics):
+        number = 0
+        for arm, settings in plan.arms.items():
+            for labels in assembled_units(t, settings, chance.stream(f"units {arm}".strip(), i)):
+                yield t.label, arm, number, labels
+                number += 1
 
-    partly : whether documents may be in no unit, as those that a question has not drawn.
-    """
-    of_texts = isinstance(units, list | tuple) and all(
-        isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels) for labels in units
-    )
-    if of_texts and all(len(set(labels)) == len(labels) > 0 for labels in units):
-        members = {label for labels in units for label in labels}
-        fits = members <= set(t.pool) if partly else members == set(t.pool)
-        if fits and all(set(_checks(t, settings)) <= set(labels) for labels in units):
-            return [list(labels) for labels in units]
-    raise ArgumentError(
-        f"units of topic {t.label!r}: they do not fit its pool; give lists of its documents that hold each, none twice "
-        "in one, and both check documents in all"
-    )
+
+def _check_unit(t: TopicPlan, settings: Settings, labels: Sequence[str]) -> None:
+    """Refuse a unit that was assembled before and cannot be of the topic."""
+    members = set(labels)
+    if not labels or len(members) < len(labels) or not set(_checks(t, settings)) <= members <= set(t.pool):
+        raise ArgumentError(f"units of topic {t.label!r}: they do not fit its pool; export the archive once more")
 
 
 def _add_units(
@@ -265,44 +261,32 @@ def _add_units(
     campaign_id: int,
     topics: Mapping[str, int],
     documents: Mapping[str, int],
-    units: Assembled | None,
-    arms_of_units: Mapping[str, Sequence[str]],
+    units: Sequence[Assembled] | None,
 ) -> tuple[int, int]:
     """Write units and their slots; how many of each.
 
     In a campaign with several arms the slots are laid out as a Latin square: in each of its rows a topic has one arm,
-    and the arms take turns over the topics. `balance` gives each assessor a row.
+    and the arms take turns over the topics. `transaction` gives each assessor a row.
     """
-    chance, arms = Chance.of(plan.seed), list(plan.arms.items())
+    arms = list(plan.arms)
+    places = {t.label: (i, t) for i, t in enumerate(plan.topics)}
     rows: list[dict[str, Any]] = []
     latin_rows: list[int] = []
-    for i, t in enumerate(plan.topics):
-        numbered = arms_of_units.get(t.label, ())
-        number = 0
-        for j, (arm, settings) in enumerate(arms):
-            places = [place for place, of in enumerate(numbered) if of == arm]
-            if units is None:
-                assembled = assembled_units(t, settings, chance.stream(f"units {arm}".strip(), i))
-            else:
-                of_topic = units.get(t.label)
-                of_arm = of_topic.get(arm) if isinstance(of_topic, Mapping) else None
-                partly = plan.question is not None
-                assembled = _known_units(t, settings, [] if partly and of_arm is None else of_arm, partly=partly)
-            if numbered and len(places) != len(assembled):
-                raise ArgumentError(f"arms of topic {t.label!r}: {len(places)} units of {arm!r}, not {len(assembled)}")
-            for which, labels in enumerate(assembled):
-                held, place = [documents[label] for label in labels], places[which] if numbered else number
-                rows.append({"topic_id": topics[t.label], "arm": arm, "number": place, "documents": held})
-                latin_rows.append((j - i) % len(arms))
-                number += 1
+    for label, arm, number, labels in _planned_units(plan) if units is None else units:
+        i, t = places[label]
+        if units is not None:
+            _check_unit(t, plan.arms[arm], labels)
+        held = [documents[one] for one in labels]
+        rows.append({"topic_id": topics[label], "arm": arm, "number": number, "documents": held})
+        latin_rows.append((arms.index(arm) - i) % len(arms))
     ids = materials.add_units(connection, campaign_id, rows)
-    n_slots = {arm: slots_of(settings) for arm, settings in arms}
+    n_slots = {arm: slots_of(settings) for arm, settings in plan.arms.items()}
     slots = [
         one
         for id, row, latin_row in zip(ids, rows, latin_rows, strict=True)
         for one in slot_rows(id, row["topic_id"], row["arm"], latin_row, range(n_slots[row["arm"]]))
     ]
-    materials.add_slots(connection, campaign_id, slots, chance.stream("slots").random(len(slots)))
+    materials.add_slots(connection, campaign_id, slots, Chance.of(plan.seed).stream("slots").random(len(slots)))
     return len(rows), len(slots)
 
 

@@ -44,13 +44,8 @@ def journey_of_assessor(row: AssessorRow) -> Journey:
     return journey.from_json(row.state)
 
 
-def new_assessor(
-    settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float, *, n_before: int = 0
-) -> AssessorRow:
-    """An assessor who has just arrived.
-
-    n_before : people who came before, for the pseudonym of a person whose event, of an older qrowd, holds none.
-    """
+def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> AssessorRow:
+    """An assessor who has just arrived."""
     data, seed = event.data, int(event.data["seed"])
     row = AssessorRow(
         id=id,
@@ -61,7 +56,7 @@ def new_assessor(
         seed=seed,
         created=at,
         updated=at,
-        pseudonym=None if data["provider"] == MODEL else str(data.get("pseudonym") or f"a{n_before + 1}"),
+        pseudonym=None if data["provider"] == MODEL else str(data["pseudonym"]),
     )
     lines = settings.lines and not row.is_model  # which cannot see them
     return _with_journey(row, journey.new(settings.journey, lines=lines, seed=seed))

@@ -19,7 +19,7 @@ from qrowd_server.protocols.events import MAX_REASON, AskOrganisers, Event, Read
 from qrowd_server.protocols.views import DocumentView, PairView, View
 from qrowd_server.store import materials
 from qrowd_server.store.events import LogEntry
-from qrowd_server.store.messages import Message, messages_of, save_messages
+from qrowd_server.store.review import Message, messages_of, save_messages
 from qrowd_server.store.state import AssessorRow, find_assessor
 from qrowd_server.translatable import N_
 from qrowd_server.translatable import Message as Sentence

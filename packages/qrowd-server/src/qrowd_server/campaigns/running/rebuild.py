@@ -46,7 +46,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     assignments: dict[int, AssignmentState] = {}
     closed: dict[int, list[int]] = {}
     messages = Messages()
-    status, n, n_people = "running", 0, 0
+    status, n = "running", 0
     log = events.of_campaign(connection, row.id) if only is None else events_of_assessor(connection, only)
     for one in log:
         n += 1
@@ -57,8 +57,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
         elif one.late:
             continue
         elif one.kind == "arrived":
-            assessors[who] = new_assessor(settings, row.id, who, event, one.time, n_before=n_people)
-            n_people += not assessors[who].is_model
+            assessors[who] = new_assessor(settings, row.id, who, event, one.time)
         elif which is not None and one.kind not in ABOUT_ASSIGNMENTS:
             if one.kind == "slots_closed":
                 closed[which] = one.data["slots"]

@@ -45,7 +45,6 @@ from qrowd_server.protocols.gold import GoldAnswer, entry_test, evidence, is_bel
 from qrowd_server.protocols.protocol import GoldRow
 from qrowd_server.protocols.views import DocumentView, EndView, PairView
 from qrowd_server.store import answers, events, state
-from qrowd_server.store import gold as gold_store
 from qrowd_server.store.events import LogEntry
 from qrowd_server.store.schema import MODEL
 from qrowd_server.store.state import AssessorRow, AssignmentRow, Slot
@@ -296,7 +295,7 @@ class Transaction:
         places = {"gold_every": gold.every_in(first=journey_of_assessor(assessor).n_units == 0)}
         if not gold.first:
             return places
-        n_answered = gold_store.count_entry_answers(self.connection, assessor.id)
+        n_answered = answers.count_entry_answers(self.connection, assessor.id)
         return places | ({"gold_first": gold.first - n_answered} if n_answered < gold.first else {})
 
     def _exclude_by_gold(self, assessor: AssessorRow, assignment: AssignmentState) -> None:
@@ -310,7 +309,7 @@ class Transaction:
             return
         rows = assignment.protocol.rows(assignment.task, assignment.state)
         gold_rows = sorted((row for row in rows if isinstance(row, GoldRow)), key=lambda row: row.time)
-        before = gold_store.gold_answers_before(self.connection, assessor.id, assignment.row.id)
+        before = answers.gold_answers_before(self.connection, assessor.id, assignment.row.id)
         gold_answers = [GoldAnswer(*one) for one in before]
         gold_answers += [
             GoldAnswer(row.is_right, row.chance, tuple(row.choices.split()), row.is_entry)

@@ -1,4 +1,4 @@
-"""Where Alembic starts: `qrowd_server.store.migrate` hands over the connection, in a transaction of its own."""
+"""Where Alembic starts: `qrowd_server.store.engine` hands over the connection, in a transaction of its own."""
 
 from alembic import context
 

@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from qrowd_server.campaigns.plan.plan import NAME
-from qrowd_server.store.keys import KEY_STARTS, ApiKey, find_api_key, find_key_and_assessor
 from qrowd_server.store.materials import CampaignRow, find_campaign
+from qrowd_server.store.sessions import KEY_STARTS, ApiKey, find_api_key, find_key_and_assessor
 from qrowd_server.web.logs import WHO
 from qrowd_server.web.problems import Problem
 from qrowd_server.web.server import Server, server_of

@@ -34,8 +34,7 @@ from qrowd_server.store.accounts import (
     set_server_role,
     verify,
 )
-from qrowd_server.store.sessions import hashed
-from qrowd_server.store.settings import get_setting, take_setting
+from qrowd_server.store.sessions import get_setting, hashed, take_setting
 from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.context import (
     ADMINISTRATOR,

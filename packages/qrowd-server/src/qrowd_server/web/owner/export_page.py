@@ -20,8 +20,8 @@ from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, kinds_of, no
 from qrowd_server.campaigns.results.review import CHOICES
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.accounts import campaign_roles
-from qrowd_server.store.keys import ApiKey, api_keys, make_api_key, revoke_api_key
 from qrowd_server.store.materials import campaigns
+from qrowd_server.store.sessions import ApiKey, api_keys, make_api_key, revoke_api_key
 from qrowd_server.web.downloads import download
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner.context import (

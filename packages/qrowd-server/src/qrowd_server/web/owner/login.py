@@ -21,8 +21,7 @@ from qrowd_server.store.accounts import (
     check_login_async,
     forgive,
 )
-from qrowd_server.store.sessions import hashed, new_token
-from qrowd_server.store.settings import get_setting, put_setting, take_setting
+from qrowd_server.store.sessions import get_setting, hashed, new_token, put_setting, take_setting
 from qrowd_server.web.forms import Form
 from qrowd_server.web.logs import note
 from qrowd_server.web.owner.context import MEMBER, NO_ACCOUNT, OWNER, OwnerContext, form, owner_of

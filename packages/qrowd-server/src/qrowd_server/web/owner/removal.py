@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.exports import ARCHIVE, note_names
 from qrowd_server.campaigns.running.creation import delete_campaign, newest_event
-from qrowd_server.store.settings import get_setting, put_setting
+from qrowd_server.store.sessions import get_setting, put_setting
 from qrowd_server.web.downloads import download
 from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page

@@ -30,8 +30,7 @@ from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.protocols.views import ExcludedView
 from qrowd_server.store import materials
 from qrowd_server.store import review as rows
-from qrowd_server.store.messages import asked, count_asked
-from qrowd_server.store.review import Summary
+from qrowd_server.store.review import Summary, asked, count_asked
 from qrowd_server.store.schema import MODEL
 from qrowd_server.web.documents import render_document
 from qrowd_server.web.forms import Form, query_of
