@@ -98,7 +98,7 @@ def test_a_folder_names_images_in_its_table_of_documents(tmp_path):
         (replace(IMAGED, image="%%%"), "the image is not base64"),
         (replace(IMAGED, image=b64encode(b"GIF89a").decode()), "no PNG, JPEG or WebP"),
         (replace(IMAGED, image=b64encode(png() + bytes(MAX_IMAGE)).decode()), "more than 4,194,304; save it smaller"),
-        (replace(IMAGED, html=True), "cannot also be HTML"),
+        (replace(IMAGED, html=True), "by image or by html"),
         (replace(WRITTEN, url="javascript:alert(1)"), "is no address of a page"),
         (replace(WRITTEN, url="ftp://a.example.org/"), "is no address of a page"),
         (replace(WRITTEN, text=" "), "has no text"),

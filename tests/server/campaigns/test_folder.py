@@ -346,7 +346,7 @@ FAULTS = [
     ),
     (
         {"questions.jsonl": '{"topic": "t1", "text": "a", "options": ["a"], "correct": 0}\n'},
-        "questions.jsonl, line 1: has 1 options; give 4 (2 to 8 are possible)",
+        "questions.jsonl, line 1: needs a text and 2 to 8 options",
     ),
     (
         {"context.jsonl": '{"topic": "t1", "snippets": "a"}\n'},

@@ -432,9 +432,8 @@ def test_a_file_of_the_usual_name_is_gold_only_where_the_campaign_has_a_table_go
     ("protocol", "toml", "content", "message"),
     [
         ("magnitude", "[gold]\nevery = 4\n[files]\nchecks = 'gold.qrels'\n", "t d0 d1\n", "check documents instead"),
-        ("magnitude", FILES + "checks = 'gold.qrels'\n", "t d0 d1\n", "the file of checks names those of every topic"),
-        ("", "checks = false\n[magnitude]\nk = 4\n" + FILES, QRELS, "would do nothing: units hold no check documents"),
-        ("grades", FILES.replace("gold =", "checks ="), QRELS, "name gold questions by gold ="),
+        ("", "checks = false\n[magnitude]\nk = 4\n" + FILES, QRELS, "would do nothing: checks are of magnitudes"),
+        ("grades", FILES.replace("gold =", "checks ="), QRELS, "would do nothing: checks are of magnitudes"),
         ("grades", "[gold]\nevery = 4\n", None, "there is no gold question"),
         ("grades", FILES, "t 0 d8 7\n", "7 is no grade of the scale 0-3"),
         ("grades", FILES, "t d8 d9\n", "no pairs are judged"),

@@ -243,7 +243,7 @@ def test_a_file_of_check_documents_is_refused_where_nobody_would_see_them(qrowd,
     (tmp_path / "pilot" / "gold.qrels").write_text("t1 0 d0 1\n")
     outcome = qrowd("campaign", "create", "pilot", "--check")
     assert outcome.status == 2
-    assert f"files.{key}: 'gold.qrels' would do nothing: only units of magnitudes hold check documents" in outcome.err
+    assert f"files.{key}: 'gold.qrels' would do nothing: checks are of magnitudes" in outcome.err
     assert outcome.err.count("\n") == 1
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import count
@@ -18,51 +18,58 @@ if TYPE_CHECKING:
     from qrowd_server.store.accounts import Account
 
 
+Column = str | Callable[[Any], str]  # an attribute, or how a cell is made of a row
+
+
 def all_campaigns(campaigns: Sequence[Progress]) -> Document:
     """One row per campaign."""
-    columns = {
-        "campaign": [one.campaign for one in campaigns],
-        "protocol": [one.collects for one in campaigns],
-        "status": [one.status for one in campaigns],
-        "done": [f"{one.share:.0%}" for one in campaigns],
-        "slots": [str(one.slots) for one in campaigns],
-        "answers": [str(one.answers) for one in campaigns],
-        "last answer": [_when(one.last) for one in campaigns],
+    columns: dict[str, Column] = {
+        "campaign": "campaign",
+        "protocol": "collects",
+        "status": "status",
+        "done": lambda row: f"{row.share:.0%}",
+        "slots": "slots",
+        "answers": "answers",
+        "last answer": lambda row: _when(row.last),
     }
-    table, n = Table.of("campaigns", columns), len(campaigns)
+    n = len(campaigns)
     sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign init writes a folder for one."
-    return Document(sentence, (table,) if n else (), (), table_frame(table))
+    return _document(sentence, _table("campaigns", campaigns, columns), n)
 
 
 def all_accounts(accounts: Sequence[Account]) -> Document:
     """One row per account."""
-    columns = {
-        "account": [one.name for one in accounts],
-        "role": [str(one.role) for one in accounts],
-        "state": ["active" if one.disabled is None else "disabled" for one in accounts],
-        "password": ["yes" if one.has_password else "no" for one in accounts],
-        "providers": [", ".join(one.providers) for one in accounts],
-        "created": [_when(one.created) for one in accounts],
+    columns: dict[str, Column] = {
+        "account": "name",
+        "role": "role",
+        "state": lambda row: "active" if row.disabled is None else "disabled",
+        "password": lambda row: "yes" if row.has_password else "no",
+        "providers": lambda row: ", ".join(row.providers),
+        "created": lambda row: _when(row.created),
     }
-    table, n = Table.of("accounts", columns), len(accounts)
+    n = len(accounts)
     sentence = f"{count(n, 'account')}." if n else "No account yet; qrowd account add NAME adds one."
+    return _document(sentence, _table("accounts", accounts, columns), n)
+
+
+def _document(sentence: str, table: Table, n: int) -> Document:
     return Document(sentence, (table,) if n else (), (), table_frame(table))
+
+
+def _table(title: str, rows: Sequence[Any], columns: Mapping[str, Column]) -> Table:
+    cells = {
+        name: [column(row) if callable(column) else _dash(getattr(row, column)) for row in rows]
+        for name, column in columns.items()
+    }
+    return Table.of(title, cells)
 
 
 def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     """The progress of a campaign by topic and arm. qualities : of each arm, where the assessors are printed, too."""
-    arms = {"arm": [topic.arm for topic in progress.topics]} if progress.arms else {}
-    columns = {
-        **arms,
-        "topic": [topic.label for topic in progress.topics],
-        "documents": [str(topic.documents) for topic in progress.topics],
-        "slots": [str(topic.slots) for topic in progress.topics],
-        "done": [str(topic.completed) for topic in progress.topics],
-        "answers": [str(topic.answers) for topic in progress.topics],
-        "least": [_dash(topic.least) for topic in progress.topics],
-        "most": [_dash(topic.most) for topic in progress.topics],
-    }
-    topics = Table.of("topics", columns)
+    columns: dict[str, Column] = {"arm": "arm"} if progress.arms else {}
+    columns |= {"topic": "label", "documents": "documents", "slots": "slots", "done": "completed"}
+    columns |= {"answers": "answers", "least": "least", "most": "most"}
+    topics = _table("topics", progress.topics, columns)
     tables = [topics]
     outcomes = [
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
@@ -105,32 +112,32 @@ def _of_question(question: QuestionProgress) -> list[str]:
 
 
 def _assessors(quality: Quality) -> Table:
-    assessors = quality.assessors
-    columns = {
-        "assessor": [one.name for one in assessors],
-        "kind": [one.kind for one in assessors],
-        "status": [one.status for one in assessors],
-        "done": [str(one.completed) for one in assessors],
-        "failed": [str(one.failed + one.screened_out) for one in assessors],
-        "lost": [str(one.lost) for one in assessors],
-        "answers": [str(one.answers) for one in assessors],
-        "seconds": [_dash(one.seconds, ".0f") for one in assessors],
-        "fast": [_dash(one.fast, ".0%") for one in assessors],
-        "backs": [str(one.backs) for one in assessors],
-        "agreement": [_dash(one.agreement, ".2f") for one in assessors],
-        **(_of_gold(assessors) if quality.has_gold else {}),
-        "remark": [one.excluded or one.reasons for one in assessors],
+    columns: dict[str, Column] = {
+        "assessor": "name",
+        "kind": "kind",
+        "status": "status",
+        "done": "completed",
+        "failed": lambda row: str(row.failed + row.screened_out),
+        "lost": "lost",
+        "answers": "answers",
+        "seconds": lambda row: _dash(row.seconds, ".0f"),
+        "fast": lambda row: _dash(row.fast, ".0%"),
+        "backs": "backs",
+        "agreement": lambda row: _dash(row.agreement, ".2f"),
     }
-    return Table.of(f"assessors of {quality.arm}" if quality.arm else "assessors", columns)
+    if quality.has_gold:
+        columns |= {"gold": _gold, "accuracy": _accuracy}
+    columns["remark"] = lambda row: row.excluded or row.reasons
+    return _table(f"assessors of {quality.arm}" if quality.arm else "assessors", quality.assessors, columns)
 
 
-def _of_gold(assessors: Sequence[AssessorQuality]) -> dict[str, list[str]]:
-    """Gold questions answered, and the accuracy with its 95 % interval."""
-    accuracies = [one.accuracy for one in assessors]
-    return {
-        "gold": ["0" if one is None else f"{one.n_right} of {one.n}" for one in accuracies],
-        "accuracy": ["-" if one is None else f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in accuracies],
-    }
+def _gold(row: AssessorQuality) -> str:
+    return "0" if row.accuracy is None else f"{row.accuracy.n_right} of {row.accuracy.n}"
+
+
+def _accuracy(row: AssessorQuality) -> str:
+    accuracy = row.accuracy
+    return "-" if accuracy is None else f"{accuracy.value:.2f} [{accuracy.low:.2f}, {accuracy.high:.2f}]"
 
 
 def _agreement(quality: Quality) -> str:
@@ -150,7 +157,7 @@ def _when(at: float | None) -> str:
     return "-" if at is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
-def _dash(value: float | None, how: str = "") -> str:
+def _dash(value: float | str | None, how: str = "") -> str:
     return "-" if value is None else format(value, how)
 
 

@@ -6,7 +6,6 @@ named in. What ends an account's rights also ends its sessions.
 
 from __future__ import annotations
 
-import asyncio
 import re
 import secrets
 from dataclasses import dataclass
@@ -49,9 +48,6 @@ class TooManyAttemptsError(StoreError):
     def __init__(self, retry_after: float) -> None:
         self.retry_after = retry_after
         super().__init__(f"too many attempts to log in; try again in {retry_after / 60:.0f} minutes")
-
-    def __reduce__(self) -> tuple[type[TooManyAttemptsError], tuple[float]]:
-        return type(self), (self.retry_after,)
 
 
 # ---- passwords
@@ -286,7 +282,7 @@ def set_member(connection: Connection, campaign_id: int, account_id: int, role: 
 
 
 def check_login(store: Store, name: str, password: str, address: str, at: float) -> int | None:
-    """The account, or None where name and password do not belong together.
+    """The account, or None where name and password do not belong together; one that is disabled is as one that is not.
 
     The password is verified between two transactions, so that nobody waits for it to write.
 
@@ -295,37 +291,17 @@ def check_login(store: Store, name: str, password: str, address: str, at: float)
     TooManyAttemptsError
         10 logins failed within 15 minutes, for this name or from this address.
     """
-    number, row = store.write(lambda connection: begin_login(connection, name, address, at))
-    if row is None:
-        verify(None, password)
-        return None
-    account_id, password_hash = row
-    if not verify(password_hash, password):
+
+    def begin(connection: Connection) -> tuple[int, Any]:
+        columns = select(account.c.id, account.c.password_hash)
+        query = columns.where(account.c.name == name, account.c.disabled.is_(None))
+        return begin_attempt(connection, name, address, at), connection.execute(query).one_or_none()
+
+    number, row = store.write(begin)
+    if not verify(None if row is None else row.password_hash, password):
         return None
     store.write(lambda connection: forgive(connection, number))
-    return account_id
-
-
-async def check_login_async(store: Store, name: str, password: str, address: str, at: float) -> int | None:
-    """`check_login` for a caller on an event loop."""
-    return await asyncio.to_thread(check_login, store, name, password, address, at)
-
-
-def begin_login(connection: Connection, name: str, address: str, at: float) -> tuple[int, tuple[int, str] | None]:
-    """Count an attempt to log in, as failed until `forgive`; its number, and the account with its password hash.
-
-    An account that is disabled is like one that does not exist.
-
-    Raises
-    ------
-    TooManyAttemptsError
-        10 attempts failed within 15 minutes, for this name or from this address.
-    """
-    number = begin_attempt(connection, name, address, at)
-    row = connection.execute(
-        select(account.c.id, account.c.password_hash).where(account.c.name == name, account.c.disabled.is_(None))
-    ).one_or_none()
-    return number, None if row is None else (row.id, row.password_hash)
+    return int(row.id)
 
 
 def begin_attempt(connection: Connection, name: str, address: str, at: float) -> int:

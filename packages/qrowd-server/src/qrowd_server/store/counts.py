@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, null, select
 
@@ -175,37 +175,11 @@ ACTS = (
 )
 
 
-class AssignmentTotals(NamedTuple):
-    """One assignment.
+def assignment_totals(connection: Connection, campaign_id: int, *, names: bool = False) -> Iterator[dict[str, Any]]:
+    """All assignments of a campaign, topic by topic, then by unit, slot and assessor: columns of `UNITS` in exports.
 
-    kind : of its assessor: person or model.
-    documents : of its unit. counts : whether its answers are part of the result. answers : documents or pairs with an
-    answer, "cannot tell" and Bad marks included. seconds : the sum over these, by the server's clock.
-    created : when it was assigned. last : when its assessor last did something in it, None for never.
-    acts : {kind of event: how often}. state : the protocol's, as JSON.
-    """
-
-    id: int
-    assessor: str
-    kind: str
-    topic: str
-    unit: int
-    status: str
-    counts: bool
-    documents: int
-    answers: int
-    seconds: float
-    created: float
-    last: float | None
-    acts: Counter[str]
-    state: dict[str, Any]
-    arm: str
-
-
-def assignment_totals(connection: Connection, campaign_id: int, *, names: bool = False) -> Iterator[AssignmentTotals]:
-    """All assignments of a campaign, topic by topic, then by unit, slot and assessor.
-
-    names : people by name, not by pseudonym.
+    names : people by name, not by pseudonym. What the protocol's state holds, such as `fails` and `wrong`, is among the
+    columns, where it holds that.
     """
     answers, seconds = Counter[int](), defaultdict[int, float](float)
     for table in (judgment, preference, bad_mark):
@@ -239,8 +213,21 @@ def assignment_totals(connection: Connection, campaign_id: int, *, names: bool =
     for id, who, provider, label, number, status, counts, documents, created, state, arm in connection.execute(
         query, execution_options={"yield_per": CHUNK}
     ):
-        kind = MODEL if provider == MODEL else PERSON
-        yield AssignmentTotals(
-            id, who, kind, label, number, status, bool(counts), len(documents), answers[id], seconds[id], created,
-            last.get(id), acts[id], state, arm,
-        )  # fmt: skip
+        yield {
+            **state,
+            "assessor": who,
+            "topic": label,
+            "unit": f"{label}/{number}",
+            "arm": arm,
+            "status": status,
+            "counts": bool(counts),
+            "documents": len(documents),
+            "answers": answers[id],
+            "seconds": seconds[id],
+            "started": created,
+            "ended": last.get(id),
+            "backs": state.get("backs", acts[id]["undone"]),
+            "looked_up": acts[id]["looked_up"],
+            "assignment": id,
+            "kind": MODEL if provider == MODEL else PERSON,
+        }

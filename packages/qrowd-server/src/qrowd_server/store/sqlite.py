@@ -14,30 +14,6 @@ from sqlalchemy.exc import DBAPIError
 
 from qrowd_server.store.base import Database, Store, StoreBusyError, StoreError, StoreFullError, to_json
 
-
-def hold(path: Path) -> BinaryIO:
-    """Hold the lock of a database until the file returned is closed; the system lets go of it when its holder dies.
-
-    It is on a file of its own, since closing a second descriptor of the database would drop SQLite's own locks on it.
-
-    Raises
-    ------
-    StoreError
-        Somebody else holds it.
-    """
-    file = open(path.with_name(path.name + ".lock"), "a+b")  # noqa: SIM115 - it stays open
-    try:
-        _lock(file)
-    except OSError:
-        file.close()
-        raise StoreError(
-            f"{path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, then start "
-            "it again; assessors' answers are kept on their pages meanwhile"
-        ) from None
-    os.set_inheritable(file.fileno(), False)
-    return file
-
-
 if sys.platform == "win32":
     import msvcrt
 
@@ -77,7 +53,18 @@ class SqliteFile(Database):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
     def hold(self) -> BinaryIO:
-        return hold(self.path)
+        # On a file of its own, since closing a second descriptor of the database would drop SQLite's own locks on it.
+        file = open(self.path.with_name(self.path.name + ".lock"), "a+b")  # noqa: SIM115 - it stays open
+        try:
+            _lock(file)
+        except OSError:
+            file.close()
+            raise StoreError(
+                f"{self.path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, "
+                "then start it again; assessors' answers are kept on their pages meanwhile"
+            ) from None
+        os.set_inheritable(file.fileno(), False)
+        return file
 
     def engine(self, *, read_only: bool) -> Engine:
         address = self.path.as_uri() + ("?mode=ro" if read_only else "?mode=rw")

@@ -69,27 +69,15 @@ def document_problems(document: DocumentPlan, where: Where) -> Problems:
     if document.url and not ADDRESS.fullmatch(document.url):
         problem = f"{in_short(document.url)} is no address of a page; write it in ASCII, with http:// or https:// first"
         yield (*where, "url"), problem
-    yield from _kind_problems(document, where, name)
+    ways = [key for key in ("image", "pages", "html", "layout") if getattr(document, key)]
+    if len(ways) > 1:
+        yield (*where, ways[0]), f"{name} is shown in one way, by {ways[0]} or by {ways[1]}; leave one out"
     for key, images in (("image", (document.image,) if document.image else ()), ("pages", document.pages)):
         for image in images:
             try:
                 image_from_text(image)
             except ArgumentError as error:
                 yield (*where, key), f"{name}: {error}"
-
-
-def _kind_problems(document: DocumentPlan, where: Where, name: str) -> Problems:
-    """A document is shown in one way."""
-    kinds = {
-        "an image": bool(document.image),
-        "a PDF": bool(document.pages),
-        "HTML": document.html,
-        "a text with layout": document.layout == "pre",
-    }
-    first, *others = [kind for kind, is_one in kinds.items() if is_one] or [""]
-    if others:
-        key = "image" if document.image else "pages" if document.pages else "layout"
-        yield (*where, key), f"{name} is {first}, and cannot also be {others[0]}"
 
 
 def text_problems(where: Where, **texts: str) -> Problems:

@@ -257,9 +257,6 @@ def _checks(
     checks = read_check_file(files)
     in_file = {entry.topic for entry in checks}
     pools = {label: topic.get("pool", documents) for label, topic in topics.items() if label not in in_file}
-    if "gold" in files.table and not pools:
-        problem = f"{files.table['gold']!r} would do nothing: the file of checks names those of every topic"
-        raise SchemaError(("files", "gold"), f"{problem}; remove the line")
     if pools and (gold := read_gold_judgments(files)) is not None:
         name, judgments = gold
         try:
@@ -272,15 +269,11 @@ def _checks(
 
 def _refuse_unused(files: Mapping[str, Any], whole: PlanTable, *, magnitude: bool, question: bool) -> None:
     """Refuse named files of check documents and of gold that would do nothing. files : [files]."""
-    reasons = {}
-    if not magnitude:
-        reasons["checks"] = "only units of magnitudes hold check documents; name gold questions by gold = in [files]"
-        if question:
-            reasons["gold"] = "the documents of a question come one by one, without gold questions"
-    elif not whole.campaign.checks:
-        reasons = dict.fromkeys(("checks", "gold"), "units hold no check documents (checks = false)")
-    for key, reason in reasons.items():
-        if key in files:
+    with_checks = magnitude and whole.campaign.checks
+    used = {"checks": with_checks, "gold": with_checks or not (magnitude or question)}
+    for key, is_used in used.items():
+        if key in files and not is_used:
+            reason = "checks are of magnitudes, gold questions of grades and preferences that are no question's"
             raise SchemaError(("files", key), f"{files[key]!r} would do nothing: {reason}; remove the line")
 
 

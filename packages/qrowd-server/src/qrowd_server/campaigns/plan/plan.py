@@ -293,12 +293,8 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
         if plan.questions is False:
             yield (*where, "question"), f"topic {topic.label!r} has one, but questions = false; remove it"
         yield from _question_problems(topic.question, (*where, "question"))
-    for name, ranking in topic.systems.items():
+    for name in topic.systems:
         yield from text_problems((*where, "systems"), **{name: name})
-        if len(set(ranking)) < len(ranking):
-            yield (*where, "systems", name), "a document is there twice; remove one"
-        if stranger := next((document for document in ranking if document not in pool), None):
-            yield (*where, "systems", name), f"{stranger!r} is not in the pool; leave it out"
     for settings in plan.arms.values():
         yield from _comparison_problems(settings, topic, where)
 

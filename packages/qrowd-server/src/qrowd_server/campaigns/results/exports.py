@@ -22,7 +22,6 @@ from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.store import counts, events, export, state, writers
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.answers import GOLD, gold_rows
-from qrowd_server.store.counts import AssignmentTotals
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import MODEL, PERSON
 
@@ -355,18 +354,14 @@ def unit_rows(connection: Connection, name: str, *, names: bool = False) -> list
         There is no such campaign.
     """
     row, protocols = find_arms(connection, name)
-    totals = list(counts.assignment_totals(connection, row.id, names=names))
-    session = sessions(totals)
+    units = list(counts.assignment_totals(connection, row.id, names=names))
+    session = sessions(units)
     rows = []
-    for one in totals:
-        if one.arm in protocols:
-            acts, rated = one.acts, one.state
-            rows.append((
-                one.assessor, one.topic, f"{one.topic}/{one.unit}", one.arm, protocols[one.arm], one.status, one.counts,
-                one.documents, one.answers, one.seconds, one.created, one.last, session[one.id],
-                rated.get("backs", acts["undone"]), rated.get("fails", 0), rated.get("wrong", 0), acts["looked_up"],
-                rated.get("confidence"), rated.get("understanding"), rated.get("comment", ""), one.id, one.kind,
-            ))  # fmt: skip
+    for one in units:
+        if one["arm"] in protocols:
+            cells = {"fails": 0, "wrong": 0, "comment": "", **one}
+            cells |= {"protocol": protocols[one["arm"]], "session": session[one["assignment"]]}
+            rows.append(tuple(cells.get(column) for column in UNITS))
     return rows
 
 
@@ -378,15 +373,16 @@ def unit_frame(connection: Connection, name: str) -> DataFrame:
     return frame.astype(dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float))
 
 
-def sessions(totals: list[AssignmentTotals]) -> dict[int, int]:
+def sessions(units: list[dict[str, Any]]) -> dict[int, int]:
     """{assignment: number of its assessor's session, from 1}."""
     numbers: dict[int, int] = {}
     n_sessions, ends = Counter[str](), dict[str, float]()
-    for one in sorted(totals, key=lambda one: (one.created, one.id)):
-        if one.assessor not in ends or one.created - ends[one.assessor] > SESSION_GAP:
-            n_sessions[one.assessor] += 1
-        ends[one.assessor] = one.created if one.last is None else one.last
-        numbers[one.id] = n_sessions[one.assessor]
+    for unit in sorted(units, key=lambda unit: (unit["started"], unit["assignment"])):
+        assessor = unit["assessor"]
+        if assessor not in ends or unit["started"] - ends[assessor] > SESSION_GAP:
+            n_sessions[assessor] += 1
+        ends[assessor] = unit["started"] if unit["ended"] is None else unit["ended"]
+        numbers[unit["assignment"]] = n_sessions[assessor]
     return numbers
 
 

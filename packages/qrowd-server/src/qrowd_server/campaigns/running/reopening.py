@@ -17,7 +17,7 @@ from qrowd_server.protocols.journey import Reopened
 from qrowd_server.protocols.sequence import Sequence as SequenceProtocol
 from qrowd_server.protocols.views import View
 from qrowd_server.store.schema import COMPLETED, OPEN
-from qrowd_server.store.state import AssessorRow, find_assessor
+from qrowd_server.store.state import AssessorRow, find_assessor, find_assignment
 
 STATUSES = ("running", "decided")  # of a campaign, in which answers that were opened again are shown
 
@@ -125,9 +125,9 @@ def close(transaction: Transaction, assignment_id: int, position: int) -> None:
 
 def _answered(transaction: Transaction, assignment_id: int) -> tuple[AssessorRow, AssignmentState]:
     """An assignment of the campaign with its assessor."""
-    assignment = transaction.reader.assignment(assignment_id)
-    if assignment is None or assignment.row.campaign_id != transaction.campaign_id:
+    row = find_assignment(transaction.connection, assignment_id)
+    if row is None or row.campaign_id != transaction.campaign_id:
         raise NotFoundError(f"the campaign {transaction.settings.name} has no such unit")
-    holder = find_assessor(transaction.connection, assignment.row.assessor_id)
+    holder = find_assessor(transaction.connection, row.assessor_id)
     assert holder is not None  # a foreign key says so
-    return holder[0], assignment
+    return holder[0], transaction.reader.read(row)

@@ -7,6 +7,7 @@ POST /owner/logout           ends it
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 from qrowd_server.store.accounts import (
     TooManyAttemptsError,
     begin_attempt,
-    check_login_async,
+    check_login,
     forgive,
 )
 from qrowd_server.store.sessions import get_setting, hashed, new_token, put_setting, take_setting
@@ -96,7 +97,7 @@ async def login(request: Request) -> Response:
     address = client_address(request.scope, server.settings)
     problem, account = Problem(422, "login", "Name and password do not belong together."), None
     try:
-        account = await check_login_async(server.store, name, password, address, server.clock())
+        account = await asyncio.to_thread(check_login, server.store, name, password, address, server.clock())
     except TooManyAttemptsError as error:
         problem = problem_of(error)
     if account is None:
