@@ -104,11 +104,11 @@ def test_a_file_that_cannot_be_shown_is_named_by_the_line_of_its_document(tmp_pa
         ({"docid": "d", "text": "x", "layout": "table"}, "layout: 'table' cannot be used"),
         (
             {"docid": "d", "title": "a", "pdf": "files/one.pdf", "image": "files/example.png"},
-            "is shown in one way, by image or by pages",
+            "by image or by pages",
         ),
         (
             {"docid": "d", "title": "a", "pdf": "files/one.pdf", "layout": "pre"},
-            "is shown in one way, by pages or by layout",
+            "by pages or by layout",
         ),
         ({"docid": "d", "title": "a", "pdf": "../one.pdf"}, "is no name inside the folder"),
         ({"docid": "d", "title": "a", "pdf": 7}, "pdf: 7 cannot be used; give the name of a file"),

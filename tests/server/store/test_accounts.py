@@ -1,6 +1,5 @@
 """Who may run campaigns."""
 
-import pickle
 from itertools import product
 
 import pytest
@@ -60,10 +59,6 @@ def test_logins_that_succeed_are_not_counted(house: Store) -> None:
     for _ in range(ATTEMPTS + 5):
         assert check_login(house, "ann", GOOD, "1.2.3.4", AT) is not None
     assert house.read(lambda c: c.scalar(select(func.count(schema.login_attempt.c.id)))) == 0
-
-
-def test_the_error_survives_a_pickle() -> None:
-    assert pickle.loads(pickle.dumps(TooManyAttemptsError(90.0))).retry_after == 90.0
 
 
 def test_an_account_s_name_is_taken_once(house: Store) -> None:

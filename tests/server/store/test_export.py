@@ -200,7 +200,8 @@ def test_qrels_are_read_back(full: Store, tmp_path: Path) -> None:
 
 def test_prefs_are_read_back_with_levels_for_what_is_bad(full: Store, tmp_path: Path) -> None:
     text = b"".join(writers.prefs(export.PREFERENCES, rows(full, export.preferences)))
-    expected = "001 a1 1 d1 2|001 a1 1 d2 1|001 a1 2 d4 2|001 a1 2 d3 0|001 a1 3 d6 0|002 a1 4 d1 2|002 a1 4 d2 1"
+    expected = "001 a1 1 d1 2|001 a1 1 d2 1|001 a1 2 d4 2|001 a1 2 d3 0|002 a1 3 d1 2|002 a1 3 d2 1"
+    expected += "|001 a1 4 d3 0|001 a1 5 d6 0"
     assert text.decode().splitlines() == expected.split("|")
     path = tmp_path / "x.prefs"
     path.write_bytes(text)

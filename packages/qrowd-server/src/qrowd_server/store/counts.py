@@ -11,7 +11,6 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, an
 from qrowd_server.store.events import CHUNK
 from qrowd_server.store.persons import assessor_label
 from qrowd_server.store.schema import (
-    COMPLETED,
     MODEL,
     PERSON,
     assessor,
@@ -87,40 +86,10 @@ def last_answer(connection: Connection, campaign_id: int) -> float | None:
 # ---- by assessor
 
 
-def units_by_assessor(connection: Connection, campaign_id: int, arm: str = "") -> defaultdict[int, Counter[str]]:
-    """{assessor: {status: units}} in an arm; "" in a campaign without arms."""
-    columns = assignment.c.assessor_id, assignment.c.status
-    units: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    query = _of(select(*columns, func.count()), campaign_id).where(assignment.c.arm == arm)
-    for number, status, n in connection.execute(query.group_by(*columns)):
-        units[number][status] = int(n)
-    return units
-
-
-def completed_by_assessor(connection: Connection, campaign_id: int) -> dict[int, int]:
-    """{assessor: completed units}."""
-    where = assignment.c.campaign_id == campaign_id, assignment.c.status == COMPLETED
-    return dict(_grouped(connection, assignment.c.assessor_id, *where))
-
-
-def answers_by_assessor(connection: Connection, campaign_id: int) -> Counter[int]:
-    """{assessor: judgments, preferences and Bad marks given}, whether they count or not."""
-    answers = Counter[int]()
-    for table in (judgment, preference, bad_mark):
-        query = select(assignment.c.assessor_id, func.count()).select_from(assignment)
-        query = query.join(table, table.c.assignment_id == assignment.c.id)
-        rows = connection.execute(_of(query, campaign_id).group_by(assignment.c.assessor_id))
-        answers.update({number: int(n) for number, n in rows})
-    return answers
-
-
 def judged_documents(connection: Connection, campaign_id: int) -> int:
     """Documents of topics with a judgment that counts."""
-    places = select(assignment.c.topic_id, judgment.c.document_id).select_from(assignment).distinct()
-    places = places.join(judgment, judgment.c.assignment_id == assignment.c.id)
-    places = places.join(assessor, assessor.c.id == assignment.c.assessor_id)
-    counted = _of(places, campaign_id).where(assignment.c.counts, assessor.c.excluded.is_(None))
-    return int(connection.execute(select(func.count()).select_from(counted.subquery())).scalar_one())
+    answers = answers_by_document(connection, campaign_id)
+    return len({(topic_id, document) for topic_id, _, document, is_counted, _ in answers if is_counted})
 
 
 def _table_of(protocol: str) -> Table:
@@ -133,25 +102,6 @@ def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm:
     query = select(assignment.c.assessor_id, table.c.seconds, table.c.active).select_from(assignment)
     query = query.join(table, table.c.assignment_id == assignment.c.id)
     return connection.execute(_of(query, campaign_id).where(assignment.c.arm == arm)).all()
-
-
-def backs_and_fails(
-    connection: Connection, campaign_id: int, protocol: str, arm: str = ""
-) -> dict[int, tuple[int, int]]:
-    """{assessor: (steps back, or preferences undone; submissions that failed a check)} in an arm."""
-    if protocol == "preference":
-        units = select(unit.c.id).where(unit.c.campaign_id == campaign_id, unit.c.arm == arm)
-        undone = (
-            event.c.campaign_id == campaign_id,
-            event.c.kind == "undone",
-            event.c.late.is_(False),
-            event.c.unit_id.in_(units),
-        )
-        return {number: (n, 0) for number, n in _grouped(connection, event.c.assessor_id, *undone)}
-    backs, fails = (func.coalesce(func.sum(assignment.c.state[key].as_integer()), 0) for key in ("backs", "fails"))
-    query = _of(select(assignment.c.assessor_id, backs, fails), campaign_id).where(assignment.c.arm == arm)
-    query = query.group_by(assignment.c.assessor_id)
-    return {number: (int(a), int(b)) for number, a, b in connection.execute(query)}
 
 
 def _joined(assignment_id: ColumnElement[Any]) -> Any:
@@ -199,7 +149,7 @@ def assignment_totals(connection: Connection, campaign_id: int, *, names: bool =
     counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
     query = (
         select(
-            assignment.c.id, assessor_label(names), assessor.c.provider, topic.c.label, unit.c.number,
+            assignment.c.id, assessor.c.id, assessor_label(names), assessor.c.provider, topic.c.label, unit.c.number,
             assignment.c.status, counted, unit.c.documents, assignment.c.created, assignment.c.state,
             assignment.c.arm,
         )
@@ -210,12 +160,13 @@ def assignment_totals(connection: Connection, campaign_id: int, *, names: bool =
         .where(assignment.c.campaign_id == campaign_id)
         .order_by(topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id)
     )  # fmt: skip
-    for id, who, provider, label, number, status, counts, documents, created, state, arm in connection.execute(
+    for id, who, name, provider, label, number, status, counts, documents, created, state, arm in connection.execute(
         query, execution_options={"yield_per": CHUNK}
     ):
         yield {
             **state,
-            "assessor": who,
+            "assessor_id": who,
+            "assessor": name,
             "topic": label,
             "unit": f"{label}/{number}",
             "arm": arm,

@@ -10,12 +10,13 @@ from __future__ import annotations
 import csv as csv_module
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO, StringIO
-from itertools import groupby, islice
+from itertools import islice
 from json import JSONEncoder
 from typing import Any
 
 from qrowd.errors import ArgumentError
-from qrowd.trec import checked_label, qrels_line
+from qrowd.model.preferences import Preferences
+from qrowd.trec import checked_label, format_preferences, qrels_line
 from qrowd_server.store.export import Tuple
 
 ROWS = 1000  # in a piece
@@ -101,38 +102,18 @@ def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
 
 
 def prefs(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
-    """Preferences as trec_eval's prefs lines, a subgroup for each: 2 the preferred document, 1 the other, 0 a Bad one.
-
-    Definite preferences are written like others; the format knows no strength.
+    """Preferences as trec_eval's prefs lines; definite ones like others, since the format knows no strength.
 
     Raises
     ------
     ArgumentError
         What the format cannot hold: a preference for a document marked as Bad, a label with a blank.
     """
-    at = [columns.index(name) for name in ("topic", "assessor", "preferred", "other")]
-    preferences = (tuple(row[i] for i in at) for row in rows)
-    number = 0
-    for (label, who), group in groupby(preferences, key=lambda row: row[:2]):  # the rows of an assessor stand together
-        mine = list(group)
-        bad = {other for _, _, preferred, other in mine if preferred is None}
-        start = f"{checked_label(label, first=True)} {checked_label(who)}"
-        lines, compared = [], set()
-        for _, _, preferred, other in mine:
-            if preferred is None:
-                continue
-            if preferred in bad:
-                where = f"topic {label!r}, assessor {who!r}, document {preferred!r}"
-                problem = "prefs cannot hold a preference for a document marked as Bad; write a table instead"
-                raise ArgumentError(f"{where}: {problem}")
-            number += 1
-            compared.add(other)
-            lines.append(f"{start} {number} {checked_label(preferred)} 2\n")
-            lines.append(f"{start} {number} {checked_label(other)} {0 if other in bad else 1}\n")
-        for name in sorted(bad - compared):
-            number += 1
-            lines.append(f"{start} {number} {checked_label(name)} 0\n")
-        yield "".join(lines).encode()
+    table = list(rows)
+    cells = {name: [row[i] for row in table] for i, name in enumerate(columns)}
+    cells["strength"] = [1] * len(table)
+    preferences = Preferences.from_frame(cells) if cells["assessor"] else Preferences.from_rows([])
+    yield format_preferences(preferences, format="prefs").encode()
 
 
 class _Sink(BytesIO):

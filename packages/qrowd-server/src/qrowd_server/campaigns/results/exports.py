@@ -23,7 +23,7 @@ from qrowd_server.store import counts, events, export, state, writers
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.answers import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.schema import MODEL, PERSON
+from qrowd_server.store.schema import COMPLETED, MODEL, PERSON
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -393,14 +393,16 @@ def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = Fals
     for somebody who is excluded. names : people by name, with their ids on platforms; by pseudonym, without, if False.
     """
     accuracy = accuracies(connection, row.id, read_settings(row).gold)
-    answers = counts.answers_by_assessor(connection, row.id)
-    units = counts.completed_by_assessor(connection, row.id)
+    answers, completed = Counter[int](), Counter[int]()
+    for unit in counts.assignment_totals(connection, row.id):
+        answers[unit["assessor_id"]] += unit["answers"]
+        completed[unit["assessor_id"]] += unit["status"] == COMPLETED
     for one in state.assessors_of(connection, row.id):
         own = accuracy.get(one.id)
         of_gold = (0, 0, None, None, None) if own is None else (own.n, own.n_right, own.value, own.low, own.high)
         bonus = own.bonus if own is not None and one.excluded is None else 0.0
         yield (
             one.name if names else one.label, one.provider, one.external_id if names or one.is_model else None,
-            one.status, one.excluded, units.get(one.id, 0), answers.get(one.id, 0), *of_gold, bonus,
+            one.status, one.excluded, completed[one.id], answers[one.id], *of_gold, bonus,
             MODEL if one.is_model else PERSON,
         )  # fmt: skip

@@ -6,6 +6,7 @@ The figures are those of `qrowd.agreement` and `qrowd.preferences`, over what co
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -243,7 +244,12 @@ def _rows(
 ) -> tuple[list[AssessorQuality], float | None]:
     import pandas
 
-    units = counts.units_by_assessor(connection, campaign_id, arm)
+    units: defaultdict[int, Counter[str]] = defaultdict(Counter)  # by status, and what was done in them
+    for unit in counts.assignment_totals(connection, campaign_id):
+        if unit["arm"] == arm:
+            units[unit["assessor_id"]] += Counter(
+                {unit["status"]: 1, "backs": unit["backs"], "fails": unit.get("fails", 0)}
+            )
     answers = pandas.DataFrame(
         counts.answer_seconds(connection, campaign_id, protocol, arm), columns=["assessor", "seconds", "active"]
     ).astype({"active": float})
@@ -253,11 +259,9 @@ def _rows(
     answers["fast"] = answers["seconds"] < (np.nan if below is None else below)
     groups = answers.groupby("assessor")
     n, medians, fast = groups.size(), groups[["seconds", "active"]].median(), groups["fast"].mean()
-    sums = counts.backs_and_fails(connection, campaign_id, protocol, arm)
     rows = []
     for row in everybody:
         own, has_answers = units[row.id], row.id in n.index
-        backs, fails = sums.get(row.id, (0, 0))
         rows.append(
             AssessorQuality(
                 id=row.id,
@@ -276,8 +280,8 @@ def _rows(
                 seconds=float(medians["seconds"][row.id]) if has_answers else None,
                 active=_number(medians["active"][row.id]) if has_answers else None,
                 fast=float(fast[row.id]) if has_answers and below is not None and not row.is_model else None,
-                backs=backs,
-                fails=fails,
+                backs=own["backs"],
+                fails=own["fails"],
                 practice=_practice(row),
             )
         )
