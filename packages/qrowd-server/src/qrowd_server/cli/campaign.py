@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from shlex import quote
 from typing import Annotated, Literal
@@ -12,12 +13,12 @@ from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver, output_file, write_output
-from qrowd_server.cli.campaign_changes import Name, change, delete, import_
-from qrowd_server.cli.campaign_people import person, retention
+from qrowd.reports.phrases import count
 from qrowd_server.cli.database import open_campaigns
 from qrowd_server.cli.judge_campaign import ask
 
 LOCAL = "http://127.0.0.1:8000"
+Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
 
 
@@ -206,6 +207,129 @@ def backup(
     with open_campaigns(database) as store:
         copy(store, path)
     typer.echo(f"{path} is a copy of {database}")
+
+
+# ---- commands that write whole campaigns
+
+
+def change(
+    folder: Annotated[str, typer.Argument(help="Folder with campaign.toml as it shall be, or that file.")],
+    database: options.Database = options.DATABASE,
+    check: Annotated[bool, option("--check", help="Only report what would change.")] = False,
+) -> None:
+    """Change a campaign after its start: further topics, documents and assessors, corrected texts; server or not."""
+    from qrowd_server.campaigns.plan.folder import read_folder
+    from qrowd_server.campaigns.running.changes import change_campaign, planned_changes
+
+    plan = read_folder(folder)
+    with open_campaigns(database) as store:
+        lines = store.read(lambda connection: planned_changes(connection, plan)).lines
+    typer.echo("\n".join(lines or [f"{plan.name}: nothing would change"]))
+    if check or not lines:
+        return
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        store.write(lambda connection: change_campaign(connection, plan, time.time()))
+    typer.echo(f"{plan.name} is changed")
+
+
+def import_(
+    archive: Annotated[str, typer.Argument(help="Archive that was exported from a campaign.")],
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Import a campaign and its event log from an archive."""
+    from pathlib import Path
+
+    from qrowd.errors import FileError, RowError
+    from qrowd_server.campaigns.results.archive import read_archive
+
+    try:
+        lines = Path(archive).read_bytes().splitlines()
+    except OSError as error:
+        raise FileError(archive, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+    with open_campaigns(database, write=True, beside_server=True) as store:
+        try:
+            name = store.write(lambda connection: read_archive(connection, lines))
+        except RowError as error:
+            raise FileError(archive, error.problem, error.row) from None
+    typer.echo(f"{name} is in {database}")
+
+
+def delete(
+    name: Name,
+    archive: Annotated[
+        str | None,
+        option(help="New file for all that the campaign holds.", metavar="FILE", show_default="NAME-DATE.archive"),
+    ] = None,
+    database: options.Database = options.DATABASE,
+    names: options.Names = False,
+) -> None:
+    """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
+    from qrowd import files
+    from qrowd.errors import FileError
+    from qrowd_server.campaigns.results.exports import export_rows, note_names
+    from qrowd_server.campaigns.running.campaign_settings import find
+    from qrowd_server.campaigns.running.creation import check_stopped, delete_campaign, newest_event
+
+    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        store.read(lambda connection: check_stopped(connection, name))
+        if names:
+            store.write(lambda connection: note_names(connection, name, "archive", "archive", time.time()))
+        with store.reading() as connection:
+            file = archive or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
+            if os.path.exists(file):
+                raise FileError(file, "exists; name a new file: --archive FILE")
+            newest = newest_event(connection, find(connection, name).id)
+            files.write_whole(file, export_rows(connection, name, "archive", "jsonl", names=names))
+        store.write(lambda connection: delete_campaign(connection, name, newest=newest))
+    typer.echo(f"wrote {file}; {name} is deleted from {database}")
+    typer.echo(f"qrowd campaign import {quote(file)} brings it back")
+
+
+# ---- people
+
+
+def person(
+    campaign: Name,
+    name: Annotated[str, typer.Argument(help="Name or pseudonym of the assessor.")],
+    database: options.Database = options.DATABASE,
+    delete: Annotated[
+        Literal["keep", "withdraw"] | None,
+        option(
+            help="Delete the person instead: names, platform ids and texts leave tables and log. The answers are kept "
+            "under the pseudonym, or withdrawn. With SQLite stop the server first.",
+            show_default="nothing is deleted",
+        ),
+    ] = None,
+    output: Annotated[str, output_file("File for the data; - for standard output.")] = "-",
+) -> None:
+    """Export everything that a campaign holds about a person, as JSON, or delete the person."""
+    from qrowd_server.campaigns.running.campaign_settings import find
+    from qrowd_server.campaigns.running.privacy import delete_person, find_person, person_json
+
+    if delete is None:
+        with open_campaigns(database) as store, store.reading() as connection:
+            row = find_person(connection, find(connection, campaign).id, name)
+            write_output(output, iter([person_json(connection, row, for_owner=True)]))
+        return
+    with open_campaigns(database, write=True, create=False) as store:
+        row = store.read(lambda connection: find_person(connection, find(connection, campaign).id, name))
+        done = store.write(lambda connection: delete_person(connection, campaign, row.id, time.time(), answers=delete))
+    texts = count(done.n_texts, "text")
+    typer.echo(f"{done.pseudonym} of {campaign} is deleted: {count(done.n_events, 'event')} changed, {texts} removed")
+    typer.echo("copies and exports made earlier still hold the person; delete these, too")
+    typer.echo("so may unused parts of the database's files until VACUUM: see docs/privacy.md")
+
+
+def retention(database: options.Database = options.DATABASE, retention_days: options.RetentionDays = None) -> None:
+    """Take names and platform ids out of campaigns whose retention time is over, as the server does every day."""
+    from qrowd_server.campaigns.running.privacy import apply_retention
+
+    with open_campaigns(database, write=True, create=False) as store:
+        done = apply_retention(store, time.time(), default=retention_days)
+    for campaign, n in done.items():
+        typer.echo(f"{campaign}: {count(n, 'person', 'people')} pseudonymised")
+    if not done:
+        typer.echo("no campaign is due")
 
 
 campaign = command_group(

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, case, func, null, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, null, select
 
 from qrowd_server.store.events import CHUNK
 from qrowd_server.store.persons import assessor_label
@@ -44,7 +44,8 @@ def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, 
 
 def assessors_by_status(connection: Connection, campaign_id: int) -> dict[str, int]:
     """{status: assessors}."""
-    return dict(_grouped(connection, assessor.c.status, assessor.c.campaign_id == campaign_id))
+    of_campaign = select(assessor.c.status, func.count()).where(assessor.c.campaign_id == campaign_id)
+    return {status: int(n) for status, n in connection.execute(of_campaign.group_by(assessor.c.status))}
 
 
 def models(connection: Connection, campaign_id: int) -> int:
@@ -111,11 +112,6 @@ def _joined(assignment_id: ColumnElement[Any]) -> Any:
 
 def _of(query: Select[Any], campaign_id: int) -> Select[Any]:
     return query.where(assignment.c.campaign_id == campaign_id)
-
-
-def _grouped(connection: Connection, column: Column[Any], *conditions: ColumnElement[bool]) -> list[tuple[Any, int]]:
-    rows = connection.execute(select(column, func.count()).where(*conditions).group_by(column))
-    return [(value, int(n)) for value, n in rows]
 
 
 #: Events by which an assessor does something in a unit; others follow from these, or come from somebody else.
