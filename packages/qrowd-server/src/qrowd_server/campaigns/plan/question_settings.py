@@ -115,12 +115,9 @@ def question_problems(
     pairs = question.pairs
     if (scale := question.content["design"]["scale"]) != settings.scale:
         yield WHERE, f"it was made for the scale {scale}, not for {settings.scale}; create it anew"
-    for topic, document in pairs:
-        if document not in pools.get(topic, ()):
-            yield WHERE, f"document {document!r} of topic {topic!r} can change the answer, but is not in the pool"
-            return
-    if sum(map(len, pools.values())) > len(pairs):
-        yield WHERE, f"the pools hold more than the {len(pairs)} documents of the question; leave pool and depth out"
+    if {(topic, document) for topic, pool in pools.items() for document in pool} != set(pairs):
+        problem = f"the pools are not the {len(pairs)} documents that can change the answer"
+        yield WHERE, f"{problem}; leave pool and depth out"
 
 
 def _runs_of(table: Mapping[str, Any]) -> Runs:

@@ -15,6 +15,7 @@ from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm
 from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings, Settings
 from qrowd_server.store import export
+from qrowd_server.store.materials import CampaignRow
 
 DRAWN = (
     "campaign {0}: its documents were drawn for its question, which qrowd next --campaign {0} answers; scores by these "
@@ -72,10 +73,7 @@ def judgments(connection: Connection, name: str, *, everything: bool = False, na
     ArgumentError
         There is no such campaign, it collects preferences, or several arms have judgments and none is named.
     """
-    row, arms = find_arms(connection, name)
-    if set(arms.values()) == {PREFERENCE}:
-        raise ArgumentError(f"{name}: this campaign collects preferences; read them with preferences()")
-    arm = only_arm(row.name, {arm: protocol for arm, protocol in arms.items() if protocol != PREFERENCE})
+    row, arm = _find_arm(connection, name, pairs=False)
     settings = read_settings(row).arms[arm].settings
     rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything, names=names)
     columns = _columns(rows, export.JUDGMENTS)
@@ -99,13 +97,20 @@ def preferences(connection: Connection, name: str, *, everything: bool = False, 
     ArgumentError
         There is no such campaign, it collects judgments, or several arms have preferences and none is named.
     """
-    row, arms = find_arms(connection, name)
-    if PREFERENCE not in arms.values():
-        raise ArgumentError(f"{name}: this campaign collects {', '.join(arms.values())}; read them with judgments()")
-    arm = only_arm(row.name, {arm: protocol for arm, protocol in arms.items() if protocol == PREFERENCE})
+    row, arm = _find_arm(connection, name, pairs=True)
     rows = export.preferences(connection, row.id, arms=[arm] if arm else None, everything=everything, names=names)
     columns = _columns(rows, export.PREFERENCES)
     return Preferences.from_frame(columns) if columns["assessor"] else Preferences.from_rows([])
+
+
+def _find_arm(connection: Connection, name: str, *, pairs: bool) -> tuple[CampaignRow, str]:
+    """The campaign, and its only arm with preferences, or with judgments."""
+    row, arms = find_arms(connection, name)
+    of_kind = {arm: protocol for arm, protocol in arms.items() if (protocol == PREFERENCE) == pairs}
+    if not of_kind:
+        reader = "judgments" if pairs else "preferences"
+        raise ArgumentError(f"{name}: this campaign collects {', '.join(arms.values())}; read them with {reader}()")
+    return row, only_arm(row.name, of_kind)
 
 
 def _columns(rows: Iterable[Sequence[Any]], names: tuple[str, ...]) -> dict[str, list[Any]]:
