@@ -250,7 +250,7 @@ def test_answers_that_are_not_there_cannot_be_opened_again(store: Store) -> None
     rita = reviewer(store, clock)
     with pytest.raises(ArgumentError, match="no such judgment"):
         run(rita.reopen("graded", ids[2], 7, "why"))
-    with pytest.raises(ArgumentError, match="no such assessor"):
+    with pytest.raises(ArgumentError, match="no such unit"):
         run(rita.reopen("pilot", ids[2], 0, "why"))
     with pytest.raises(ArgumentError, match="reason"):
         run(rita.reopen("graded", ids[2], 0, " "))
