@@ -177,7 +177,7 @@ def test_an_invitation_needs_a_press_and_brings_the_same_assessor_back(served: W
     assert browser.get("/c/one").status == 403
     for _ in range(2):
         assert browser.post(path, {"csrf": browser.get(path).field("csrf")}).header("location") == "/c/one"
-    assert served.service.arrived[0] == ("one", "link", "ann", "link", None)
+    assert served.service.arrived[0] == ("one", "link", "ann", None)
     assert len(served.store.read(lambda c: c.execute(select(assessor_table)).all())) == 1
 
 
