@@ -16,7 +16,7 @@ import qrowd.reports
 import qrowd_server.campaigns
 from qrowd import agreement, comparison, preferences, simulation
 from qrowd.aware import similarity_to_random
-from qrowd.display import N_ROWS, WIDEST, Display, Displayed, Dots, Rows, dots_svg, short_repr
+from qrowd.display import N_ROWS, Display, Displayed, Rows, short_repr
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
@@ -81,8 +81,7 @@ class Parsed(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
-            self.texts.append(data)
+        self.texts.append(data)
         if self.open and self.open[-1] in ("td", "th"):
             self.cells.append(data)
 
@@ -136,7 +135,6 @@ def test_a_result_is_a_sentence_and_tables_with_headers_and_a_caption_and_no_lab
     parsed = Parsed(html)
     assert len(parsed.named("table")) == len(parsed.named("caption")) >= 1
     assert all(header.get("scope") in ("col", "row") for header in parsed.named("th"))
-    assert all(image["role"] == "img" and image["aria-label"] for image in parsed.named("svg"))
     assert not parsed.named("script")
     assert not re.search(r"https?:|src=|@import|url\(", html)
     assert len(html) < 30_000
@@ -177,43 +175,13 @@ tables = st.integers(0, 25).flatmap(
 @given(tables)
 def test_a_table_shows_its_first_rows_and_counts_the_others(columns):
     table = Rows.of("rows", columns)
-    parsed = Parsed(Display("Table", "A sentence.", (table,)).html())
+    parsed = Parsed(Display("A sentence.", (table,)).html())
     n_rows = len(next(iter(columns.values())))
     assert len(parsed.named("tr")) == 1 + min(n_rows, N_ROWS)
     assert ("more row" in "".join(parsed.texts[-1:])) == (n_rows > N_ROWS)
     assert len(table.cells()) == min(n_rows, N_ROWS)
-    text = Display("Table", "A sentence.", (table,)).text().split("\n")
+    text = Display("A sentence.", (table,)).text().split("\n")
     assert text[0] == "A sentence."
-    assert all(len(line) <= WIDEST for line in text[3 : 3 + len(table.cells())] if len(columns) > 1)
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(0, 10))
-def test_every_mark_of_a_chart_is_within_the_picture(values, half):
-    labels = [f"system {i}" for i in range(len(values))]
-    dots = Dots("score", labels, values, [v - half for v in values], [v + half for v in values])
-    svg = dots_svg(dots)
-    _, _, width, height = map(float, re.search(r'viewBox="([^"]*)"', svg).group(1).split())
-    for name, limit in (("x", width), ("cx", width), ("x1", width), ("x2", width), ("y", height), ("cy", height)):
-        places = [float(value) for value in re.findall(rf' {name}="([^"]*)"', svg)]
-        assert all(-0.1 <= place <= limit + 0.1 for place in places)
-    assert svg.count("<circle") == min(len(values), 15)
-
-
-def test_of_many_rows_a_chart_shows_the_first_of_an_order_or_else_the_highest():
-    names = [f"s{i:02}" for i in range(30)]
-    by_rank = dots_svg(Dots("rank", names, range(1, 31)))
-    assert ">s00<" in by_rank
-    assert "the first 15 of 30" in by_rank
-    shuffled: list[float] = [(7 * i) % 30 for i in range(30)]
-    shuffled[0] = float("nan")
-    highest = dots_svg(Dots("mean", names, shuffled))
-    assert re.findall(r">(s\d\d)<", highest) == sorted(names[1:], key=lambda name: -shuffled[int(name[1:])])[:15]
-    assert "the highest 15 of 30" in highest
-
-
-def test_a_chart_without_a_number_is_none():
-    assert dots_svg(Dots("score", ["a"], [float("nan")])) == ""
-    assert "<circle" in dots_svg(Dots("score", ["a"], [0.0]))
 
 
 def test_a_repr_names_small_values_and_sizes_of_large_ones():

@@ -12,7 +12,7 @@ COMMANDS = (
     ("evaluate", *PANEL, "--method", "uniform", "mean"),
     ("compare", *PANEL, "--systems", LONG[0], LONG[1], *FEW),
     ("report", *PANEL, "--random-assessors", 2, *FEW),
-    ("table", *PANEL, "--per-assessor", "--intervals", *FEW),
+    ("table", *PANEL, "--per-assessor", *FEW),
     ("plan", *PANEL, "--budget", 900, "--topic-cost", 5),
     ("aware", *PANEL, "--n-resamples", 3),
     ("agree", *JUDGES, *FEW),

@@ -8,13 +8,13 @@ SAMPLING = ("--n-resamples", 200, "--seed", 3)
 
 
 def test_the_command_writes_the_table_of_the_library(qrowd, folder, tmp_path):
-    files = [*SAMPLING, "--baseline", "bm25", "--label", "tab:x", "--full-width", "-o", "t.tex"]
+    files = [*SAMPLING, "--baseline", "bm25", "-o", "t.tex"]
     outcome = qrowd("table", *PANEL, "-m", "AP", "RR", *files)
     assert outcome.status == 0, outcome.err
     assert outcome.err == "wrote t.tex\n"
     runs, judgments = library.read_runs(folder / "runs"), library.read_judgments(folder / "judges")
     paper = paper_table(library.evaluate(runs, judgments, ["AP", "RR"]), baseline="bm25", n_resamples=200, rng=3)
-    assert (tmp_path / "t.tex").read_text() == paper.to_latex(label="tab:x", full_width=True)
+    assert (tmp_path / "t.tex").read_text() == paper.to_latex(label="tab:t")
     assert outcome.out.startswith(f"{paper.sentence}\n\n{paper.table.title}\n")
 
 

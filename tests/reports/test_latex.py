@@ -53,11 +53,11 @@ def test_the_tables_of_evaluate_and_compare_compile_and_fit_the_line(tmp_path, t
     summary = summarise(scores, baseline=LONG[0], n_resamples=100, rng=1)
     comparison = compare_scores(scores, baseline=LONG[0], systems=(LONG[0], LONG[3]))
     many = Table(f"nDCG@10, compared with {LONG[1]}", ["system", "p"], [[name, "<.001"] for name in 8 * LONG])
-    letters = "".join(map(chr, [*range(32, 127), *range(0xC0, 0x100), *range(0x3B1, 0x3CA)])) + "".join(SPECIAL)
+    letters = "".join(map(chr, [*range(32, 127), *range(0xC0, 0x100)])) + "".join(SPECIAL)
     letters = letters.translate(dict.fromkeys(map(ord, "ÐÞðþ")))  # which need T1 fonts
     rows = [["_" * 60, "-0.5"], *([letters[i : i + 20], "1-46"] for i in range(0, len(letters), 20))]
     noted = Table("x" * 150, ["system", "AP"], rows, frozenset({(0, 1)}), {(1, 1): "†"}, f"{LONG[0]} {letters}")
-    other = Document("100 % of a_b\nand more", (many, noted), ("α ≥ −1",), dict)
+    other = Document("100 % of a_b\nand more", (many, noted), ("a ≥ −1",), dict)
     parts = [summary.to_document(), comparison.to_document(), other]
     tables = [render(part, "x.tex").decode().replace("tab:qrowd", f"tab:{i}") for i, part in enumerate(parts)]
     assert complaints(compile_latex(tmp_path, tables, two_columns=two_columns)) == []

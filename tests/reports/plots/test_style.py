@@ -18,9 +18,8 @@ from matplotlib.text import Text
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.conventions import Conventions
-from qrowd.reports.plots.marks import name_points
 from qrowd.reports.plots.registry import PLOTS, Options, busiest, default_methods, plot_named
-from qrowd.reports.plots.style import PALETTE, RULES, Figure, axes_or_new, render, styled
+from qrowd.reports.plots.style import PALETTE, RULES, Figure, axes_or_new, name_points, render, styled
 from qrowd.simulation import simulate_demo
 
 REFERENCE = Path(__file__).parent / "reference"

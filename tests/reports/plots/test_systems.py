@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from qrowd.comparison import all_differences, rank_intervals, rank_systems, system_intervals
-from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores
 from qrowd.reports.plots.systems import (
     plot_differences,
@@ -61,8 +60,6 @@ def test_the_cell_of_two_systems_says_how_sure_the_row_is_ahead():
     assert f"{100 * better:.0f}" in texts(ax)
     assert f"{100 - 100 * better:.0f}" in texts(ax)
     assert len(texts(ax)) == 6  # none on the diagonal
-    lead = found.difference[found.row("s1", "s2")]
-    assert f"{1000 * lead:+.0f}" in texts(plot_differences(found, show="difference"))
 
 
 def test_nobody_is_told_to_be_quite_sure():
@@ -75,11 +72,6 @@ def test_pairs_told_apart_after_holm_are_bold():
     found = all_differences(named(values))
     bold = [text.get_weight() == "bold" for text in plot_differences(found).texts]
     assert sum(bold) == 2 * (found.adjusted("holm") < 0.05).sum() == 4
-
-
-def test_differences_are_shown_as_probability_or_difference():
-    with pytest.raises(ArgumentError, match="show='p'"):
-        plot_differences(all_differences(named(simulated())), show="p")
 
 
 def test_a_bar_covers_the_ranks_a_system_may_hold_and_ticks_stand_at_each_assessor_s():

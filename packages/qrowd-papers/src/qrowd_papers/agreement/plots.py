@@ -12,8 +12,7 @@ from qrowd.agreement import Alpha, TopicRemoval
 from qrowd.agreement.by_topic import EaseCorrelation, binned
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
-from qrowd.reports.plots.marks import above, name_points, note
-from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
+from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, above, axes_or_new, name_points, note
 from qrowd_papers.agreement.gain_density import GainDensity
 from qrowd_papers.agreement.gold import AlphaByGold, MatchedSize
 from qrowd_papers.agreement.scatter import Scatter

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.reports.plots.marks import name_rows
-from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, Figure, axes_or_new
+from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, Figure, axes_or_new, name_rows
 from qrowd_papers.arms.arm_measures import ArmAgreement, ArmFeedback
 from qrowd_papers.arms.arm_times import ArmTimes
 from qrowd_papers.arms.compared_arms import ArmsReport

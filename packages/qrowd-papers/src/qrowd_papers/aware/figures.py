@@ -22,8 +22,7 @@ from qrowd.kernels.gaps import add_densities
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.plots.marks import SMALL
-from qrowd.reports.plots.style import Figure
+from qrowd.reports.plots.style import SMALL, Figure
 from qrowd.simulation import RandomAssessors
 from qrowd_papers.analysis_of_variance import Anova, interaction_effects
 from qrowd_papers.aware import plots as draw

@@ -14,8 +14,7 @@ from qrowd.aware.estimators import GAPS
 from qrowd.aware.similarity import Similarities
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
-from qrowd.reports.plots.marks import SMALL, above, name_rows
-from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
+from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, SMALL, above, axes_or_new, name_rows
 from qrowd_papers.analysis_of_variance import InteractionEffects, MainEffects
 from qrowd_papers.tukey import Tukey
 

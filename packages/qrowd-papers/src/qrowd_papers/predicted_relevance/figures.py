@@ -21,8 +21,8 @@ from qrowd.predicted_relevance.sensitivity import (
     sensitivity_to_sample_size,
     sensitivity_to_topics,
 )
-from qrowd.reports.plots.ranking import plot_bump
 from qrowd.reports.plots.style import Figure
+from qrowd.reports.plots.systems import plot_bump
 from qrowd_papers.frames import stacked
 from qrowd_papers.predicted_relevance.cases import DEPTH, Case, load, runs_of
 from qrowd_papers.predicted_relevance.plots import (

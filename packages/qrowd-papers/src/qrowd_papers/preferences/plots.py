@@ -12,8 +12,7 @@ import numpy as np
 
 from qrowd.kernels.arrays import Floats
 from qrowd.preferences import PreferenceTable
-from qrowd.reports.plots.marks import above, cells, name_rows, note
-from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
+from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, above, axes_or_new, cells, name_rows, note
 from qrowd_papers.preferences.replays import Curves
 
 if TYPE_CHECKING:

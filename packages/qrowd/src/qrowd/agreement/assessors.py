@@ -59,8 +59,6 @@ class AssessorProfiles(Result):
     threshold, min_documents : the options of the rule for `reasons`.
     """
 
-    _DOTS = ("assessor", "agreement")
-
     assessors: tuple[str, ...]
     scale: Scale
     level: Level

@@ -53,8 +53,7 @@ def plot(
     """Draw one plot as SVG, PDF or PNG, ready for a paper."""
     from qrowd.cli.show import progress
     from qrowd.reports.phrases import listed
-    from qrowd.reports.plots.drawing import check_plot_file, draw, plot_content
-    from qrowd.reports.plots.registry import PLOTS, Options, plot_named
+    from qrowd.reports.plots.registry import PLOTS, Options, check_plot_file, draw, plot_content, plot_named
 
     if name is None:
         width = max(map(len, PLOTS))

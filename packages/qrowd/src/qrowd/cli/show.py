@@ -44,15 +44,23 @@ def show(document: Document) -> None:
 
 
 def show_table(table: Table) -> None:
-    """A plain table, its title and header in bold; on a terminal without the columns that do not fit."""
-    width, left_out = line_width(), list[str]()
-    if width is not None:
-        table, left_out = table.fitted(width)
+    """A plain table, its title and header in bold; on a terminal, cells are folded where the table is too wide."""
     header, *rows = table.lines()
-    typer.secho(f"{table.title}\n{header}", bold=True)
-    if left_out:
-        rows.append(f"not shown for want of room: {', '.join(left_out)}; a wider terminal, a pipe or -o FILE shows all")
-    typer.echo("\n".join(rows) + "\n")
+    width = line_width()
+    typer.secho(table.title, bold=True)
+    if width is None or max(map(len, [header, *rows])) <= width:
+        typer.secho(header, bold=True)
+        typer.echo("\n".join(rows) + "\n")
+        return
+    from rich.console import Console
+    from rich.table import Table as Folded
+
+    folded = Folded(box=None, pad_edge=False)
+    for j, name in enumerate(table.header):
+        folded.add_column(name, justify="left" if table.holds_text(j) else "right", overflow="fold")
+    for cells in zip(*map(table.plain_cells, range(len(table.header))), strict=True):
+        folded.add_row(*cells)
+    Console(width=width, markup=False, highlight=False).print(folded, table.note, sep="\n")
 
 
 class Advance(Protocol):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from qrowd.cli.inputs import RunsAndJudgments
 from qrowd.cli.library import command
-from qrowd.cli.options import option
 from qrowd.cli.output import Output, is_standard_output, name_with_ending, write_output
 from qrowd.reports.paper_table import systems_table
 
@@ -19,34 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableOutput:
-    """Where the table is written, and how in LaTeX."""
+    """Where the table is written."""
 
-    label: Annotated[
-        str,
-        option(
-            help="Label of the table in LaTeX.",
-            panel="Output",
-            metavar="LABEL",
-            show_default="tab: and the name of the file, or tab:systems",
-        ),
-    ] = ""
-    full_width: Annotated[
-        bool, option("--full-width", help="In LaTeX, use the full width of a page with two columns.", panel="Output")
-    ] = False
     output: Output = None
 
     def deliver(self, result: PaperTable, arguments: Mapping[str, Any]) -> None:
-        """Write the table, and show it unless standard output has the file."""
+        """Write the table, and show it unless standard output has the file; in LaTeX the file names the label."""
         from qrowd.cli.show import show
 
         standard = self.output is not None and is_standard_output(self.output)
         if self.output is not None:
-            name = name_with_ending(self.output)
-            if name.lower().endswith(".tex"):
-                label = self.label or ("tab:systems" if standard else f"tab:{Path(name).stem}")
-                write_output(self.output, result.to_latex(label=label, full_width=self.full_width))
-            else:
-                write_output(self.output, result.content(name))
+            name = Path(name_with_ending(self.output))
+            label = "tab:systems" if standard else f"tab:{name.stem}"
+            latex = name.suffix.lower() == ".tex"
+            write_output(self.output, result.to_latex(label=label) if latex else result.content(name))
         if not standard:
             show(result.to_document())
 

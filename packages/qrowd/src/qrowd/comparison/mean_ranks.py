@@ -53,8 +53,6 @@ class MeanRanks(Result):
     test: PairTest
     confidence: float
 
-    _DOTS = ("system", "mean_rank")
-
     def _tables(self) -> dict[str, Any]:
         return {"systems": self._systems, "pairs": self._pairs}
 

@@ -66,9 +66,6 @@ class RankIntervals(Result):
     n_resamples, seed : number of replicates, and their seed.
     """
 
-    _DOTS = ("system", "rank", "rank_low", "rank_high")
-    _BARS = "simultaneous intervals"
-
     systems: tuple[str, ...]
     mean: Floats
     rank: NDArray[np.int64]

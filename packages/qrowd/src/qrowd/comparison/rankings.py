@@ -34,8 +34,6 @@ class Correlations(Result):
     n_topics, n_systems : what these means rest on; a system that lacks a score in one of the topics is left out.
     """
 
-    _DOTS = ("assessor", "tau_b")
-
     assessors: tuple[str, ...]
     reference: str | None
     tau_b: Floats

@@ -28,9 +28,6 @@ class SystemIntervals(Result):
 
     summary = "Means of systems, best first, with two intervals each"
 
-    _DOTS = ("system", "mean", "low_topics", "high_topics")
-    _BARS = "intervals over topics"
-
     systems: tuple[str, ...]
     assessors: tuple[str, ...]
     mean: Floats

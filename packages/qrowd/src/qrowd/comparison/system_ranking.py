@@ -34,8 +34,6 @@ class SystemRanking(Result):
     n_topics : number of topics with a score.
     """
 
-    _DOTS = ("system", "mean")
-
     assessors: tuple[str, ...]
     systems: tuple[str, ...]
     mean: Floats

@@ -37,8 +37,6 @@ class TopSet(Result):
     n_topics : topics where both the system and the best have a score.
     """
 
-    _DOTS = ("system", "mean")
-
     systems: tuple[str, ...]
     best: str
     mean: Floats

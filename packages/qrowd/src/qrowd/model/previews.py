@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.display import N_ROWS, Display, Dots, Rows
+from qrowd.display import N_ROWS, Display, Rows
 from qrowd.model.labels import plural
 
 FIRST = 5  # rows of the data, below the table of assessors or systems
@@ -38,7 +38,6 @@ def judgments_display(judgments: Any) -> Display:
         "mean value": np.divide(total, count, out=np.full(n, np.nan), where=count > 0),
         "scale": [str(scale) for scale in judgments.scales],
     }
-    alike = len(set(by_assessor["scale"])) == 1 and n > 1
     columns = {
         "topic": _first(judgments.topics, judgments.topic),
         "document": _first(judgments.documents, judgments.document),
@@ -49,8 +48,7 @@ def judgments_display(judgments: Any) -> Display:
         name: getattr(judgments, name)[:FIRST] for name in judgments.OPTIONAL if getattr(judgments, name) is not None
     }
     tables = Rows.of("assessors", by_assessor), Rows("judgments", columns, len(judgments))
-    dots = Dots("mean value", judgments.assessors, by_assessor["mean value"]) if alike else None
-    return Display("Judgments", f"{sizes(judgments, 'judgment')}.", tables, dots=dots)
+    return Display(f"{sizes(judgments, 'judgment')}.", tables)
 
 
 def preferences_display(preferences: Any) -> Display:
@@ -70,7 +68,7 @@ def preferences_display(preferences: Any) -> Display:
         "strength": preferences.strength[:FIRST],
     }
     tables = Rows.of("assessors", by_assessor), Rows("preferences", columns, len(preferences))
-    return Display("Preferences", f"{repr(preferences).removeprefix('Preferences(').removesuffix(')')}.", tables)
+    return Display(f"{repr(preferences).removeprefix('Preferences(').removesuffix(')')}.", tables)
 
 
 def runs_display(runs: Any) -> Display:
@@ -89,7 +87,7 @@ def runs_display(runs: Any) -> Display:
         "score": runs.score[:FIRST],
     }
     tables = Rows.of("systems", by_system), Rows("retrieved documents", columns, len(runs))
-    return Display("Runs", f"{repr(runs).removeprefix('Runs(').removesuffix(')')}.", tables)
+    return Display(f"{repr(runs).removeprefix('Runs(').removesuffix(')')}.", tables)
 
 
 def scores_display(scores: Any, means: NDArray[np.float64]) -> Display:
@@ -105,21 +103,7 @@ def scores_display(scores: Any, means: NDArray[np.float64]) -> Display:
     first = f" {systems[0]} has the highest mean {scores.measures[0]}." if defined else ""
     sentence = f"{', '.join(scores.measures)}: {counts}.{first}"
     table = Rows("mean over assessors and topics", columns, len(systems))
-    values = scores.values[0] if len(scores.measures) else np.empty((0, 0, 0))
-    dots = _by_assessor(systems, scores.measures[0], values[:, :, order], means[0][order]) if systems else None
-    return Display("Scores", sentence, (table,), dots=dots)
-
-
-def _by_assessor(systems: list[str], measure: str, values: NDArray[np.float64], means: NDArray[np.float64]) -> Dots:
-    """A dot at the panel's mean of each system, and a bar from the lowest to the highest mean by an assessor."""
-    judged = ~np.isnan(values)
-    n = judged.sum(axis=1)
-    totals = np.where(judged, values, 0.0).sum(axis=1)
-    own = np.divide(totals, n, out=np.full(n.shape, np.nan), where=n > 0)
-    low = np.where(np.isnan(own), np.inf, own).min(axis=0, initial=np.inf)
-    high = np.where(np.isnan(own), -np.inf, own).max(axis=0, initial=-np.inf)
-    title = f"mean {measure}" + ("; bars reach from the lowest to the highest assessor" if len(own) > 1 else "")
-    return Dots(title, systems, means, low, high) if len(own) > 1 else Dots(title, systems, means)
+    return Display(sentence, (table,))
 
 
 def _first(labels: tuple[str, ...], codes: NDArray[np.int32]) -> list[str]:

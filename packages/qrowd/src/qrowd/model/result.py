@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.display import Display, Displayed, Dots, Rows, cell_text
+from qrowd.display import Display, Displayed, Rows, cell_text
 from qrowd.errors import check_choice
 from qrowd.model.frames import make_frame
 
@@ -30,9 +30,8 @@ class Result(Displayed):
     - `_tables` returns {name: function that returns {column: cells}} where there are several tables, of which
       `to_frame(what=...)` chooses one; default: the first.
 
-    What is shown is the first of these tables, a chart of its columns `_DOTS` (labels, values and, where there are
-    bars, low and high; `_BARS` says what they are), and `_sentence`: by default `summary`, or the name of the class,
-    and the single numbers.
+    What is shown is the first of these tables and `_sentence`: by default `summary`, or the name of the class, and the
+    single numbers.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -46,8 +45,6 @@ class Result(Displayed):
 
     summary: ClassVar[str] = ""
     _COLUMNS: ClassVar[tuple[str, ...]] = ()
-    _DOTS: ClassVar[tuple[str, ...]] = ()
-    _BARS: ClassVar[str] = ""
 
     def to_frame(self, backend: str = "pandas", *, what: str | None = None) -> Any:
         """The rows as a data frame of pandas, polars or pyarrow; `what` chooses a table where there are several.
@@ -66,14 +63,8 @@ class Result(Displayed):
 
     def _display(self) -> Display:
         name, columns = next((name, make()) for name, make in self._tables().items())
-        kind = words(type(self).__name__)
-        table = Rows.of(kind if name == "rows" else name.replace("_", " "), columns)
-        dots = self._chart(columns, self._DOTS[1].replace("_", " ")) if self._DOTS else None
-        return Display(kind, self._sentence(), (table.upright(),), dots=dots)
-
-    def _chart(self, columns: Mapping[str, Any], title: str) -> Dots:
-        """The chart of the columns `_DOTS`."""
-        return Dots(f"{title}; bars: {self._BARS}" if self._BARS else title, *(columns[name] for name in self._DOTS))
+        title = words(type(self).__name__) if name == "rows" else name.replace("_", " ")
+        return Display(self._sentence(), (Rows.of(title, columns).upright(),))
 
     def _sentence(self) -> str:
         numbers = [" ".join(pair) for pair in _numbers(self)]

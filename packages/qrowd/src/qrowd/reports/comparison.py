@@ -32,7 +32,6 @@ from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.fragility import ComparisonFragility, comparison_fragility, fragility_notes, fragility_table
 from qrowd.reports.kinship import kinship_notes, kinship_sentence, kinship_table, related_assessors
 from qrowd.reports.notes import coverage_warning, scoring_notes
-from qrowd.reports.paper_table import WithPaperTable
 from qrowd.reports.phrases import count, number, probability, signed
 from qrowd.reports.systems import (
     SystemRow,
@@ -198,7 +197,7 @@ class MeasureComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(WithPaperTable, Reported):
+class Comparison(Reported):
     """The answer of `qrowd compare`.
 
     sentence : which system has the highest mean, which may be the best, and for how many assessors. measures : one
@@ -225,11 +224,6 @@ class Comparison(WithPaperTable, Reported):
             return columns_of([{"measure": measure, **row} for measure, tables in parts for row in tables[name]])
 
         return {name: partial(rows, name) for name in parts[0][1]}
-
-    def _paper_options(self) -> dict[str, Any]:
-        baselines = {part.baseline for part in self.measures}
-        sampling = {"confidence": self.choices.confidence, "n_resamples": self.choices.n_resamples}
-        return {"baseline": baselines.pop() if len(baselines) == 1 else None, "rng": self.choices.seed, **sampling}
 
     def to_document(self) -> Document:
         """The tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.display import N_ROWS, Display, Dots, Rows
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.model.result import Result, words
+from qrowd.model.result import Result
 from qrowd.reports.columns import columns_of as columns_of
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.phrases import count
@@ -32,6 +31,7 @@ from qrowd.reports.table import html_table, markdown_table
 if TYPE_CHECKING:
     import pandas
 
+ROWS_IN_NOTEBOOK = 30  # of a table
 LONG_NAME = 40  # letters of a name of a system, from which on a note names --short-names
 EXCEL_ROWS = 1_048_575  # of a sheet, below the header
 HTML_PAGE = """<!doctype html>
@@ -150,22 +150,12 @@ class Reported(Result, ABC):
         """What `write` writes to a file of this name."""
         return render(self.to_document(), str(path))
 
-    def _display(self) -> Display:
-        document, tables = self.to_document(), []
-        for table in document.tables:
-            cells = zip(*table.rows[:N_ROWS], strict=True) if table.rows else [()] * len(table.header)
-            tables.append(Rows(table.title, dict(zip(table.header, cells, strict=True)), len(table.rows)))
-        notes = tuple(map(str, document.notes))
-        return Display(words(type(self).__name__), self.sentence, tuple(tables), notes, self._dots())
-
-    def _dots(self) -> Dots | None:
-        """A chart of the columns `_DOTS` of the first table; of several measures, the first."""
-        if not self._DOTS:
-            return None
-        rows = self.to_frame()
-        measure = rows["measure"].iloc[0]
-        one = rows[rows["measure"] == measure]
-        return self._chart({name: one[name].tolist() for name in self._DOTS}, f"{self._DOTS[1]} {measure}")
+    def _repr_html_(self) -> str:
+        """The sentence, the first rows of the tables and the notes, for notebooks."""
+        document = self.to_document()
+        tables = "".join(html_table(table.first(ROWS_IN_NOTEBOOK)) for table in document.tables)
+        notes = "".join(f"<li>{escape(str(note))}</li>" for note in document.notes)
+        return f'<div class="qrowd-result"><p>{escape(document.sentence)}</p>{tables}<ul>{notes}</ul></div>'
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
         """{table: its rows} of all tables of `to_frame`."""

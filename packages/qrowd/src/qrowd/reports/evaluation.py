@@ -28,7 +28,6 @@ from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
 from qrowd.reports.columns import records_of
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
-from qrowd.reports.paper_table import WithPaperTable
 from qrowd.reports.phrases import cells, listed, number, span
 from qrowd.reports.systems import (
     SystemRow,
@@ -74,7 +73,7 @@ class MeasureSummary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(WithPaperTable, Reported):
+class Summary(Reported):
     """What an evaluation says.
 
     sentence : which system leads, and which systems change places with the assessor.
@@ -92,9 +91,6 @@ class Summary(WithPaperTable, Reported):
     noun: str
     scores: Scores
     unanswered: Unanswered | None = None
-
-    _DOTS = ("system", "mean", "lowest", "highest")
-    _BARS = "from the lowest to the highest assessor"
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         tables: dict[str, Callable[[], dict[str, Any]]] = {
@@ -131,9 +127,6 @@ class Summary(WithPaperTable, Reported):
     def _agreement_columns(self) -> dict[str, Any]:
         """One row per assessor: tau-b with the others, by each measure."""
         return {self.noun: self.assessors, **{part.measure: part.agreement for part in self.measures}}
-
-    def _paper_options(self) -> dict[str, Any]:
-        return {"baseline": self.measures[0].baseline if self.measures else None}
 
     def with_unanswered(self, unanswered: Unanswered) -> Summary:
         """The same with what became of questions to models. The sentence names it where systems differ in it."""

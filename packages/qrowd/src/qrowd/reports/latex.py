@@ -3,7 +3,6 @@ r"""Tables in LaTeX that compile as they stand: \input them in a document with \
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from qrowd.reports.phrases import with_minus_signs
@@ -19,72 +18,33 @@ SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    '"': "''",
+    "\u00a0": "~",
     **{c: f"${c}$" for c in "<>|"},
-    "±": r"$\pm$",
-    "×": r"$\times$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "≠": r"$\neq$",
     "≈": r"$\approx$",
     "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-    "·": r"$\cdot$",
     "∞": r"$\infty$",
-    "°": r"$^\circ$",
-    "←": r"$\leftarrow$",
-    "→": r"$\rightarrow$",
-    "†": r"$\dagger$",
-    "‡": r"$\ddagger$",
-    "§": r"\S{}",
-    "µ": r"$\mu$",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-    "²": "$^2$",
-    "³": "$^3$",
-    "\u00a0": "~",
-    "ß": r"\ss{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "œ": r"\oe{}",
-    "Œ": r"\OE{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
-    "ı": r"\i{}",
     "✓": r"$\surd$",
-    "÷": r"$\div$",
-    "ο": "o",
-    "ς": r"$\varsigma$",
 }
-ACCENTS = dict(
-    zip("\u0301\u0300\u0302\u0303\u0308\u0327\u030c\u0306\u0304\u0307\u030a\u030b", "'`^~\"cvu=.rH", strict=True)
-)
-GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (\w+)")
-CAPITALS = {"GAMMA", "DELTA", "THETA", "LAMDA", "XI", "PI", "SIGMA", "UPSILON", "PHI", "PSI", "OMEGA"}
 
 
 def latex_text(text: str, *, breaks: bool = False) -> str:
     r"""Text that LaTeX prints as it stands. breaks : whether a line may end inside a long name.
 
-    Letters other than Latin and Greek ones stay as they are: they need XeLaTeX or LuaLaTeX.
+    Letters that are not Latin need XeLaTeX or LuaLaTeX.
 
-    >>> latex_text("p_bm25: 50 % \N{MINUS SIGN}1 < α")
-    'p\\_bm25: 50 \\% $-$1 $<$ $\\alpha$'
+    >>> latex_text("p_bm25: 50 % \N{MINUS SIGN}1 < 2")
+    'p\\_bm25: 50 \\% $-$1 $<$ 2'
     """
-    words = unicodedata.normalize("NFC", text).split(" ")
-    return " ".join(_word(word, breaks and len(word) > LONG_WORD) for word in words)
+    return " ".join(_word(word, breaks and len(word) > LONG_WORD) for word in text.split(" "))
 
 
 def _word(word: str, breaks: bool) -> str:
     parts, unbroken = [], 0
     for character in word:
-        parts.append(_character(character))
+        parts.append(SPECIAL.get(character, character if character.isprintable() else " "))
         unbroken += 1
         if breaks and (character in "_-./=" or unbroken >= UNBROKEN):
             parts.append(r"\allowbreak{}")
@@ -92,37 +52,16 @@ def _word(word: str, breaks: bool) -> str:
     return "".join(parts)
 
 
-def _character(c: str) -> str:
-    if c in SPECIAL:
-        return SPECIAL[c]
-    if c.isascii():
-        return c if c.isprintable() else " "
-    base, accent = unicodedata.normalize("NFD", c)[0], unicodedata.normalize("NFD", c)[1:]
-    if accent in ACCENTS and base.isascii():
-        return f"\\{ACCENTS[accent]}{{{base}}}"
-    greek = GREEK.fullmatch(unicodedata.name(c, ""))
-    if greek is None:
-        return c
-    name = greek[2].replace("LAMDA", "LAMBDA").lower()
-    if greek[1] == "SMALL":
-        return f"$\\{name}$"
-    return f"$\\{name.title()}$" if greek[2] in CAPITALS else c
-
-
-def latex_table(table: Table, *, label: str = "", full_width: bool = False) -> Iterator[str]:
+def latex_table(table: Table, *, label: str) -> Iterator[str]:
     """The lines of a table in booktabs' style; of more rows than fit a page, several tables.
-
-    label : default: made from the title. full_width : over both columns of a page with two.
 
     The table is scaled down where it is wider than the line.
     """
-    label = label or f"tab:{'-'.join(re.findall(r'[a-z0-9]+', table.title.lower())[:6]) or 'qrowd'}"
     starts = range(0, max(len(table.rows), 1), ROWS_OF_A_PAGE)
-    environment = "table*" if full_width else "table"
     for n, start in enumerate(starts, 1):
         more = len(starts) > 1
         caption = latex_text(table.title, breaks=True) + (f" ({n} of {len(starts)})" if more else "")
-        yield rf"\begin{{{environment}}}"
+        yield r"\begin{table}"
         yield r"\centering\sloppy\small"
         yield rf"\caption{{{caption}}}"
         yield rf"\label{{{label}{f'-{n}' if more else ''}}}"
@@ -134,7 +73,7 @@ def latex_table(table: Table, *, label: str = "", full_width: bool = False) -> I
         if table.note:
             note = latex_text(table.note, breaks=True)
             yield rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {note}}}"
-        yield rf"\end{{{environment}}}"
+        yield r"\end{table}"
 
 
 def _tabular(table: Table, rows: Sequence[int]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,6 @@ from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import rank_systems
-from qrowd.display import Display
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate
 from qrowd.kernels.arrays import Floats
@@ -27,9 +26,9 @@ from qrowd.model.scores import PANEL_MEAN, Names, Scores, one_measure, scores_of
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.notes import is_residual, scoring_notes
-from qrowd.reports.phrases import count, listed, number, percent
-from qrowd.reports.systems import mean_intervals, system_order
-from qrowd.reports.table import Table, html_table, markdown_table
+from qrowd.reports.phrases import count, listed, number
+from qrowd.reports.systems import system_order
+from qrowd.reports.table import Table, markdown_table
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
@@ -46,10 +45,9 @@ class PaperTable(Reported):
     """Systems by measures or by assessors.
 
     table : as it is printed; its title is the caption. columns : measures, or assessors and methods. systems : rows,
-    best first. Arrays are (systems, columns). half_width : half of the interval; nan where none was asked for.
-    best : whether the mean is the highest of its column, as far as digits are shown. p : of the difference from the
-    baseline, after the correction; nan without a baseline. significant : whether p is below 1 - confidence.
-    notes : which test was used, and the conventions of scoring.
+    best first. Arrays are (systems, columns). best : whether the mean is the highest of its column, as far as digits
+    are shown. p : of the difference from the baseline, after the correction; nan without a baseline. significant :
+    whether p is below 1 - confidence. notes : which test was used, and the conventions of scoring.
     """
 
     sentence: str
@@ -58,36 +56,21 @@ class PaperTable(Reported):
     columns: Names
     systems: Names
     mean: Floats
-    half_width: Floats
     best: NDArray[np.bool_]
     p: Floats
     significant: NDArray[np.bool_]
     notes: tuple[Note, ...]
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        return {"rows": self._rows, "means": self._means}
-
-    def _rows(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Any]:
         """One row per column of the table and system."""
-        n_systems, n_columns = self.mean.shape
-        names = ("mean", "half_width", "best", "p", "significant")
-        labels = {self.noun: np.repeat(np.array(self.columns, object), n_systems)}
-        labels["system"] = np.tile(np.array(self.systems, object), n_columns)
-        return labels | {name: getattr(self, name).T.ravel() for name in names}
-
-    def _means(self) -> dict[str, Any]:
-        """The table as numbers."""
-        return {"system": self.systems, **dict(zip(self.columns, self.mean.T, strict=True))}
+        labels = {
+            self.noun: np.repeat(np.array(self.columns, object), len(self.systems)),
+            "system": np.tile(np.array(self.systems, object), len(self.columns)),
+        }
+        return labels | {name: getattr(self, name).T.ravel() for name in ("mean", "best", "p", "significant")}
 
     def to_document(self) -> Document:
         return Document(self.sentence, (self.table,), self.notes, self.to_frame, self.records)
-
-    def __str__(self) -> str:
-        """The sentence, the table and the notes as plain text."""
-        return str(self.to_document())
-
-    def _display(self) -> Display:
-        return replace(super()._display(), html_table=self.to_html())
 
     def content(self, path: str | Path) -> bytes:
         """What `write` writes: .tex and .md hold the table alone, other endings what `render` says."""
@@ -95,21 +78,17 @@ class PaperTable(Reported):
         text = texts.get(Path(path).suffix.lower())
         return render(self.to_document(), str(path)) if text is None else text().encode()
 
-    def to_latex(self, *, label: str = "tab:systems", full_width: bool = False) -> str:
+    def to_latex(self, *, label: str = "tab:systems") -> str:
         r"""LaTeX for \\input, in booktabs' style; it needs \\usepackage{booktabs,graphicx}.
 
-        label : of the table. full_width : over both columns of a page with two. A table too wide is scaled down.
+        label : of the table. A table too wide is scaled down.
         """
         comments = [f"% {note}" for note in self.notes]
-        return "\n".join([PACKAGES, *comments, *latex_table(self.table, label=label, full_width=full_width)]) + "\n"
+        return "\n".join([PACKAGES, *comments, *latex_table(self.table, label=label)]) + "\n"
 
     def to_markdown(self) -> str:
         """The table in Markdown, its caption above it."""
         return "\n".join(markdown_table(self.table)) + "\n"
-
-    def to_html(self) -> str:
-        """The table alone, for a page."""
-        return html_table(self.table)
 
 
 def systems_table(
@@ -126,7 +105,6 @@ def systems_table(
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
-    intervals: bool = False,
     top: int | None = None,
     executor: AnyExecutor = None,
     progress: Callable[[int, int], None] | None = None,
@@ -138,7 +116,6 @@ def systems_table(
     per_assessor : show one measure by each assessor and by the panel, not several measures.
     marks : marks of significant differences: from the baseline, of all pairs of systems, or none; default: from the
         baseline, where one is named.
-    intervals : print half of the interval behind each mean.
     top : number of systems that are shown, the best first, and the baseline.
     progress : called with (topics done, topics in all).
     """
@@ -164,7 +141,6 @@ def systems_table(
         confidence=confidence,
         n_resamples=n_resamples,
         rng=rng,
-        intervals=intervals,
         top=top,
     )
 
@@ -179,7 +155,6 @@ def paper_table(
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
-    intervals: bool = False,
     top: int | None = None,
 ) -> PaperTable:
     """The table that a paper prints: the mean scores of systems, the best in bold, with marks of significance.
@@ -193,9 +168,8 @@ def paper_table(
     marks : "baseline": a dagger where a system is significantly better than the baseline, a double dagger where it is
         worse; "pairs": each system has a letter, and a superscript lists the systems that are significantly worse;
         "none". Default: "baseline" where there is one, else "none".
-    confidence, n_resamples, rng : of intervals and of the test, whose level is 1 - confidence: all pairs of systems
+    confidence, n_resamples, rng : of the test, whose level is 1 - confidence: all pairs of systems
         together, over topics and assessors (see `rank_intervals`).
-    intervals : whether half of the interval of each mean follows it, over topics and assessors.
     top : number of systems shown, the best of the first column (the panel mean, if
         there is one) and the baseline; tests are of all systems.
 
@@ -207,90 +181,66 @@ def paper_table(
     >>> print(paper_table(scores, baseline="bm25").to_latex())  # doctest: +SKIP
     """
     plain = scores_of(scores)
-    choices = _Choices(
-        baseline,
-        marks or ("none" if baseline is None else "baseline"),
-        confidence,
-        n_resamples,
-        seed_of(rng),
-    )
-    choices.check(plain.systems)
-    parts = _columns(plain, methods, per_assessor)
-    names = list(parts)
-    main = parts.get(PANEL_MEAN, parts[names[0]])
-    means = np.column_stack([rank_systems(part).mean for part in parts.values()])
+    parts = _parts(plain, methods, per_assessor)
+    kind = marks or ("none" if baseline is None else "baseline")
+    test = _Test(kind, baseline, _over(parts), confidence, n_resamples, seed_of(rng))
+    test.check(plain.systems)
+    main = parts.get(PANEL_MEAN, next(iter(parts.values())))
     order = system_order(rank_systems(main).mean)
     shown = [s for i, s in enumerate(order) if top is None or i < top or plain.systems[s] == baseline]
-    if choices.marks == "pairs" and len(shown) > len(LETTERS):
+    if kind == "pairs" and len(shown) > len(LETTERS):
         raise ArgumentError(f"{len(shown)} systems are more than letters; give top=26, or a baseline", "marks", "pairs")
+    means = np.column_stack([rank_systems(part).mean for part in parts.values()])
     ranked = np.array([not is_residual(part.measures[0]) for part in parts.values()])
     rounded = np.round(means, DIGITS)
-    best = (rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked
-    half = np.full(means.shape, np.nan)
-    if intervals:
-        half = np.column_stack(
-            [_half_width(part, m, confidence) for part, m in zip(parts.values(), means.T, strict=True)]
-        )
-    unknown = np.full((len(plain.systems),) * 2, np.nan)
-    p = [choices.p_values(part) if known else unknown for part, known in zip(parts.values(), ranked, strict=True)]
-    systems = tuple(plain.systems[s] for s in shown)
-    of_shown = [one[np.ix_(shown, shown)] for one in p]
+    best = ((rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked)[shown]
+    p = np.full((len(parts), len(plain.systems), len(plain.systems)), np.nan)
+    for j, part in enumerate(parts.values()):
+        if ranked[j]:
+            p[j] = test.p_values(part)
+    p = p[:, shown][:, :, shown]
+    systems, mean = tuple(plain.systems[s] for s in shown), means[shown]
     among = "" if len(shown) == len(plain.systems) else f", of all {len(plain.systems)} systems"
-    cells = _Cells(means[shown], half[shown], best[shown], of_shown, systems, intervals)
-    lines = [
-        *([f"Bold: highest mean of the column{among}."] if cells.best.any() else []),
-        *choices.legend(_over(parts)),
-        *([f"±: half of the {percent(confidence)} interval over {_over(parts)}."] if intervals else []),
+    bold = [f"Bold: highest mean of the column{among}."] if best.any() else []
+    note = " ".join([*bold, *test.legend()])
+    first = ["#", "system"] if kind == "pairs" else ["system"]
+    rows = [
+        [*([LETTERS[i]] if kind == "pairs" else []), system, *(number(value, DIGITS) for value in mean[i])]
+        for i, system in enumerate(systems)
     ]
-    title = _caption(plain, per_assessor, main.measures, len(shown))
-    table = cells.table(title, names, choices, " ".join(lines))
-    b = None if baseline is None else number_of(baseline, plain.systems, "system")
-    against = np.column_stack([unknown[shown, 0] if b is None else one[shown, b] for one in p])
+    table = Table(
+        _caption(plain, per_assessor, main.measures, len(shown)),
+        [*first, *parts],
+        rows,
+        frozenset((int(i), int(j) + len(first)) for i, j in zip(*np.nonzero(best), strict=True)),
+        {(i, j + len(first)): mark for (i, j), mark in test.marks_of(mean, p, systems).items()},
+        note,
+    )
+    against = np.full(mean.shape, np.nan) if baseline is None else p[:, :, systems.index(baseline)].T
     return PaperTable(
         f"{plain.systems[order[0]]} has the highest mean {main.measures[0]}.",
         table,
         "assessor" if per_assessor else "measure",
-        tuple(names),
+        tuple(parts),
         systems,
-        cells.mean,
-        cells.half_width,
-        cells.best,
+        mean,
+        best,
         against,
-        against < choices.level,
-        (*choices.notes(_over(parts)), *scoring_notes(plain)),
+        against < test.level,
+        (*test.notes(), *scoring_notes(plain)),
     )
-
-
-class WithPaperTable:
-    """A mixin for results that rest on scores: the table for a paper, with the options of the result."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def scores(self) -> Scores: ...
-
-    def _paper_options(self) -> dict[str, Any]:
-        """Options of `paper_table` that the result was computed with."""
-        return {}
-
-    def paper_table(self, **options: Any) -> PaperTable:
-        """Systems by measures or assessors, the best in bold, with marks; options: those of `qrowd.paper_table`."""
-        return paper_table(self.scores, **self._paper_options() | options)
-
-    def to_latex(self, *, label: str = "tab:systems", full_width: bool = False, **options: Any) -> str:
-        """The table for a paper in LaTeX; see `PaperTable.to_latex`."""
-        return self.paper_table(**options).to_latex(label=label, full_width=full_width)
 
 
 # ---------------------------------------------------------------------- tests
 
 
 @dataclass(frozen=True)
-class _Choices:
-    """How systems are compared."""
+class _Test:
+    """How systems are compared. over : what the test allows for in most columns."""
 
-    baseline: str | None
     marks: Marks
+    baseline: str | None
+    over: str
     confidence: float
     n_resamples: int
     seed: Seed
@@ -298,6 +248,10 @@ class _Choices:
     @property
     def level(self) -> float:
         return round(1 - self.confidence, 12)
+
+    @property
+    def name(self) -> str:
+        return f"test of all pairs of systems by the largest |t| over {self.over}"
 
     def check(self, systems: Names) -> None:
         check_choice("marks", self.marks, Marks)
@@ -312,52 +266,50 @@ class _Choices:
     def p_values(self, scores: Scores) -> Floats:
         """(systems, systems) p of each pair by one measure, or of the pairs with the baseline; nan where not tested."""
         n = len(scores.systems)
-        p = np.full((n, n), np.nan)
+        unknown = np.full((n, n), np.nan)
         if self.marks == "none" or n < 2:
-            return p
-        first, second = np.triu_indices(n, 1)
+            return unknown
+        over: Over = "topics" if "methods" in scores.attributes else "both"
+        options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
         try:
-            over: Over = "topics" if "methods" in scores.attributes else "both"
-            options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
-            values = rank_intervals(scores, over=over, rng=self.seed, **options).p[first, second]
+            p = np.array(rank_intervals(scores, over=over, rng=self.seed, **options).p)
         except NoOverlapError:
+            return unknown
+        np.fill_diagonal(p, np.nan)
+        if self.marks == "pairs":
             return p
-        if self.marks == "baseline":
-            b = number_of(str(self.baseline), scores.systems, "system")
-            values = np.where((first == b) | (second == b), values, np.nan)
-        p[first, second] = p[second, first] = values
-        return p
+        b = number_of(str(self.baseline), scores.systems, "system")
+        unknown[b], unknown[:, b] = p[b], p[:, b]
+        return unknown
 
-    def legend(self, over: str) -> list[str]:
+    def legend(self) -> list[str]:
         """What the marks mean."""
-        if self.marks == "none":
-            return []
-        by = f"p < {f'{self.level:g}'.removeprefix('0')}, {_test(over)}"
+        by = f"p < {f'{self.level:g}'.removeprefix('0')}, {self.name}"
         if self.marks == "pairs":
             return [f"Superscripts: the systems that are significantly worse ({by})."]
-        return [f"{BETTER}: significantly better than {self.baseline}, {WORSE}: significantly worse ({by})."]
+        if self.marks == "baseline":
+            return [f"{BETTER}: significantly better than {self.baseline}, {WORSE}: significantly worse ({by})."]
+        return []
 
-    def notes(self, over: str) -> list[Note]:
+    def notes(self) -> list[Note]:
         if self.marks == "none":
             return []
         resamples = f"{self.n_resamples:,} resamples; seed: {self.seed}"
         family = "all pairs of systems" if self.marks == "pairs" else f"all systems with {self.baseline}"
-        return [Note("test", f"{_test(over)}; {resamples}; of {family}, in each column by itself")]
+        return [Note("test", f"{self.name}; {resamples}; of {family}, in each column by itself")]
 
-    def mark(self, i: int, means: Floats, p: Floats, rows: Sequence[str]) -> str:
-        """What stands behind the mean of row i. p : (rows,) of its differences."""
-        with np.errstate(invalid="ignore"):
-            significant = p[i] < self.level
-        if self.marks == "pairs":
-            return _letters([j for j in range(len(rows)) if significant[j] and means[i] > means[j]])
-        if self.marks == "none" or self.baseline is None:
-            return ""
-        b = rows.index(self.baseline)
-        return (BETTER if means[i] > means[b] else WORSE) if significant[b] else ""
-
-
-def _test(over: str) -> str:
-    return f"test of all pairs of systems by the largest |t| over {over}"
+    def marks_of(self, mean: Floats, p: Floats, systems: Names) -> dict[tuple[int, int], str]:
+        """{(system, column): what stands behind the mean}. p : (columns, systems, systems)."""
+        marks: dict[tuple[int, int], str] = {}
+        for j, of_column in enumerate(p):
+            for i in range(len(systems)):
+                others = np.flatnonzero(of_column[i] < self.level)
+                better = [int(other) for other in others if mean[i, j] > mean[other, j]]
+                if self.marks == "pairs" and better:
+                    marks[i, j] = _letters(better)
+                elif self.baseline is not None and systems.index(self.baseline) in others:
+                    marks[i, j] = BETTER if systems.index(self.baseline) in better else WORSE
+        return marks
 
 
 def _letters(numbers: Sequence[int]) -> str:
@@ -377,10 +329,7 @@ def _letters(numbers: Sequence[int]) -> str:
     return ",".join(f"{LETTERS[run[0]]}{f'-{LETTERS[run[-1]]}' if len(run) > 1 else ''}" for run in runs)
 
 
-# ---------------------------------------------------------------------- columns and cells
-
-
-def _columns(scores: Scores, methods: AnyScores | None, per_assessor: bool) -> dict[str, Scores]:
+def _parts(scores: Scores, methods: AnyScores | None, per_assessor: bool) -> dict[str, Scores]:
     """{header: scores of one measure whose panel mean stands in the column}."""
     if not per_assessor:
         if methods is not None:
@@ -399,12 +348,6 @@ def _columns(scores: Scores, methods: AnyScores | None, per_assessor: bool) -> d
     return parts
 
 
-def _half_width(scores: Scores, mean: Floats, confidence: float) -> Floats:
-    """Half of each system's interval; the side that the bounds of the measure do not cut."""
-    low, high = mean_intervals(scores, confidence)
-    return np.maximum(high - mean, mean - low)
-
-
 def _over(parts: Mapping[str, Scores]) -> str:
     """What the tests and intervals of most columns allow for."""
     if PANEL_MEAN in parts:
@@ -419,35 +362,3 @@ def _caption(scores: Scores, per_assessor: bool, measures: Names, n_shown: int) 
     by = "by assessor" if per_assessor else "by the panel" if len(scores.assessors) > 1 else ""
     names = measures if per_assessor else scores.measures
     return f"Mean {listed(names, 8)} of {which} {by}".strip() + f" ({about})"
-
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The numbers of the table. p : for each column (rows, rows)."""
-
-    mean: Floats
-    half_width: Floats
-    best: NDArray[np.bool_]
-    p: list[Floats]
-    systems: Names
-    intervals: bool
-
-    def table(self, title: str, heads: Sequence[str], choices: _Choices, note: str) -> Table:
-        """The table as text."""
-        first = 2 if choices.marks == "pairs" else 1  # number of the first column of means
-        header = [*(["#"] if first == 2 else []), "system", *heads]
-        rows = [
-            [*([LETTERS[i]] if first == 2 else []), label, *(self._text(i, j) for j in range(len(heads)))]
-            for i, label in enumerate(self.systems)
-        ]
-        bold = frozenset((int(i), int(j) + first) for i, j in zip(*np.nonzero(self.best), strict=True))
-        marks = {}
-        for j, p in enumerate(self.p):
-            for i in range(len(rows)):
-                if mark := choices.mark(i, self.mean[:, j], p, self.systems):
-                    marks[i, j + first] = mark
-        return Table(title, header, rows, bold, marks, note)
-
-    def _text(self, i: int, j: int) -> str:
-        text = number(self.mean[i, j], DIGITS)
-        return f"{text} ± {number(self.half_width[i, j], DIGITS)}" if self.intervals else text

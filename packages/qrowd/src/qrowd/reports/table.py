@@ -10,7 +10,9 @@ from io import StringIO
 from math import isnan
 from typing import Any
 
-from qrowd.reports.short_names import fitted_names, renamed
+from qrowd import display
+from qrowd.display import text_lines
+from qrowd.reports.short_names import renamed
 
 TEXT_COLUMNS = (  # set from the left
     *("system", "assessor", "scale", "values", "measure", "topic", "method", "source"),
@@ -59,9 +61,10 @@ class Table:
 
     def lines(self) -> list[str]:
         """The header and the rows, their columns aligned; a star stands before what is bold, the note below."""
-        columns = [self._plain_column(j) for j in range(len(self.header))]
+        columns = [[name, *self.plain_cells(j)] for j, name in enumerate(self.header)]
+        is_text = [self.holds_text(j) for j in range(len(columns))]
         notes = [self.note.replace("Bold:", "*:")] if self.note else []
-        return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)] + notes
+        return [*text_lines(columns, is_text), *notes]
 
     def first(self, n: int) -> Table:
         """The first n rows; the title says how many there are."""
@@ -69,26 +72,7 @@ class Table:
             return self
         shown = "the first" if n == 1 else f"the first {n}"
         title = f"{self.title} ({shown} of {len(self.rows):,} {self.header[0]}s)"
-        return self._of_cells(range(n), range(len(self.header)), title)
-
-    def fitted(self, width: int) -> tuple[Table, list[str]]:
-        """The table with the columns that fit a line of so many letters, and the names of the others.
-
-        Names of rows that take more than half of the line are shortened.
-        """
-        names = [row[0] for row in self.rows]
-        table = self
-        if max(map(len, names), default=0) > width // 2 and max(map(len, self.lines())) > width:
-            labels = dict(zip(names, fitted_names(names, width // 2), strict=True))
-            table = replace(self, rows=[[labels[row[0]], *row[1:]] for row in self.rows])
-        columns, room = [], width + 2
-        for j in range(len(self.header)):
-            needed = len(table._plain_column(j)[0]) + 2
-            if j == 0 or needed <= room:
-                columns.append(j)
-                room -= needed
-        out = [name for j, name in enumerate(self.header) if j not in columns]
-        return (table._of_cells(range(len(self.rows)), columns, self.title) if out else table), out
+        return replace(self, title=title, rows=self.rows[:n])
 
     def renamed(self, names: Mapping[str, str]) -> Table:
         """The table with other names of systems. names : {name: label}."""
@@ -96,25 +80,12 @@ class Table:
         rows = [[names.get(cell, cell) if j in places else cell for j, cell in enumerate(row)] for row in self.rows]
         return replace(self, title=renamed(self.title, names), rows=rows, note=renamed(self.note, names))
 
-    def _of_cells(self, rows: Sequence[int], columns: Sequence[int], title: str) -> Table:
-        place = {(i, j): (a, b) for a, i in enumerate(rows) for b, j in enumerate(columns)}
-        return Table(
-            title,
-            [self.header[j] for j in columns],
-            [[self.rows[i][j] for j in columns] for i in rows],
-            frozenset(place[cell] for cell in self.bold if cell in place),
-            {place[cell]: mark for cell, mark in self.marks.items() if cell in place},
-            self.note,
-        )
-
-    def _plain_column(self, j: int) -> list[str]:
-        """The header and the cells of a column, all of one width."""
-        cells = [("*" if (i, j) in self.bold else "") + row[j] for i, row in enumerate(self.rows)]
+    def plain_cells(self, j: int) -> list[str]:
+        """The cells of a column with their marks, which take the same room in each row."""
         marks = [self.marks.get((i, j), "") for i in range(len(self.rows))]
         widest = max(map(len, marks), default=0)
-        cells = [self.header[j], *(cell + mark.ljust(widest) for cell, mark in zip(cells, marks, strict=True))]
-        width = max(map(len, cells))
-        return [cell.ljust(width) if self.holds_text(j) else cell.rjust(width) for cell in cells]
+        stars = ["*" if (i, j) in self.bold else "" for i in range(len(self.rows))]
+        return [star + row[j] + mark.ljust(widest) for star, row, mark in zip(stars, self.rows, marks, strict=True)]
 
 
 def markdown_table(table: Table) -> Iterator[str]:
@@ -139,17 +110,14 @@ def _bars(cells: Sequence[str]) -> str:
 
 def html_table(table: Table) -> str:
     """A table with its caption, and what its marks mean below."""
-    sides = ["left" if j == 0 or table.holds_text(j) else "right" for j in range(len(table.header))]
 
     def cell(i: int, j: int) -> str:
         text, mark = escape(table.rows[i][j]), table.marks.get((i, j), "")
         text = f"<strong>{text}</strong>" if (i, j) in table.bold else text
-        text += f"<sup>{escape(mark)}</sup>" if mark else ""
-        return f'<th scope="row" align="left">{text}</th>' if j == 0 else f'<td align="{sides[j]}">{text}</td>'
+        return f"{text}<sup>{escape(mark)}</sup>" if mark else text
 
-    names = zip(table.header, sides, strict=True)
-    head = "".join(f'<th scope="col" align="{side}">{escape(name)}</th>' for name, side in names)
-    rows = [f"<tr>{''.join(cell(i, j) for j in range(len(row)))}</tr>" for i, row in enumerate(table.rows)]
-    lines = ["<table>", f"<caption>{escape(table.title)}</caption>", f"<thead><tr>{head}</tr></thead>"]
-    lines += ["<tbody>", *rows, "</tbody>", "</table>", *([f"<p>{escape(table.note)}</p>"] if table.note else [])]
-    return "\n".join(lines)
+    columns = range(len(table.header))
+    rows = [[cell(i, j) for j in columns] for i in range(len(table.rows))]
+    is_text = [j == 0 or table.holds_text(j) for j in columns]
+    note = f"\n<p>{escape(table.note)}</p>" if table.note else ""
+    return display.html_table(table.title, table.header, rows, is_text) + note

@@ -11,9 +11,8 @@ from qrowd.agreement.alpha import Alphas
 from qrowd.agreement.assessors import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
 from qrowd.comparison.judged_share import JudgedShare
-from qrowd.reports.plots.marks import above, cells, name_points, name_rows
-from qrowd.reports.plots.ranking import short
-from qrowd.reports.plots.style import GREY, PALETTE, axes_or_new
+from qrowd.comparison.rankings import RankingAgreement
+from qrowd.reports.plots.style import GREY, PALETTE, above, axes_or_new, cells, name_points, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +54,7 @@ def plot_assessors(profiles: AssessorProfiles, *, ax: Axes | None = None) -> Axe
     above(ax)
     ax.margins(0.12, 0.1)
     names = [name if mark or not crowd else "" for name, mark in zip(profiles.assessors, out, strict=True)]
-    name_points(ax, profiles.severity, profiles.agreement, names, most=40, errors=None if crowd else errors)
+    name_points(ax, profiles.severity, profiles.agreement, names, most=40)
     return ax
 
 
@@ -143,3 +142,26 @@ def alpha_order(by_topic: Alphas, top: int | None = None) -> list[int]:
     if top is not None and len(order) > top:
         return order[: (top + 1) // 2] + order[len(order) - top // 2 :]
     return order
+
+
+def plot_correlation(agreement: RankingAgreement, *, ax: Axes | None = None) -> Axes:
+    """How alike assessors rank the systems: Kendall's tau-b of any two."""
+    ax = axes_or_new(ax)
+    low = min(0.0, float(np.nanmin(agreement.tau_b, initial=0.0)))
+    names = agreement.assessors
+    cells(
+        ax,
+        agreement.tau_b,
+        names,
+        names,
+        limits=(low, 1),
+        shown=lambda i, j: short(agreement.tau_b[i, j]),
+        label="Kendall's tau-b",
+    )
+    return ax
+
+
+def short(value: float) -> str:
+    """Two decimals without the leading 0."""
+    text = f"{value:.2f}".replace("-0.00", "0.00")
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text[:-3]

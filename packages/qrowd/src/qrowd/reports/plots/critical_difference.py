@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import ceil, floor, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qrowd.comparison.mean_ranks import MeanRanks
 from qrowd.reports.phrases import percent, probability
-from qrowd.reports.plots.marks import SMALL
-from qrowd.reports.plots.style import GREY, PALETTE, axes_or_new
+from qrowd.reports.plots.style import GREY, PALETTE, SMALL, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +40,10 @@ class Layout:
     low: int
     high: int
     bars: tuple[tuple[int, int, int], ...]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return self.width, self.height
 
     def x(self, rank: float) -> float:
         return self.left + (self.right - self.left) * (rank - self.low) / (self.high - self.low)
@@ -90,17 +92,6 @@ def plot_critical_difference(ranked: MeanRanks, *, top: int | None = None, ax: A
         ends = place.x(ranked.mean_rank[first]) - 0.03, place.x(ranked.mean_rank[last]) + 0.03
         ax.hlines(y, *ends, color=PALETTE[1], linewidth=2.6)
     return ax
-
-
-def figure_parts(ranked: MeanRanks, measure: str, top: int | None) -> tuple[str, Any, Any, tuple[float, float]]:
-    """The caption, what draws, the data and the size in inches: a picture on which no label is cut."""
-    place = layout_of(ranked, top)
-    draw = partial(_draw, ranked, top)
-    return caption_of(ranked, measure, top), draw, ranked.to_frame, (place.width, place.height)
-
-
-def _draw(ranked: MeanRanks, top: int | None, ax: Axes) -> Axes:
-    return plot_critical_difference(ranked, top=top, ax=ax)
 
 
 def caption_of(ranked: MeanRanks, measure: str, top: int | None) -> str:

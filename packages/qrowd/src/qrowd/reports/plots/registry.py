@@ -1,32 +1,147 @@
-"""The plots of `qrowd plot`, by name: from runs and judgments to a plot in one call.
+"""The plots of `qrowd plot`, by name: from runs and judgments to a plot, and to a file.
 
 A `plot_` function draws a result that exists already; here the result is computed first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from numpy import bincount
 
+from qrowd.comparison.mean_ranks import PairTest
 from qrowd.comparison.system_ranking import rank_changes, rank_systems
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.evaluation import bounds_of
+from qrowd.evaluation import bounds_of, evaluate
+from qrowd.kernels.disagreement import Level
 from qrowd.methods import evaluate_methods
+from qrowd.model.chance import Rng
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
+from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
+from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.plots import assessors as assessor_plots
-from qrowd.reports.plots import critical_difference, ranking, systems
-from qrowd.reports.plots.marks import list_size, table_size
-from qrowd.reports.plots.plot import Options as Options
-from qrowd.reports.plots.plot import Plot, PlotData
-from qrowd.reports.plots.style import Figure
+from qrowd.reports.plots import critical_difference, systems
+from qrowd.reports.plots.style import Figure, list_size, render, styled, table_size
+from qrowd.reports.scales import SCALE_RULES, scale_note, scale_rules
+from qrowd.reports.short_names import short_names
 
 if TYPE_CHECKING:
     import pandas
+
+
+Progress = Callable[[int, int], None]
+ENDINGS = (".svg", ".pdf", ".png", ".csv")
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The options of plots; each plot has its own defaults for measures, top and methods.
+
+    measures : as in `evaluate`; a plot of one measure takes the first. conventions : of the scores.
+    top : number of systems, topics, documents or, in `kappa` and `correlation`, assessors shown. cutoff : number of
+        documents of each ranking that `coverage` looks at.
+    test : of pairs of systems, for `critical-difference`: "nemenyi" or "max-t", as in `mean_ranks`.
+    methods : that combine the assessors, for `bump`. level : of measurement, for alpha. confidence : of intervals.
+    short_names : whether words that all systems begin or end with are left out.
+    n_resamples, rng : where intervals are computed by resampling. progress : called with (topics done, topics in all)
+        of the scoring.
+    """
+
+    measures: tuple[str, ...] = ()
+    conventions: Conventions = field(default_factory=Conventions)
+    top: int | None = None
+    cutoff: int = 10
+    test: PairTest = "nemenyi"
+    methods: tuple[str, ...] = ()
+    level: Level | None = None
+    confidence: float = 0.95
+    short_names: bool = False
+    n_resamples: int = 2000
+    rng: Rng = 1
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("top", 1), ("cutoff", 1), ("n_resamples", 2)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ArgumentError(f"at least {least} was expected", name, value)
+        if not 0 < self.confidence < 1:
+            raise ArgumentError("a number between 0 and 1 was expected", "confidence", self.confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """A plot of `qrowd plot`.
+
+    sentence : the question it answers. needs : of "runs" and "judgments". measures : the default ones; empty
+        where it shows no scores. make : computes it.
+    """
+
+    name: str
+    sentence: str
+    needs: tuple[str, ...]
+    measures: tuple[str, ...]
+    make: Callable[[PlotData], Figure]
+
+    def __call__(self, runs: Runs | None, judgments: Judgments, options: Options | None = None) -> Figure:
+        """Compute what the plot shows; it is drawn when it is rendered.
+
+        Raises
+        ------
+        ArgumentError
+            No runs where the plot needs them, or fewer measures than it shows.
+        """
+        options = options or Options()
+        measures = options.measures or self.measures
+        if "runs" in self.needs and runs is None:
+            raise ArgumentError(f"plot {self.name}: it needs runs; give --runs FILES")
+        if runs is not None and options.short_names:
+            runs = replace(runs, systems=short_names(runs.systems))
+        return self.make(PlotData(self.name, runs, judgments, measures, options))
+
+
+@dataclass(frozen=True, eq=False)
+class PlotData:
+    """What a plot is made from."""
+
+    name: str
+    runs: Runs | None
+    judgments: Judgments
+    measures: tuple[str, ...]
+    options: Options
+
+    @property
+    def measure(self) -> str:
+        return self.measures[0]
+
+    @property
+    def graded(self) -> Judgments:
+        return self.options.conventions.graded(self.judgments)
+
+    def scores(self, measures: tuple[str, ...] | None = None) -> Scores:
+        assert self.runs is not None
+        names = list(self.measures[:1] if measures is None else measures)
+        return evaluate(
+            self.runs, self.judgments, names, conventions=self.options.conventions, progress=self.options.progress
+        )
+
+    def figure(
+        self,
+        caption: str,
+        draw: Callable[[Any], object],
+        frame: Callable[[], pandas.DataFrame],
+        size: tuple[float, float] | None = None,
+    ) -> Figure:
+        return Figure(self.name, caption, draw, frame, size=size)
 
 
 def _best(scores: Scores, top: int) -> Scores:
@@ -70,7 +185,6 @@ def _differences(data: PlotData) -> Figure:
 
 def _fragility(data: PlotData) -> Figure:
     from qrowd.influence.fragility import fragility
-    from qrowd.reports.plots import influence
 
     best = _best(data.scores(), data.options.top or 24)
     conventions, confidence = data.options.conventions, data.options.confidence
@@ -87,8 +201,8 @@ def _fragility(data: PlotData) -> Figure:
     )
     order = [best.systems[s] for s in (-rank_systems(best).mean).argsort(kind="stable")]
     return data.figure(
-        influence.fragility_caption(counted, order, data.measure),
-        lambda ax: influence.plot_fragility(counted, order, ax=ax),
+        systems.fragility_caption(counted, order, data.measure),
+        lambda ax: systems.plot_fragility(counted, order, ax=ax),
         counted.to_frame,
     )
 
@@ -117,7 +231,12 @@ def _critical_difference(data: PlotData) -> Figure:
     options = data.options
     scores, n, rng = data.scores(), options.n_resamples, options.rng
     ranked = mean_ranks(scores, test=options.test, confidence=options.confidence, n_resamples=n, rng=rng)
-    return data.figure(*critical_difference.figure_parts(ranked, data.measure, options.top))
+    return data.figure(
+        critical_difference.caption_of(ranked, data.measure, options.top),
+        lambda ax: critical_difference.plot_critical_difference(ranked, top=options.top, ax=ax),
+        ranked.to_frame,
+        critical_difference.layout_of(ranked, options.top).size,
+    )
 
 
 def default_methods(judgments: Judgments) -> tuple[str, ...]:
@@ -154,9 +273,9 @@ def _bump(data: PlotData) -> Figure:
     return data.figure(
         f"Ranks of {len(changes.systems)} systems by {data.measure}, by each method that combines the assessors. The "
         f"systems are the best by {changes.methods[0]}, ranked among themselves.",
-        lambda ax: ranking.plot_bump(changes, ax=ax),
+        lambda ax: systems.plot_bump(changes, ax=ax),
         changes.to_frame,
-        ranking.bump_size(changes),
+        systems.bump_size(changes),
     )
 
 
@@ -244,7 +363,7 @@ def _correlation(data: PlotData) -> Figure:
     return data.figure(
         f"Kendall's tau-b between the rankings of systems by {data.measure} of each pair of {len(agreement.assessors)} "
         "assessors. Assessors who agree most with the others come first.",
-        lambda ax: ranking.plot_correlation(agreement, ax=ax),
+        lambda ax: assessor_plots.plot_correlation(agreement, ax=ax),
         agreement.to_frame,
         table_size(agreement.assessors, agreement.assessors, (0.26, 0.19)),
     )
@@ -266,7 +385,7 @@ def _components(data: PlotData) -> Figure:
     return data.figure(
         f"Components of the variance of scores, in per cent ({first.design}; {first.n_systems} systems, "
         f"{first.n_topics} topics, {len(first.assessors)} assessors).",
-        lambda ax: ranking.plot_components(components, ax=ax),
+        lambda ax: systems.plot_components(components, ax=ax),
         frame,
         (5.2, 1.15 + 0.32 * len(components)),
     )
@@ -328,3 +447,46 @@ def plot_named(name: str) -> Plot:
     if name not in PLOTS:
         raise ArgumentError(f"plot {name!r} is not known; {closest(name, tuple(PLOTS), 'plot')}")
     return PLOTS[name]
+
+
+# ---------------------------------------------------------------------- drawing
+
+
+def draw(
+    name: str, runs: Runs | None, judgments: Judgments, options: Options, *, combine_scales: CombineScales = "auto"
+) -> tuple[Figure, Note]:
+    """The plot, and on which scales its judgments were made."""
+    scaled = judgments if combine_scales == "auto" else on_one_scale(judgments, combine_scales, "rescaled")
+    rules = ""
+    if options.conventions.grades == "rescaled":
+        rules = SCALE_RULES["rescaled"]
+    elif name in ("kappa", "alpha", "assessors") or combine_scales != "auto":
+        unlike: dict[str, Combined] = {"kappa": "relevant"} if name == "kappa" else {"values": "rescaled"}
+        rules = scale_rules(judgments.scales, combine_scales, unlike)
+    return plot_named(name)(runs, scaled, options), scale_note(judgments, rules)
+
+
+def check_plot_file(path: str) -> None:
+    """Refuse a file that could not be written in the end, before any work is done.
+
+    Raises
+    ------
+    ArgumentError
+        An ending that stands for no format.
+    QrowdError
+        Matplotlib is not installed.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise ArgumentError(f"output {path}: the ending must be one of {', '.join(ENDINGS)}")
+    if ending != ".csv":
+        with styled():
+            pass
+
+
+def plot_content(figure: Figure, path: str) -> bytes:
+    """The picture as a file of this ending, or the data behind it where the ending is .csv."""
+    ending = Path(path).suffix.lower()
+    if ending == ".csv":
+        return figure.frame().to_csv(index=False, lineterminator="\n").encode()
+    return render(figure, ending[1:])

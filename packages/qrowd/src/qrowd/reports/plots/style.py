@@ -1,4 +1,4 @@
-"""One look for all pictures, and how a picture becomes a file.
+"""One look for all pictures, what they are made of, and how a picture becomes a file.
 
 Colours are those of Okabe & Ito (2008), which can be distinguished with any kind of colour vision; no plot relies on
 colour alone. The same data gives the same bytes.
@@ -7,14 +7,19 @@ colour alone. The same data gives the same bytes.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from qrowd.errors import ArgumentError, QrowdError
+from qrowd.kernels.arrays import Floats
+from qrowd.reports.short_names import fitted_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +54,14 @@ RULES: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text
     "pdf.fonttype": 42,
 }
+
+SMALL = 7.0  # points, of names and of numbers in cells
+ROW = 0.155  # inches that a row of a list takes
+PLACES = (("left", 4, 0), ("right", -4, 0), ("center", 0, 7), ("center", 0, -7))  # of a name beside its dot, in points
+LONGEST = 44  # letters of a name
+LETTER = 0.075  # inches
+MARGIN = 0.3  # inches beside the axes and their names
+CELL = (0.30, 0.185)  # inches, width and height of a cell with a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,3 +146,157 @@ def drawn(figure: Figure) -> Canvas:
         canvas = Canvas(figsize=size)
         figure.draw(canvas.subplots(rows, columns))
         return canvas
+
+
+# ---------------------------------------------------------------------- what several pictures are made of
+
+
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The names as they are drawn: long ones are shortened and stay different."""
+    return fitted_names(names, LONGEST)
+
+
+def name_width(names: Sequence[str]) -> float:
+    """Inches that the longest name takes, about."""
+    return LETTER * max(map(len, labels_of(names)), default=0)
+
+
+def list_size(names: Sequence[str]) -> tuple[float, float]:
+    """Inches of a picture that is a list; longer names than usual make it wider."""
+    return max(WIDTH, name_width(names) + 3.6), 0.75 + ROW * max(len(names), 4)
+
+
+def table_size(rows: Sequence[str], columns: Sequence[str], cell: tuple[float, float] = CELL) -> tuple[float, float]:
+    """Inches of a picture that is a table of cells; the names of columns stand on end, a line of text fits below."""
+    beside, below = name_width(rows) + 0.35, name_width(columns) + 0.5
+    return beside + max(cell[0] * len(columns), 2.5), max(below + cell[1] * len(rows), 1.6)
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> NDArray[np.int64]:
+    """(rows,) heights of the rows, the first one on top; only the grid across them is left."""
+    y = np.arange(len(names))
+    ax.set_yticks(y, labels_of(names), fontsize=SMALL)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+    ax.spines["left"].set_visible(False)
+    return y
+
+
+def cells(
+    ax: Axes,
+    values: Floats,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    limits: tuple[float, float],
+    shown: Callable[[int, int], str],
+    label: str,
+    colours: str = "Blues",
+    bold: NDArray[np.bool_] | None = None,
+) -> None:
+    """A table of (rows, columns) numbers, each in its cell on a colour; grey and empty where there is none (nan).
+
+    limits : the numbers at the ends of the colours. shown : the text of a cell. label : what the numbers are.
+    """
+    from matplotlib import colormaps
+
+    colour = colormaps[colours].with_extremes(bad="#EEEEEE")
+    masked = np.ma.masked_invalid(values)
+    image = ax.pcolormesh(masked, cmap=colour, vmin=limits[0], vmax=limits[1], edgecolors="white", linewidth=0.6)
+    size = SMALL if max(map(len, (shown(i, j) for i, j in np.ndindex(values.shape))), default=0) < 5 else SMALL - 1
+    for i, j in np.ndindex(values.shape):
+        if not np.isnan(values[i, j]):
+            red, green, blue, _ = image.cmap(image.norm(values[i, j]))
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
+            weight = "bold" if bold is not None and bold[i, j] else "normal"
+            ax.text(
+                j + 0.5,
+                i + 0.5,
+                shown(i, j),
+                ha="center",
+                va="center",
+                fontsize=size,
+                weight=weight,
+                color="white" if dark else "black",
+            )
+    ax.set_xticks(np.arange(len(columns)) + 0.5, labels_of(columns), rotation=90, fontsize=SMALL)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, labels_of(rows), fontsize=SMALL)
+    ax.set_xlim(0, len(columns))
+    ax.set_ylim(len(rows), 0)
+    ax.set_xlabel(label, fontsize=SMALL + 1)
+    ax.tick_params(length=0)
+    ax.grid(False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def name_points(ax: Axes, x: Floats, y: Floats, names: Sequence[str], most: int = 30) -> None:
+    """Names beside dots, where there is room for them; the dots furthest from the middle are named first.
+
+    A name that would cover a dot or another name on every side is left out, and so is an empty one.
+    """
+    from matplotlib.transforms import Bbox
+
+    defined = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
+    if not defined.size:
+        return
+    picture: Any = ax.get_figure(root=True)
+    picture.draw_without_rendering()  # places the axes
+    points = ax.transData.transform(np.column_stack([x[defined], y[defined]]))
+    radius = 3 * picture.dpi / 72
+    taken = [Bbox([point - radius, point + radius]) for point in points]
+    spread = np.where(points.std(axis=0) > 0, points.std(axis=0), 1.0)
+    distance = (((points - points.mean(axis=0)) / spread) ** 2).sum(axis=1)
+    labels = labels_of(names)
+    order = [i for i in np.argsort(-distance, kind="stable").tolist() if names[defined[i]]]
+    area = ax.get_window_extent()
+    for i in order[:most]:
+        place = int(defined[i])
+        others = [box for box in taken if box is not taken[i]]
+        for side, right, up in PLACES:
+            text: Any = ax.annotate(
+                labels[place],
+                (x[place], y[place]),
+                (right, up),
+                textcoords="offset points",
+                ha=side,
+                va="center",
+                fontsize=SMALL,
+                color="#333333",
+            )
+            box = text.get_window_extent()
+            inside = area.contains(box.x0, box.y0) and area.contains(box.x1, box.y1)
+            if inside and not box.count_overlaps(others):
+                taken.append(box)
+                break
+            text.remove()
+
+
+def note(ax: Axes, text: str, corner: str = "lower right") -> None:
+    """A line of small print in a corner that holds no dots."""
+    vertical, horizontal = corner.split()
+    place = {"lower": 0.03, "upper": 0.97, "left": 0.02, "right": 0.98}
+    side: Any = {"ha": horizontal, "va": "bottom" if vertical == "lower" else "top"}
+    ax.annotate(
+        text, (place[horizontal], place[vertical]), xycoords="axes fraction", fontsize=SMALL + 0.5, color=GREY, **side
+    )
+
+
+def above(ax: Axes, columns: int = 3) -> None:
+    """The legend over the picture, where it covers nothing; in fewer columns where it would leave the picture."""
+    picture: Any = ax.get_figure(root=True)
+    beside = max((label.get_window_extent().width for label in ax.get_yticklabels()), default=0.0)
+    room = picture.bbox.width - beside - MARGIN * picture.dpi
+    for n in range(columns, 0, -1):
+        legend = ax.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=n,
+            fontsize=SMALL + 0.5,
+            borderaxespad=0.2,
+            handletextpad=0.5,
+            columnspacing=1.2,
+        )
+        if legend.get_window_extent().width <= room:
+            return

@@ -1,21 +1,45 @@
-"""Systems: how well each does, which differences are sure, which ranks are possible."""
+"""Systems: how well each does, which differences are sure, which ranks are possible, and what these depend on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.differences import AllDifferences
+from qrowd.comparison.generalizability import VarianceComponents
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.system_intervals import SystemIntervals
-from qrowd.errors import ArgumentError
-from qrowd.reports.plots.marks import above, cells, name_rows
-from qrowd.reports.plots.style import PALETTE, axes_or_new
+from qrowd.comparison.system_ranking import RankChanges
+from qrowd.influence.cells import Change
+from qrowd.influence.fragility import Fragility
+from qrowd.reports.phrases import count, percent
+from qrowd.reports.plots.style import (
+    GREY,
+    MARKERS,
+    PALETTE,
+    SMALL,
+    above,
+    axes_or_new,
+    cells,
+    labels_of,
+    name_points,
+    name_rows,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+HATCHES = ("", "//", "||", "\\\\", "xx", "++", "--")
+STEP = 1.25  # inches from one method to the next
+LEADERS = 4  # systems whose pairs are named
+CHANGES: dict[Change, str] = {
+    "grade": "moves one judgment by one grade",
+    "panel": "replaces one judgment by what another assessor gave the document",
+}
 
 
 def plot_systems(
@@ -53,44 +77,26 @@ def plot_systems(
     return ax
 
 
-def plot_differences(
-    differences: AllDifferences,
-    *,
-    show: Literal["probability", "difference"] = "probability",
-    alpha: float = 0.05,
-    ax: Axes | None = None,
-) -> Axes:
-    """Every two systems: how probable it is that the row's is better than the column's, over topics and assessors.
+def plot_differences(differences: AllDifferences, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
+    """Each pair of systems: how probable it is that the row's is better than the column's, over topics and assessors.
 
-    show : "probability" in per cent, or "difference" of means times 1000. Systems stand from the best down; the colour
-    is the probability. Bold: p < `alpha` after Holm's correction over all pairs.
+    Systems stand from the best down; the colour is the probability in per cent. Bold: p < `alpha` after Holm's
+    correction over all pairs.
     """
     ax = axes_or_new(ax)
-    if show not in ("probability", "difference"):
-        raise ArgumentError("choose probability or difference", "show", show)
-    n = len(differences.systems)
+    n, first, second = len(differences.systems), differences.first, differences.second
     lead, better, p = (np.full((n, n), np.nan) for _ in range(3))
-    lead[differences.first, differences.second], lead[differences.second, differences.first] = (
-        differences.difference,
-        -differences.difference,
-    )
-    better[differences.first, differences.second], better[differences.second, differences.first] = (
-        differences.p_better,
-        1 - differences.p_better,
-    )
-    adjusted = differences.adjusted("holm")
-    p[differences.first, differences.second], p[differences.second, differences.first] = adjusted, adjusted
+    lead[first, second], lead[second, first] = differences.difference, -differences.difference
+    better[first, second], better[second, first] = differences.p_better, 1 - differences.p_better
+    p[first, second] = p[second, first] = differences.adjusted("holm")
     order = np.argsort(-np.nansum(lead, axis=1), kind="stable")
-    lead, better, p = (matrix[np.ix_(order, order)] for matrix in (lead, better, p))
+    better, p = better[np.ix_(order, order)], p[np.ix_(order, order)]
     names = [differences.systems[s] for s in order]
+    label = f"P(row is better), %; bold: p < {alpha:g} (Holm)"
 
     def shown(i: int, j: int) -> str:
-        if i == j:
-            return ""
-        return _per_cent(better[i, j]) if show == "probability" else f"{1000 * lead[i, j]:+.0f}"
+        return "" if i == j else _per_cent(better[i, j])
 
-    what = "P(row is better), %" if show == "probability" else "row minus column, times 1000"
-    label = f"{what}; bold: p < {alpha:g} (Holm)"
     cells(ax, better, names, names, limits=(0, 1), shown=shown, label=label, colours="RdBu", bold=p < alpha)
     return ax
 
@@ -141,4 +147,168 @@ def plot_ranks(
     ax.set_xlabel("rank (1 is best)")
     ax.set_xlim(0.2, len(intervals.systems) + 0.8)
     above(ax)
+    return ax
+
+
+def plot_bump(changes: RankChanges, *, ax: Axes | None = None) -> Axes:
+    """How the ranking changes from one method to the next; the systems that move most are highlighted.
+
+    Systems of equal mean are drawn side by side in the order of the method before.
+    """
+    ax = axes_or_new(ax)
+    height = np.empty(changes.rank.shape)
+    before = np.arange(len(changes.systems), dtype=np.float64)
+    for m, rank in enumerate(changes.rank):
+        order = np.lexsort((before, np.where(rank == 0, len(rank) + 1, rank)))
+        height[m, order] = np.arange(1, len(rank) + 1)
+        height[m, rank == 0] = np.nan
+        before = np.where(np.isnan(height[m]), before, height[m])
+    moved = np.nanmax(height, axis=0) - np.nanmin(height, axis=0)
+    movers = [s for s in np.argsort(-moved, kind="stable")[: len(PALETTE) - 1].tolist() if moved[s] >= 2]
+    x = np.arange(len(changes.methods))
+    for s, name in enumerate(labels_of(changes.systems)):
+        k = movers.index(s) if s in movers else None
+        colour = "#B8B8B8" if k is None else PALETTE[k]
+        ax.plot(
+            x,
+            height[:, s],
+            "-",
+            color=colour,
+            linewidth=1.2 if k is None else 2.2,
+            zorder=2 if k is None else 3,
+            marker="o" if k is None else MARKERS[k],
+            markersize=3.2 if k is None else 5,
+        )
+        for end, side, shift in ((0, "right", -0.1), (-1, "left", 0.1)):
+            if not np.isnan(height[end, s]):
+                ax.text(
+                    x[end] + shift,
+                    height[end, s],
+                    name,
+                    ha=side,
+                    va="center",
+                    fontsize=SMALL,
+                    color="#444444" if k is None else colour,
+                    weight="normal" if k is None else "bold",
+                )
+    ax.set_xticks(x, [name.replace("(", "\n(") for name in changes.methods], fontsize=SMALL + 0.5)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.set_yticks([])
+    beside = _beside(changes) / STEP
+    ax.set_xlim(-beside, len(x) - 1 + beside)
+    ax.set_ylim(len(changes.systems) + 0.5, 0.5)
+    ax.grid(False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return ax
+
+
+def bump_size(changes: RankChanges) -> tuple[float, float]:
+    """Inches of the picture."""
+    return STEP * (len(changes.methods) - 1) + 2 * _beside(changes), 0.7 + 0.19 * len(changes.systems)
+
+
+def _beside(changes: RankChanges) -> float:
+    """Inches that names take on either side."""
+    return 0.25 + 0.062 * max(10, *map(len, labels_of(changes.systems)))
+
+
+def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | None = None) -> Axes:
+    """Each pair of systems: its difference, and the number of changes that reverse it (log scale).
+
+    order : the systems, best first. Pairs of the first are named by their ranks. Pairs for which no such changes were
+    found stand at the top.
+    """
+    ax = axes_or_new(ax)
+    size, number = np.abs(fragility.difference), fragility.n_changes_high
+    apart = (fragility.low > 0) | (fragility.high < 0)
+    reversible = np.isfinite(number)
+    never = np.isinf(number)
+    highest = float(number[reversible].max(initial=1.0))
+    height = np.where(never, 2.2 * highest, number)
+    level = percent(fragility.confidence)
+    groups: tuple[tuple[Any, str, dict[str, Any]], ...] = (
+        (reversible & ~apart, f"{level} interval includes 0", {"marker": "o", "markerfacecolor": "none"}),
+        (reversible & apart, "interval excludes 0", {"marker": "s", "color": PALETTE[1]}),
+        (never, "no changes found that reverse it", {"marker": "^", "color": PALETTE[6], "markerfacecolor": "none"}),
+    )
+    for rows, label, look in groups:
+        if rows.any():
+            style = {"color": PALETTE[0], "markersize": 4.2, "markeredgewidth": 0.9, **look}
+            ax.plot(size[rows], height[rows], linestyle="none", label=label, **style)
+    ax.set_yscale("log")
+    ax.set_ylim(0.7, max((3.0 if never.any() else 1.6) * highest, 4.0))
+    ax.set_yticks([n for n in 10 ** np.arange(7) if n <= 3 * highest])
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    widest = float(size.max(initial=0.0)) or 1.0
+    ax.set_xlim(-0.02 * widest, 1.05 * widest)
+    ax.set_xlabel(f"difference of means, {fragility.measure}")
+    ax.set_ylabel("number of changes")
+    rank = {name: place + 1 for place, name in enumerate(order)}
+    names = [
+        "\N{EN DASH}".join(map(str, sorted((rank[first], rank[second]))))
+        if max(rank[first], rank[second]) <= LEADERS
+        else ""
+        for first, second in zip(fragility.first, fragility.second, strict=True)
+    ]
+    name_points(ax, size, height, names)
+    above(ax)
+    return ax
+
+
+def fragility_caption(fragility: Fragility, order: Sequence[str], measure: str) -> str:
+    """What is counted, and the names of the systems whose ranks are shown."""
+    leaders = ", ".join(f"{place} {name}" for place, name in enumerate(labels_of(order)[:LEADERS], start=1))
+    bound = "" if fragility.exact else "; fewer changes than were found may do it, so that the number is an upper bound"
+    return (
+        f"Differences of {count(len(fragility.first), 'pair')} of systems by {measure}, and the number of "
+        f"changes of judgments after which the other system is ahead. A change {CHANGES[fragility.change]}{bound}. "
+        f"Intervals are by t over topics, for each pair alone. Ranks: {leaders}."
+    )
+
+
+def plot_components(components: Mapping[str, VarianceComponents], *, ax: Axes | None = None) -> Axes:
+    """Where the variance of scores comes from: a bar for each measure, in per cent.
+
+    components : {measure: components}, all of one design. Brennan (2001), Generalizability Theory.
+    """
+    ax = axes_or_new(ax)
+    names: Sequence[str] = list(components)
+    y = name_rows(ax, names)
+    sources = max(components.values(), key=lambda one: len(one.sources)).sources
+    start = np.zeros(len(names))
+    for k, source in enumerate(sources):
+        share = np.array(
+            [one.share[one.sources.index(source)] if source in one.sources else 0.0 for one in components.values()]
+        )
+        share = 100 * np.nan_to_num(share)
+        ax.barh(
+            y,
+            share,
+            left=start,
+            height=0.7,
+            color=PALETTE[k] if k < 6 else GREY,
+            alpha=0.85,
+            edgecolor="white",
+            hatch=HATCHES[k],
+            label=source.replace("*", " \N{MULTIPLICATION SIGN} "),
+            linewidth=0.5,
+        )
+        for row, (width, left) in enumerate(zip(share, start, strict=True)):
+            if width >= 5:
+                ax.text(
+                    left + width / 2,
+                    row,
+                    f"{width:.0f}",
+                    ha="center",
+                    va="center",
+                    fontsize=SMALL,
+                    color="black",
+                    bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0},
+                )
+        start = start + share
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("% of the variance of scores")
+    above(ax, columns=4)
     return ax
