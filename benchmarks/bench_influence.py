@@ -46,14 +46,4 @@ promise(
     beside=times("evaluate after each single change", once / FEW * 3 * found[0].n_judgments, own),
     limit="instructions: every change of a judgment is scored",
 )
-# What compare --fragility adds.
-compared = seconds(lambda: qrowd.compare(runs, nist))
-with_fragility = seconds(lambda: qrowd.compare(runs, nist, fragility=True))
-promise(
-    "compare --fragility, dl21, NIST, times compare",
-    with_fragility / compared,
-    at_most=2,
-    beside=f"compare {compared:.3g} s, with --fragility {with_fragility:.3g} s",
-    limit="instructions: some sixty NumPy calls for each pair",
-)
 finish()

@@ -28,7 +28,7 @@ def complete(qrowd, monkeypatch):
 def test_commands_and_options_are_completed(complete):
     assert complete("qrowd ev") == ["evaluate"]
     assert complete("qrowd campaign inv") == ["invite"]
-    assert complete("qrowd compare --corr") == ["--correction"]
+    assert complete("qrowd compare --base") == ["--baseline"]
 
 
 def test_choices_measures_methods_and_plots_are_completed(complete):

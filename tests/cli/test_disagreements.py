@@ -21,23 +21,19 @@ def test_the_documents_are_those_of_the_library_in_their_order(qrowd, folder):
     assert all(row["text"] and row["query"] for row in rows)
 
 
-def test_a_terminal_shows_the_first_documents_with_their_texts(qrowd, folder):
-    outcome = qrowd("disagreements", *PANEL, "--systems", "rerank-llm", "hybrid", *TEXTS, "-n", "3")
+def test_a_terminal_shows_the_first_documents(qrowd, folder):
+    outcome = qrowd("disagreements", *PANEL, "--systems", "rerank-llm", "hybrid", "-n", "3")
     assert outcome.status == 0, outcome.err
     assert "documents on which assessors disagree (the first 3 of " in outcome.out
-    assert outcome.out.count("The simulated document") == 3
 
 
-def test_comments_are_shown_and_written(qrowd, folder):
+def test_comments_are_written(qrowd, folder):
     Path("few.csv").write_text(
         "topic,document,assessor,value,comment\nq01,q01-00000,ann,3,names the drug\nq01,q01-00000,bob,0,another drug\n"
     )
     arguments = ["disagreements", "--runs", "panel/runs", "--judgments", "few.csv", "--assessor", "column"]
-    assert "another drug" in qrowd(*arguments).out
     content = json.loads(qrowd(*arguments, "-o", "-.json").out)
     assert [row["comment"] for row in content["judgments"]] == ["names the drug", "another drug"]
-    assert qrowd(*arguments, "-o", "page.html").status == 0
-    assert "names the drug" in Path("page.html").read_text()
 
 
 def test_a_name_without_ending_is_the_folder_of_a_campaign(qrowd, folder):

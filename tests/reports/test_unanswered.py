@@ -60,7 +60,7 @@ def test_evaluate_shows_the_share_of_each_system_and_says_so_where_they_differ(a
     summary = evaluation_of(RUNS, answers.judgments, ["nDCG@3"], rng=1)
     with_shares = summary.with_unanswered(shares)
     assert with_shares.sentence == f"{summary.sentence} {shares.sentence}"
-    table = with_shares.overview().tables[-1]
+    table = with_shares.to_document().tables[-1]
     assert table.header[:3] == ["system", "questions", "unanswered"]
     assert [row[0] for row in table.rows] == [row.system for row in summary.measures[0].rows]
     by_system = with_shares.to_frame(what="unanswered").set_index("system")["unanswered"]

@@ -18,6 +18,7 @@ from qrowd.aggregation import Aggregate, geometric_mean, mean, median
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
+from qrowd.magnitude.level_ratios import LevelRatios, level_ratios
 from qrowd.magnitude.normalisation import Scheme
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
@@ -59,6 +60,10 @@ class MagnitudeAnalysis(Magnitudes):
         if self.runs is None:
             raise ArgumentError("this needs runs; give --runs FILES")
         return self.runs
+
+    @cached_property
+    def ratios(self) -> LevelRatios:
+        return level_ratios(self.written, self.grades, by=self.units_by)
 
     @cached_property
     def lack_of_checks(self) -> str | None:

@@ -25,7 +25,7 @@ def disagreements(
     topics: Annotated[
         str | None,
         option(
-            help="Texts of the topics, to show and for adjudication: a table, TREC topics, or irds:ID.",
+            help="Texts of the topics, for the file and for adjudication: a table, TREC topics, or irds:ID.",
             panel="Data",
             metavar="FILE",
         ),
@@ -33,7 +33,7 @@ def disagreements(
     documents: Annotated[
         list[str] | None,
         option(
-            help="Texts of the documents, to show and for adjudication: tables, TREC documents, or irds:ID.",
+            help="Texts of the documents, for the file and for adjudication: tables, TREC documents, or irds:ID.",
             panel="Data",
             metavar="FILES",
         ),

@@ -81,19 +81,13 @@ def gains(data: options.Data, compared: Units = Units(), output: Output = None) 
 def effort(
     data: options.Data,
     compared: Units = Units(),
-    redundancy: Annotated[int, option(help="Judgments of each document.", min=1)] = 10,
-    unit_size: Annotated[int, option(help="Documents of a unit, check documents included.", min=1)] = 8,
-    n_checks: Annotated[int, option(help="Check documents of a unit.", min=0)] = 2,
     confidence: options.Confidence = 0.95,
     output: Output = None,
 ) -> None:
-    """Show how many assessors and units the documents need."""
+    """Show how many assessors the documents need."""
     from qrowd.reports.magnitude import effort_document
 
-    document = effort_document(
-        compared.magnitudes(data), redundancy=redundancy, unit_size=unit_size, n_checks=n_checks, confidence=confidence
-    )
-    deliver(document, output)
+    deliver(effort_document(compared.magnitudes(data), confidence=confidence), output)
 
 
 def normalise(data: options.Data, compared: Units = Units(), output: Output = None) -> None:

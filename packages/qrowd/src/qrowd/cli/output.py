@@ -94,11 +94,8 @@ def write_output(output: str, content: str | bytes | Iterable[bytes]) -> None:
     typer.echo(f"{'replaced' if existed else 'wrote'} {output}", err=True)
 
 
-def deliver(document: Document, output: str | None, *, shown: Document | None = None) -> None:
-    """Write the file, if one is asked for, and show the document, unless standard output has the file.
-
-    shown : what is shown, where that is less than what is written.
-    """
+def deliver(document: Document, output: str | None) -> None:
+    """Write the file, if one is asked for, and show the document, unless standard output has the file."""
     from qrowd.cli.show import show
     from qrowd.reports.document import render
 
@@ -106,7 +103,7 @@ def deliver(document: Document, output: str | None, *, shown: Document | None = 
         write_output(output, render(document, name_with_ending(output)))
         if is_standard_output(output):
             return
-    show(document if shown is None else shown)
+    show(document)
 
 
 def document_of(result: Reported | Document) -> Document:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,12 +16,12 @@ from qrowd.agreement.icc import FORMS, intraclass_correlation
 from qrowd.agreement.kappa import fleiss_kappa
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
 from qrowd.errors import NoOverlapError, check_choice
-from qrowd.kernels.arrays import Floats
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
+from qrowd.reports.columns import columns_of
 from qrowd.reports.document import Document, Note, Table, repeats_note
 from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
 from qrowd.reports.scales import scale_note, scale_rules
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 Coefficient = Literal["alpha", "kappa", "fleiss", "icc", "dispersion"]
 
-MATRIX_WIDTH = 80  # letters of the columns of a matrix whose columns have names
+MATRIX_WIDTH = 80  # letters of the columns of a matrix
 ASSESSORS_SHOWN = 12  # as a matrix; of a larger panel the pairs with the lowest and highest kappa
 PAIRS_SHOWN = 8
 DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
@@ -68,82 +67,44 @@ def agree(
     by_topic = krippendorff_alpha(judgments, by="topic", **options) if per_topic else None
     pairs = kappas(judgments, "magnitude", **shared) if "kappa" in coefficients else None
     alpha = overall.item()
-    further = list(_further(judgments, coefficients, None, options))
-    further_by_topic = [] if by_topic is None else list(_further(judgments, coefficients, by_topic.labels, options))
+    further = list(_further(judgments, coefficients, options))
     unlike: dict[str, Combined] = {"alpha": unlike_at(alpha.level if level else None)}
     if {"kappa", "fleiss"}.intersection(coefficients):
         unlike["kappa"] = "relevant"
     if {"icc", "dispersion"}.intersection(coefficients):
         unlike["icc and dispersion"] = "rescaled"
     scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
-    tables = [_coefficient_table(further)] if further else []
-    tables += [] if by_topic is None else [_alpha_table(by_topic, further_by_topic)]
+    tables = [Table.of("further coefficients", columns_of(further), 3)] if further else []
+    tables += [] if by_topic is None else [_alpha_table(by_topic)]
     tables += [] if pairs is None else [_pair_table(pairs)]
     notes = (scale, *_notes(alpha, pairs is not None), *_coefficient_notes(coefficients))
-    shown = further_by_topic if per_topic else further
 
     def frame() -> pandas.DataFrame:
-        columns = {one.name.replace("'", "").replace(" ", "_").replace("-", "_").lower(): one.value for one in shown}
-        rows: pandas.DataFrame = (by_topic or overall).to_frame().assign(**columns)
-        return rows
+        columns = {
+            row["coefficient"].replace("'", "").replace(" ", "_").replace("-", "_").lower(): row for row in further
+        }
+        rows: pandas.DataFrame = (by_topic or overall).to_frame()
+        return rows if per_topic else rows.assign(**{name: row["value"] for name, row in columns.items()})
 
     return Document(_sentence(alpha), tuple(tables), notes, frame)
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """A coefficient beside alpha; value, low, high : (groups,), the bounds nan where there are none."""
-
-    name: str
-    value: Floats
-    low: Floats
-    high: Floats
-
-
-def _further(
-    judgments: Judgments, coefficients: Collection[str], topics: tuple[str, ...] | None, options: dict[str, Any]
-) -> Iterator[_Values]:
-    """The coefficients besides alpha and kappa of pairs, of all judgments or by topic."""
-    n = 1 if topics is None else len(topics)
-    blank = np.full(n, np.nan)
+def _further(judgments: Judgments, coefficients: Collection[str], options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The coefficients of all judgments besides alpha and kappa of pairs; the bounds are nan where there are none."""
     shared = {name: options[name] for name in ("repeats", "combine_scales")}
+    blank = {"low": np.nan, "high": np.nan}
     if "fleiss" in coefficients:
-        groups = [judgments] if topics is None else [judgments.select(topics=[topic]) for topic in topics]
-        yield _Values("Fleiss' kappa", np.array([_fleiss(group, shared) for group in groups]), blank, blank)
+        yield {"coefficient": "Fleiss' kappa", "value": fleiss_kappa(judgments, **shared).value, **blank}
     if "icc" in coefficients:
-        sampling = {name: options[name] for name in ("n_resamples", "confidence", "rng") if name in options}
-        resample: Literal["topics", "documents"] = "documents" if options.get("resample") == "documents" else "topics"
-        found = intraclass_correlation(
-            judgments, by=None if topics is None else "topic", resample=resample, **sampling, **shared
-        )
-        for form, *columns in zip(FORMS, found.value.T, found.low.T, found.high.T, strict=True):
-            yield _Values(f"ICC {form}", *columns)
+        sampling = {name: options[name] for name in ("n_resamples", "confidence", "rng")}
+        resample: Literal["topics", "documents"] = "documents" if options["resample"] == "documents" else "topics"
+        icc = intraclass_correlation(judgments, resample=resample, **sampling, **shared)
+        for form, value, low, high in zip(FORMS, icc.value[0], icc.low[0], icc.high[0], strict=True):
+            yield {"coefficient": f"ICC {form}", "value": value, "low": low, "high": high}
     if "dispersion" in coefficients:
         dispersion = document_dispersion(judgments, **shared)
         for name in ("variance", "sd", "entropy"):
-            if topics is None:
-                value = np.array([getattr(dispersion, name).mean()])
-            else:
-                means = dict(zip(dispersion.by_topic.topics, getattr(dispersion.by_topic, name).tolist(), strict=True))
-                value = np.array([means.get(topic, np.nan) for topic in topics])
-            yield _Values(name, value, blank, blank)
-
-
-def _fleiss(judgments: Judgments, options: dict[str, Any]) -> float:
-    try:
-        return fleiss_kappa(judgments, **options).value
-    except NoOverlapError:
-        return float("nan")
-
-
-def _coefficient_table(values: list[_Values]) -> Table:
-    columns = {
-        "coefficient": [one.name for one in values],
-        "value": [number(one.value[0], 3) for one in values],
-        "low": [number(one.low[0], 3) for one in values],
-        "high": [number(one.high[0], 3) for one in values],
-    }
-    return Table.of("further coefficients", columns)
+            yield {"coefficient": name, "value": getattr(dispersion, name).mean(), **blank}
 
 
 def _coefficient_notes(coefficients: Collection[str]) -> Iterator[Note]:
@@ -167,18 +128,11 @@ def kappas(judgments: Judgments, *without: str, **options: Any) -> PairwiseAgree
         return None
 
 
-def _alpha_table(by: Alphas, further: list[_Values]) -> Table:
-    columns = {
-        by.by: list(by.labels),
-        "alpha": [number(alpha.value, 3) for alpha in by.alphas],
-        "low": [number(alpha.low, 3) for alpha in by.alphas],
-        "high": [number(alpha.high, 3) for alpha in by.alphas],
-        "p": [probability(alpha.p) for alpha in by.alphas],
-        **{one.name: cells(number, one.value, digits=3) for one in further if "average" not in one.name},
-        "documents": [f"{alpha.n_documents:,}" for alpha in by.alphas],
-        "judgments": [f"{alpha.n_judgments:,}" for alpha in by.alphas],
-    }
-    return Table.of(f"{'agreement' if further else 'alpha'} by {by.by}", columns)
+def _alpha_table(by: Alphas) -> Table:
+    columns: dict[str, Any] = {by.by: by.labels, "alpha": by.value}
+    names = {"low": "low", "high": "high", "p": "p", "n_documents": "documents", "n_judgments": "judgments"}
+    columns |= {heading: [getattr(alpha, name) for alpha in by.alphas] for name, heading in names.items()}
+    return Table.of(f"alpha by {by.by}", columns, 3)
 
 
 def _sentence(alpha: Alpha) -> str:
@@ -207,34 +161,27 @@ def _notes(alpha: Alpha, with_kappa: bool) -> Iterator[Note]:
 
 
 def _pair_table(pairs: PairwiseAgreement) -> Table:
-    """A matrix of kappas; of a large panel the pairs at both ends."""
+    """A matrix of kappas; of a large panel, or of long names, the pairs at both ends."""
     names = pairs.assessors
-    if len(names) <= ASSESSORS_SHOWN:
-        rows, heads = list(names), list(names)
-        if sum(max(len(name), 6) + 2 for name in names) > MATRIX_WIDTH:  # names stand once, and numbers above
-            heads = [str(j) for j in range(1, len(names) + 1)]
-            rows = [f"{head} {name}" for head, name in zip(heads, names, strict=True)]
-        columns = {head: cells(number, pairs.kappa[:, j], digits=3) for j, head in enumerate(heads)}
-        for j, head in enumerate(heads):
-            columns[head][j] = ""
-        return Table.of("Cohen's kappa of each pair of assessors", {"assessor": rows, **columns})
-    enough = ~np.isnan(pairs.kappa) & (pairs.n >= DOCUMENTS_SHARED)
-    first, second = np.nonzero(np.triu(enough, 1))
-    order = np.argsort(pairs.kappa[first, second], kind="stable")
-    ends = order if order.size <= 2 * PAIRS_SHOWN else np.append(order[:PAIRS_SHOWN], order[-PAIRS_SHOWN:])
-    a, b = first[ends], second[ends]
+    if len(names) <= ASSESSORS_SHOWN and sum(max(len(name), 6) + 2 for name in names) <= MATRIX_WIDTH:
+        columns = {
+            name: ["" if i == j else number(kappa, 3) for i, kappa in enumerate(pairs.kappa[:, j])]
+            for j, name in enumerate(names)
+        }
+        return Table.of("Cohen's kappa of each pair of assessors", {"assessor": names, **columns})
+    frame = pairs.to_frame()
+    frame = frame[frame["kappa"].notna() & (frame["n_documents"] >= DOCUMENTS_SHARED)].sort_values(
+        "kappa", kind="stable"
+    )
+    n = len(frame)
+    ends = frame if n <= 2 * PAIRS_SHOWN else frame.iloc[[*range(PAIRS_SHOWN), *range(n - PAIRS_SHOWN, n)]]
     title = (
-        f"Cohen's kappa: the {ends.size} pairs with the lowest and highest kappa, of {order.size:,} pairs that share "
+        f"Cohen's kappa: the {len(ends)} pairs with the lowest and highest kappa, of {n:,} pairs that share "
         f"{DOCUMENTS_SHARED} documents or more"
     )
-    columns = {
-        "assessor": [names[i] for i in a],
-        "other assessor": [names[i] for i in b],
-        "kappa": cells(number, pairs.kappa[a, b], digits=3),
-        "agreement": cells(number, pairs.agreement[a, b], digits=3),
-        "documents": cells("{:,}".format, pairs.n[a, b]),
-    }
-    return Table.of(title, columns)
+    headings = {"first": "assessor", "second": "other assessor", "n_documents": "documents"}
+    shown = ends[["first", "second", "kappa", "agreement", "n_documents"]].rename(columns=headings)
+    return Table.of(title, shown.to_dict("list"), 3)
 
 
 # ---------------------------------------------------------------------- one row per assessor
@@ -268,16 +215,14 @@ def _gold(profiles: AssessorProfiles) -> Iterator[Note]:
 
 def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
     """One row per assessor; those who stand out are named with the reason. notes : that come first."""
+    grades = zip(profiles.grades, profiles.share.T, strict=True)
     columns = {
-        "assessor": list(profiles.assessors),
-        "judgments": cells("{:,}".format, profiles.n_judgments),
-        "topics": cells(str, profiles.n_topics),
-        **{
-            f"{grade:g}": cells(percent, share, digits=0)
-            for grade, share in zip(profiles.grades, profiles.share.T, strict=True)
-        },
+        "assessor": profiles.assessors,
+        "judgments": profiles.n_judgments,
+        "topics": profiles.n_topics,
+        **{f"{grade:g}": cells(percent, share, digits=0) for grade, share in grades},
         "severity": cells(signed, profiles.severity, digits=3),
-        "agreement": cells(number, profiles.agreement, digits=3),
+        "agreement": profiles.agreement,
         "same again": cells(number, profiles.consistency, digits=2),
     }
     drift = "not shown, since no order of judging is recorded (a column order or time of a table)"
@@ -288,7 +233,7 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
         columns["seconds"] = cells(number, profiles.seconds, digits=1)
     if profiles.gold is not None:
         columns["gold"] = cells(number, profiles.gold_share, digits=2)
-        columns["with gold"] = cells(number, profiles.gold_agreement, digits=3)
+        columns["with gold"] = profiles.gold_agreement
     outlying = {name: "; ".join(why) for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why}
     n = len(profiles.assessors)
     of_all = f"of {count(n, 'assessor')}"
@@ -306,4 +251,4 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
             Note("exclude", f"--exclude {name} leaves the assessor out, in each command that reads judgments")
         )
     all_notes = (*notes, *reasons, Note("agreement, severity", compared), *_gold(profiles), Note("drift", drift))
-    return Document(sentence, (Table.of("assessors", columns),), all_notes, profiles.to_frame)
+    return Document(sentence, (Table.of("assessors", columns, 3),), all_notes, profiles.to_frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import repeat
 from math import isnan, nan
@@ -15,21 +15,20 @@ from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, sign_agreement
-from qrowd.comparison.system_ranking import Correction, rank_systems
+from qrowd.comparison.system_ranking import rank_systems
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
-from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import Selection, number_of
-from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
+from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.columns import Column, records_of, table_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
-from qrowd.reports.fragility import ComparisonFragility, comparison_fragility, fragility_notes, fragility_table
 from qrowd.reports.kinship import kinship_notes, kinship_sentence, kinship_table, related_assessors
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import count, number, probability, signed
@@ -52,17 +51,14 @@ class Choices:
     """The options of a comparison that change its answer.
 
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
-    correction : of the p-values of the Wilcoxon top set for many systems.
     n_resamples, seed : of the test of all pairs of systems, and of the bootstrap of a difference.
     """
 
     confidence: float = 0.95
-    correction: Correction = "none"
     n_resamples: int = 10_000
     seed: Seed = 1
 
     def __post_init__(self) -> None:
-        check_choice("correction", self.correction, Correction)
         if not 0 < self.confidence < 1:
             raise ArgumentError("a number between 0 and 1 was expected", "confidence", self.confidence)
         if self.n_resamples < 2:
@@ -138,7 +134,6 @@ class MeasureComparison:
     n_ranking : number of assessors with a ranking, the reference left out.
     pair, intervals : of the two systems asked about; the recommended interval first.
     kinship : what related assessors change, by all assessors; None where none were declared.
-    fragility : how many changes of judgments would reverse the differences; None where that was not asked for.
     """
 
     measure: str
@@ -154,7 +149,6 @@ class MeasureComparison:
     pair: HeadToHead | None
     intervals: tuple[Difference, ...]
     kinship: Kinship | None = None
-    fragility: ComparisonFragility | None = None
 
     def assessor_rows(self) -> list[AssessorRow]:
         """One row per assessor, the reference left out."""
@@ -192,7 +186,6 @@ class MeasureComparison:
             "pair": records_of(self.pair_rows()),
             "intervals": records_of(self.intervals),
             "kinship": [] if self.kinship is None else records_of(related_assessors(self.kinship).rows),
-            "fragility": [] if self.fragility is None else records_of(self.fragility.rows()),
         }
 
 
@@ -215,8 +208,7 @@ class Comparison(Reported):
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval.
 
-        kinship : one row per system, where related assessors were declared. fragility : one row per difference, the
-        pair first, where it was asked for.
+        kinship : one row per system, where related assessors were declared.
         """
         parts = [(part.measure, part.records()) for part in self.measures]
 
@@ -246,8 +238,6 @@ def compare(
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
     related: Mapping[str, Selection] | None = None,
-    fragility: bool = False,
-    correction: Correction = "none",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
@@ -264,12 +254,9 @@ def compare(
     systems : two systems to compare in detail.
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what the
         scores by a system's relatives change in the ranking by all assessors.
-    fragility : whether to count how many judgments would have to change by one grade to reverse each difference to the
-        baseline, and that of `systems`; see `qrowd.fragility`.
-    correction : correction of the p-values of Wilcoxon top sets for multiple tests.
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
     n_resamples, rng : of the test of all pairs of systems, and of the bootstrap of a difference.
-    progress : called with (topics done, topics in all) of the scoring, then with pairs of systems for fragility.
+    progress : called with (topics done, topics in all) of the scoring.
 
     Raises
     ------
@@ -280,29 +267,11 @@ def compare(
 
     >>> print(qrowd.compare(runs, judgments, systems=("bm25", "dense")))  # doctest: +SKIP
     """
-    choices = Choices(confidence, correction, n_resamples, seed_of(rng))
+    choices = Choices(confidence, n_resamples, seed_of(rng))
     scores = evaluate(runs, judgments, measures, conventions=conventions, progress=progress)
-    comparison = compare_scores(
+    return compare_scores(
         scores, baseline=baseline, reference=reference, systems=systems, related=related, choices=choices
     )
-    if not fragility:
-        return comparison
-    counted = [
-        comparison_fragility(
-            as_runs(runs),
-            judgments if isinstance(judgments, Preferences) else as_judgments(judgments),
-            part.measure,
-            baseline=part.baseline,
-            reference=reference,
-            pair=systems,
-            conventions=conventions,
-            confidence=confidence,
-            progress=progress,
-        )
-        for part in comparison.measures
-    ]
-    parts = tuple(replace(part, fragility=one) for part, one in zip(comparison.measures, counted, strict=True))
-    return replace(comparison, measures=parts, notes=(*comparison.notes, *fragility_notes(counted)))
 
 
 def compare_scores(
@@ -327,7 +296,8 @@ def compare_scores(
         for name in labelled.measures
     )
     notes = (*_notes(parts, choices), *scoring_notes(labelled))
-    sentence = _sentence(parts[0]) + _kinship_sentence(parts[0]) + coverage_warning(labelled)
+    related_sentence = "" if parts[0].kinship is None else f" {kinship_sentence(parts[0].kinship)}"
+    sentence = _sentence(parts[0]) + related_sentence + coverage_warning(labelled)
     whose = labelled if reference is None else labelled.sel(assessor=reference)
     return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose)
 
@@ -347,7 +317,7 @@ def _measure(
     whose = scores if reference is None else scores.sel(assessor=reference)
     others = [name for name in names if name != reference] or list(names)
     own = scores.sel(assessor=others)
-    top_set_of = partial(top_set, confidence=choices.confidence, correction=choices.correction)
+    top_set_of = partial(top_set, confidence=choices.confidence)
     try:
         top = top_set_of(whose.panel_mean())
     except NoOverlapError:
@@ -427,24 +397,16 @@ def _sentence(part: MeasureComparison) -> str:
     return "; ".join([pair, *parts]) + "."
 
 
-def _kinship_sentence(part: MeasureComparison) -> str:
-    return "" if part.kinship is None else f" {kinship_sentence(part.kinship)}"
-
-
 def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[Note]:
     first = parts[0]
     if first.ranks is not None:
         yield ranks_note(first.ranks)
-    corrected = (
-        "with Holm's correction for the number of systems, not for choosing the highest mean"
-        if choices.correction == "holm"
-        else "uncorrected: of 20 equal systems on 54 topics it wrongly left one out in 9 of 10 simulations"
-    )
     yield Note(
         "top set",
         "the system with the highest mean and all systems with p >= "
         f"{f'{choices.alpha:g}'.removeprefix('0')} against it, by Wilcoxon's signed-rank test over topics "
-        f"without ties, {corrected} (Maddalena et al. 2017)",
+        "without ties, uncorrected: of 20 equal systems on 54 topics it wrongly left one out in 9 of 10 simulations "
+        "(Maddalena et al. 2017)",
     )
     reference = first.correlations.reference
     other = reference or "the panel without the assessor"
@@ -488,8 +450,6 @@ def _tables(part: MeasureComparison) -> list[Table]:
         if part.intervals:
             tables.append(interval_table(f"{title}, with intervals by several methods", part.intervals))
         tables.append(_pair_table(f"{title}, by assessor", part.pair_rows()))
-    if part.fragility is not None and part.fragility.to_baseline is not None:
-        tables.append(fragility_table(part.fragility, [row.system for row in part.rows]))
     return tables
 
 

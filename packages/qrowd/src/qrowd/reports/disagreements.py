@@ -1,4 +1,4 @@
-"""Documents on which assessors disagree, with what that changes, all grades, comments and texts."""
+"""Documents on which assessors disagree, with what that changes and all grades."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from qrowd.influence.disagreements import Disagreements
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, number, signed
 
-N_LETTERS = 300  # of a text or a comment, in a table that is shown
 Texts = Mapping[str, Mapping[str, str]]
 
 
@@ -45,51 +44,24 @@ class DisagreementsReport(Reported):
         return columns
 
     def to_document(self) -> Document:
-        """The first documents; comments and texts below, where there are any; .csv holds all documents."""
-        tables = [self._effects(), *self._comments(), *self._texts()]
-        return Document(self.sentence, tuple(tables), tuple(self._notes()), partial(self.to_frame), self.records)
-
-    def _effects(self) -> Table:
+        """The first documents; .csv holds all of them, with texts where there are any."""
         one, n = self.result, self.n_documents
-        shown = min(n, len(one.topics))
-        title = f"documents on which assessors disagree (the first {shown} of {len(one.topics):,})"
+        title = f"documents on which assessors disagree (the first {min(n, len(one.topics))} of {len(one.topics):,})"
         columns = {
             "topic": one.topics[:n],
             "document": one.documents[:n],
             "sd": cells(number, one.sd[:n], digits=2),
-            "effect": cells(number, one.effect[:n]),
+            "effect": one.effect[:n],
             "first system": one.first[:n],
             "second system": one.second[:n],
             "lowest": cells(signed, one.difference_lowest[:n]),
             "highest": cells(signed, one.difference_highest[:n]),
-            "reversed": cells("{:,}".format, one.n_reversed[:n]),
+            "reversed": one.n_reversed[:n],
             "grades": one.grades[:n],
         }
-        return Table.of(title, columns)
-
-    def _comments(self) -> list[Table]:
-        """Comments of the documents that are shown."""
-        table = self.result._tables()["judgments"]()
-        if "comment" not in table:
-            return []
-        shown = set(list(zip(self.result.topics, self.result.documents, strict=True))[: self.n_documents])
-        rows = [
-            [topic, document, assessor, f"{value:g}", _short(comment)]
-            for topic, document, assessor, value, comment in zip(*table.values(), strict=True)
-            if comment and (topic, document) in shown
-        ]
-        return [Table("comments", ["topic", "document", "assessor", "grade", "comment"], rows)] if rows else []
-
-    def _texts(self) -> list[Table]:
-        """Texts of the topics and documents that are shown."""
-        one, n = self.result, self.n_documents
-        rows = []
-        for topic, document in list(zip(one.topics, one.documents, strict=True))[:n]:
-            query, text = self.topics.get(topic, {}), self.documents.get(document, {})
-            whole = " ".join(filter(None, (text.get("title", ""), text.get("text", ""))))
-            if query or whole:
-                rows.append([topic, document, _short(query.get("title", "")), _short(whole)])
-        return [Table("texts", ["topic", "document", "title", "text"], rows)] if rows else []
+        return Document(
+            self.sentence, (Table.of(title, columns),), tuple(self._notes()), partial(self.to_frame), self.records
+        )
 
     def _notes(self) -> list[Note]:
         one = self.result
@@ -107,8 +79,3 @@ class DisagreementsReport(Reported):
 def _pairs(one: Disagreements) -> str:
     n = len(one.systems) * (len(one.systems) - 1) // 2
     return f"; the pair with the largest of {count(n, 'pair')}" if n > 1 else ""
-
-
-def _short(text: str) -> str:
-    words = " ".join(str(text).split())
-    return words if len(words) <= N_LETTERS else f"{words[: N_LETTERS - 4].rstrip()} ..."

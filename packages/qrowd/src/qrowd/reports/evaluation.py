@@ -28,7 +28,7 @@ from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
 from qrowd.reports.columns import records_of
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
-from qrowd.reports.phrases import cells, listed, number, span
+from qrowd.reports.phrases import listed, number, span
 from qrowd.reports.systems import (
     SystemRow,
     may_be_best,
@@ -97,26 +97,22 @@ class Summary(Reported):
             "systems": lambda: columns_of(self._system_records()),
             "agreement": self._agreement_columns,
         }
-        if self._disagreement():
+        if self.scores.attributes.get("disagreement"):
             tables["disagreement"] = self._disagreement_columns
         if self.unanswered is not None:
             tables["unanswered"] = partial(columns_of, self.unanswered.systems)
         return tables
 
-    def _disagreement(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """{(method, measure): columns by system} of methods that know how far assessors disagree about a list."""
-        by_method = self.scores.attributes.get("disagreement", {})
-        return {(method, name): columns for method, parts in by_method.items() for name, columns in parts.items()}
-
     def _disagreement_columns(self) -> dict[str, Any]:
-        """One row per method, measure and system."""
-        parts = list(self._disagreement().items())
+        """One row per method, measure and system, of methods that know how far assessors disagree about a list."""
+        by_method = self.scores.attributes.get("disagreement", {})
+        parts = [(method, name, part) for method, columns in by_method.items() for name, part in columns.items()]
         n = len(self.scores.systems)
         names = {
-            "method": np.repeat(np.array([key[0] for key, _ in parts], object), n),
-            "measure": np.repeat(np.array([key[1] for key, _ in parts], object), n),
+            "method": np.repeat(np.array([method for method, _, _ in parts], object), n),
+            "measure": np.repeat(np.array([name for _, name, _ in parts], object), n),
         }
-        return names | {name: np.concatenate([np.array(part[name]) for _, part in parts]) for name in parts[0][1]}
+        return names | {name: np.concatenate([np.array(part[name]) for _, _, part in parts]) for name in parts[0][2]}
 
     def _system_records(self) -> list[dict[str, Any]]:
         """One row per measure and system."""
@@ -136,20 +132,6 @@ class Summary(Reported):
     def to_document(self) -> Document:
         """The tables, and all scores in full."""
         return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, self._content)
-
-    def overview(self) -> Document:
-        """The document with one table of all measures in place of those that `to_document` has.
-
-        The same as `to_document` where a table of each measure is needed: with one measure, a baseline, or methods.
-        """
-        document, first = self.to_document(), self.measures[0]
-        if len(self.measures) == 1 or first.baseline is not None or self.noun == "method":
-            return document
-        several = len(self.assessors) > 1
-        more = f"standard errors{', ranks, ranges over assessors and their agreement' if several else ' and ranks'}"
-        note = Note("tables", f"--per-measure prints {more}; --per-topic prints each topic; -o FILE writes all")
-        tables = (_overview_table(self), *_failure_tables(self))
-        return replace(document, tables=tables, notes=(*self.notes, note))
 
     def _content(self) -> dict[str, Any]:
         scores = self.scores
@@ -344,43 +326,36 @@ def topic_table(scores: Scores) -> Table:
 def _overview_table(summary: Summary) -> Table:
     """The panel's mean of every system by every measure, in the order of the first."""
     n, first = len(summary.assessors), summary.measures[0]
-    by_measure = {part.measure: {row.system: number(row.mean) for row in part.rows} for part in summary.measures}
     systems = [row.system for row in first.rows]
-    columns = {name: [means[system] for system in systems] for name, means in by_measure.items()}
+    columns: dict[str, list[Any]] = {"system": systems}
+    for part in summary.measures:
+        means = {row.system: row.mean for row in part.rows}
+        columns[part.measure] = [means[system] for system in systems]
     over = f"topics and {n} {summary.noun}s" if n > 1 else "topics"
-    return Table.of(f"means over {over}, in the order of {first.measure}", {"system": systems, **columns})
+    return Table.of(f"means over {over}, in the order of {first.measure}", columns)
 
 
 def _tables(summary: Summary) -> list[Table]:
-    """One per measure, and the assessors'."""
-    tables = []
-    for part in summary.measures:
-        names = ["system", "mean", "standard_error", "lowest", "rank", "best_rank"]
-        title = part.measure
-        if part.baseline is not None:
-            names += ["difference", "wins", "p"]
-            title += f", compared with {part.baseline}"
-        tables.append(system_table(title, part.rows, names, baseline=part.baseline, noun=summary.noun))
+    """One of all measures, or with one measure, a baseline or methods one of each; and the assessors'."""
+    first = summary.measures[0]
+    if len(summary.measures) > 1 and first.baseline is None and summary.noun == "assessor":
+        tables = [_overview_table(summary)]
+    else:
+        tables = [_measure_table(part, summary.noun) for part in summary.measures]
     if len(summary.assessors) > 1:
         tables.append(_agreement_table(summary))
-    tables += [_disagreement_table(*key, part) for key, part in summary._disagreement().items()]
-    return [*tables, *_failure_tables(summary)]
+    if summary.unanswered is not None:
+        tables.append(summary.unanswered.system_table([row.system for row in first.rows]))
+    return tables
 
 
-def _failure_tables(summary: Summary) -> list[Table]:
-    """The shares of questions without an answer, in the order of the first measure."""
-    if summary.unanswered is None:
-        return []
-    return [summary.unanswered.system_table([row.system for row in summary.measures[0].rows])]
-
-
-def _disagreement_table(method: str, measure: str, part: dict[str, Any]) -> Table:
-    """How far assessors disagree about the lists of each system."""
-    order = np.argsort(-np.nan_to_num(part["mean"], nan=-np.inf), kind="stable")
-    names = {"mean": "mean", "sd": "sd", "standard_error": "standard error", "low": "low", "high": "high"}
-    columns = {title: cells(number, part[name][order]) for name, title in names.items()}
-    title = f"{measure} by {method}: means over topics of the score, of its sd and of the ends of its interval"
-    return Table.of(title, {"system": [part["system"][s] for s in order], **columns})
+def _measure_table(part: MeasureSummary, noun: str) -> Table:
+    names = ["system", "mean", "standard_error", "lowest", "rank", "best_rank"]
+    title = part.measure
+    if part.baseline is not None:
+        names += ["difference", "wins", "p"]
+        title += f", compared with {part.baseline}"
+    return system_table(title, part.rows, names, baseline=part.baseline, noun=noun)
 
 
 def _agreement_table(summary: Summary) -> Table:
@@ -392,5 +367,5 @@ def _agreement_table(summary: Summary) -> Table:
     if order.size > ASSESSORS_SHOWN:
         order = np.argsort(summary.measures[0].agreement, kind="stable")[:ASSESSORS_SHOWN]
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(summary.assessors)})"
-    by_measure = {part.measure: cells(number, part.agreement[order], digits=3) for part in summary.measures}
-    return Table.of(title, {summary.noun: [summary.assessors[a] for a in order], **by_measure})
+    by_measure = {part.measure: part.agreement[order] for part in summary.measures}
+    return Table.of(title, {summary.noun: [summary.assessors[a] for a in order], **by_measure}, 3)

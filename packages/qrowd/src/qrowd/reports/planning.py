@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -31,6 +32,8 @@ from qrowd.reports.report_systems import leading_pair
 
 TOPICS = (25, 50, 100, 200)  # in the table of designs, beside the present number
 ASSESSORS = (1, 2, 3, 5, 8)
+OTHER_DESIGNS = "other numbers of topics, and of assessors for each topic"
+BEST_DESIGNS = "the best designs within the budget, by the number of assessors for each topic"
 FEW = 4  # assessors, with whom components have so few degrees of freedom that a reader is warned
 
 
@@ -82,13 +85,17 @@ class PairPlan:
     cheapest: tuple[int, int] | None
     equal: EqualCost | None
 
+    def parts(self) -> dict[str, Any]:
+        """The results of which it is made, for a file."""
+        return {name: part for name in ("difference", "equal") if (part := getattr(self, name)) is not None}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Reported):
     """The answer of `qrowd plan`.
 
-    study : the designs of the table. best : for the budget; None without one. detectable : the smallest difference that
-    each design of `study` detects with the probability `power`. pair : None where no two systems share enough.
+    study : the designs of the table. best : for the budget; None without one. pair : None where no two systems share
+    enough.
     """
 
     sentence: str
@@ -96,7 +103,6 @@ class Plan(Reported):
     components: VarianceComponents
     study: DesignStudy
     best: BestDesign | None
-    detectable: Floats
     pair: PairPlan | None
     power: float
     costs: Costs
@@ -105,22 +111,37 @@ class Plan(Reported):
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         """One row per design, component of variance, or (with a budget) best design per number of assessors."""
-        tables = {
-            "designs": lambda: {**self.study.to_frame(), "detectable_difference": self.detectable},
+        tables: dict[str, Callable[[], dict[str, Any]]] = {
+            "designs": partial(self._designs, self.study),
             "components": lambda: dict(self.components.to_frame()),
         }
-        if self.best is None:
-            return tables
-        study = self.best.by_assessors
-        detectable = _detectable(self.components, study, self.power)
-        return tables | {"best": lambda: {**study.to_frame(), "detectable_difference": detectable}}
+        return tables if self.best is None else tables | {"best": partial(self._designs, self.best.by_assessors)}
+
+    def _designs(self, study: DesignStudy) -> dict[str, Any]:
+        """The smallest difference that a design detects with the probability `power` stands behind its precision."""
+        return {**study.to_frame(), "detectable_difference": _detectable(self.components, study, self.power)}
 
     def to_document(self) -> Document:
         """Components, designs and what the budget buys; .csv and .parquet hold one row per design of the table."""
-        tables = [_component_table(self), _study_table(self)]
+        tables = [_component_table(self), _design_table(OTHER_DESIGNS, self._designs(self.study))]
         if self.best is not None:
-            tables.append(_best_table(self, self.best))
-        return Document(self.sentence, tuple(tables), self.notes, self.to_frame, lambda: _content(self))
+            tables.append(_design_table(BEST_DESIGNS, self._designs(self.best.by_assessors)))
+        return Document(self.sentence, tuple(tables), self.notes, self.to_frame, self._content)
+
+    def _content(self) -> dict[str, Any]:
+        content = {
+            **self.records(),
+            "measure": self.measure,
+            "generalizability": self.components.generalizability(),
+            "dependability": self.components.dependability(),
+            "power": self.power,
+            "pair": self.pair and vars(self.pair) | {name: asdict(part) for name, part in self.pair.parts().items()},
+            "costs": asdict(self.costs),
+            "conventions": self.conventions,
+        }
+        if self.best is None:
+            return content
+        return content | {"best": self.best.to_frame().to_dict("records")[0], "by_assessors": content["best"]}
 
 
 def plan(
@@ -191,7 +212,6 @@ def plan(
         components,
         study,
         best,
-        _detectable(components, study, power),
         _pair_plan(scores, systems, difference, power, costs),
         power,
         costs,
@@ -208,30 +228,6 @@ def pool_size(judgments: Judgments) -> float:
     pairs = judgments.pair_numbers[judged]
     n_topics = np.unique(judgments.topic[judged]).size
     return float(np.unique(pairs).size / n_topics) if n_topics else nan
-
-
-def _content(plan: Plan) -> dict[str, Any]:
-    components, best = plan.components, plan.best
-    content: dict[str, Any] = {
-        "measure": plan.measure,
-        "design": components.design,
-        "components": components.to_frame().to_dict("records"),
-        "negative": components.negative,
-        "n": {"systems": components.n_systems, "topics": components.n_topics, "assessors": components.n_assessors},
-        "handling": components.handling,
-        "generalizability": components.generalizability(),
-        "dependability": components.dependability(),
-        "designs": plan.to_frame().to_dict("records"),
-        "power": plan.power,
-        "pair": plan.pair and _pair_content(plan.pair),
-        "costs": asdict(plan.costs),
-        "conventions": plan.conventions,
-    }
-    if best is not None:
-        numbers = (name for name in vars(best) if name != "by_assessors")
-        content["best"] = {name: getattr(best, name) for name in numbers}
-        content["by_assessors"] = best.by_assessors.to_frame().to_dict("records")
-    return content
 
 
 # ---------------------------------------------------------------------- computing
@@ -282,11 +278,6 @@ def _detectable(components: VarianceComponents, study: DesignStudy, power: float
     return np.array(
         [nan if a == 1 and parts.crossed else detectable_difference(parts, t, a, power=power) for t, a in designs]
     )
-
-
-def _pair_content(pair: PairPlan) -> dict[str, Any]:
-    equal = asdict(pair.equal) | {"answer": pair.equal.answer} if pair.equal else None
-    return vars(pair) | {"difference": vars(pair.difference), "equal": equal}
 
 
 # ---------------------------------------------------------------------- in words
@@ -414,34 +405,18 @@ def _notes(plan: Plan) -> Iterator[Note]:
 def _component_table(plan: Plan) -> Table:
     components = plan.components
     columns = {
-        "source": list(components.sources),
-        "df": cells(str, components.df),
-        "mean square": cells(number, components.ms, digits=5),
-        "component": cells("{:.6f}".format, components.component),
+        "source": components.sources,
+        "df": components.df,
+        "mean square": components.ms,
+        "component": cells(number, components.component, digits=6),
         "share": cells(percent, components.share, digits=1),
     }
-    return Table.of(f"{plan.measure}: components of the variance of scores", columns)
+    return Table.of(f"{plan.measure}: components of the variance of scores", columns, 5)
 
 
-def _study_table(plan: Plan) -> Table:
-    return _design_table("other numbers of topics, and of assessors for each topic", plan.study, plan.detectable)
-
-
-def _best_table(plan: Plan, best: BestDesign) -> Table:
-    study = best.by_assessors
-    title = "the best designs within the budget, by the number of assessors for each topic"
-    return _design_table(title, study, _detectable(plan.components, study, plan.power))
-
-
-def _design_table(title: str, study: DesignStudy, detectable: Floats) -> Table:
-    columns = {
-        "topics": cells("{:,}".format, study.n_topics),
-        "assessors": cells(str, study.n_assessors),
-        "generalizability": cells(number, study.generalizability),
-        "dependability": cells(number, study.dependability),
-        "standard error": cells(number, study.standard_error),
-        "detectable difference": cells(number, detectable),
-    }
-    if not np.isnan(study.cost).all():
-        columns["cost"] = cells("{:,.2f}".format, study.cost)
+def _design_table(title: str, designs: dict[str, Any]) -> Table:
+    names = ("n_topics", "n_assessors", "generalizability", "dependability", "standard_error", "detectable_difference")
+    columns = {name.removeprefix("n_").replace("_", " "): designs[name] for name in names}
+    if not np.isnan(designs["cost"]).all():
+        columns["cost"] = cells("{:,.2f}".format, designs["cost"])
     return Table.of(title, columns)

@@ -10,8 +10,11 @@ from io import StringIO
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from qrowd import display
 from qrowd.display import text_lines
+from qrowd.reports.phrases import interval, number, probability
 from qrowd.reports.short_names import renamed
 
 TEXT_COLUMNS = (  # set from the left
@@ -41,9 +44,14 @@ class Table:
     records: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
-    def of(cls, title: str, columns: Mapping[str, Iterable[str]]) -> Table:
-        """A table from {name of a column: its cells}."""
-        return cls(title, list(columns), list(map(list, zip(*columns.values(), strict=True))))
+    def of(cls, title: str, columns: Mapping[str, Iterable[Any]], digits: int = 4) -> Table:
+        """A table from {name of a column: its values}.
+
+        Text stands as it is, numbers with so many digits, whole ones with commas, a pair of numbers as an interval, and
+        those of the column p as .023.
+        """
+        cells = [[_cell(value, name, digits) for value in values] for name, values in columns.items()]
+        return cls(title, list(columns), list(map(list, zip(*cells, strict=True))))
 
     def csv(self) -> str:
         """The rows in full as a CSV file; cells of numbers that are not known are empty."""
@@ -86,6 +94,18 @@ class Table:
         widest = max(map(len, marks), default=0)
         stars = ["*" if (i, j) in self.bold else "" for i in range(len(self.rows))]
         return [star + row[j] + mark.ljust(widest) for star, row, mark in zip(stars, self.rows, marks, strict=True)]
+
+
+def _cell(value: Any, column: str, digits: int) -> str:
+    if isinstance(value, str):
+        return value
+    if column == "p":
+        return probability(value)
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    return interval(*value, digits) if isinstance(value, tuple) else number(value, digits)
 
 
 def markdown_table(table: Table) -> Iterator[str]:
