@@ -27,12 +27,6 @@ def test_the_table_holds_open_differences_and_counts_the_others(question):
     assert estimates == sorted(estimates)
 
 
-def test_of_the_best_system_each_row_compares_the_leader_with_one_that_is_left():
-    (table,) = NextJudgmentsReport(asked("best")).to_document().tables
-    assert all(float(row[2]) >= 0 for row in table.rows)
-    assert len({row[0] for row in table.rows}) == 1
-
-
 def test_the_frames_are_the_batch_the_differences_and_the_design():
     report = NextJudgmentsReport(asked("best", n_documents=7))
     assert report.to_frame().columns.tolist() == ["topic", "document", "order", "probability"]

@@ -64,7 +64,7 @@ def agree(
 ) -> None:
     """Show whether the assessors are consistent, and whether they agree."""
     from qrowd import files
-    from qrowd.reports.preference_agreement import preference_document
+    from qrowd.reports.preferences import preference_document
 
     grades = None if judgments is None else files.read_judgments(judgments)
     document = preference_document(

@@ -22,10 +22,10 @@ from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Scores, known_mean
+from qrowd.model.scores import Scores
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import cells, count, number, percent, span
+from qrowd.reports.phrases import cells, count, percent, span
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
@@ -167,10 +167,10 @@ def _systems(summary: AwareSummary, measure: str) -> Table:
     lowest, highest = np.fmin.reduce(by_assessor), np.fmax.reduce(by_assessor)
     columns = {
         "system": [systems[s] for s in order],
-        "AWARE": cells(number, weighted.mean[order]),
-        "standard error": cells(number, weighted.standard_error[order]),
+        "AWARE": weighted.mean[order],
+        "standard error": weighted.standard_error[order],
         "rank": [str(rank or "-") for rank in weighted.rank[order]],
-        "equal weights": cells(number, uniform.mean[order]),
+        "equal weights": uniform.mean[order],
         "rank by equal weights": [str(rank or "-") for rank in uniform.rank[order]],
         "range over assessors": cells(span, lowest[order], highest[order], digits=4),
     }
@@ -178,16 +178,15 @@ def _systems(summary: AwareSummary, measure: str) -> Table:
 
 
 def _assessors(weights: AssessorWeights) -> Table:
-    header, order = ["assessor"], np.argsort(-np.nan_to_num(weights.share[0], nan=-1.0), kind="stable")
-    columns = [[weights.assessors[a] for a in order]]
+    order = np.argsort(-np.nan_to_num(weights.share[0], nan=-1.0), kind="stable")
+    columns: dict[str, Any] = {"assessor": [weights.assessors[a] for a in order]}
     for measure, share, agreement in zip(weights.measures, weights.share, weights.agreement, strict=True):
-        header += [f"weight {measure}", "tau-b"]
-        columns += [cells(number, share[order], digits=3), cells(number, agreement[order], digits=3)]
+        columns |= {f"weight {measure}": share[order], f"tau-b {measure}": agreement[order]}
     title = (
         f"weights of the assessors ({weights.estimator}; mean share over topics), and tau-b of each assessor's ranking "
         "with the mean of the others"
     )
-    return Table(title, header, list(map(list, zip(*columns, strict=True))))
+    return Table.of(title, columns, 3)
 
 
 def weight_notes(weights: AssessorWeights, reasons: Mapping[str, Sequence[str]]) -> list[Note]:
@@ -235,16 +234,8 @@ def _notes(summary: AwareSummary) -> Iterator[Note]:
             f"{weights.estimator}; polarity: {summary.polarity}; random assessors: {about['n_resamples']:,} of each "
             f"level ({levels}); seed: {about['seed']}",
         )
-    yield Note("kernel density", f"bandwidth {about['bandwidth']:g}, {about['points']} points; beta {about['beta']:g}")
     if summary.across == "all":
         yield Note("accuracies", "one for all measures, from their mean similarity")
-    flat = [
-        assessor
-        for a, assessor in enumerate(similarities.scores.assessors)
-        if similarities.scores.known[:, a].any() and _constant(similarities.scores, a)
-    ]
-    if flat:
-        yield Note("no ranking", f"by some measure, all systems have equal scores from {', '.join(flat)}")
     yield from scoring_notes(similarities.scores)
 
 
@@ -261,8 +252,3 @@ def _benefit(by_weight: float, equal: float) -> str:
         f"assessors with more weight agree {how} with the others' rankings {taus}: there is no sign that these weights "
         "are better than equal ones"
     )
-
-
-def _constant(scores: Scores, a: int) -> bool:
-    means = known_mean(scores.values[:, a], axis=1)
-    return bool((np.ptp(np.nan_to_num(means), axis=1) == 0).any())

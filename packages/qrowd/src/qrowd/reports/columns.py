@@ -10,9 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import nan
 from types import MappingProxyType
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from qrowd.reports.table import Table
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,16 @@ def table_of(
         keys={heading[name]: list(map(_key, values[name])) for name in shown if all(map(_is_number, values[name]))},
         records=records_of(rows),
     )
+
+
+def frame_table(title: str, frame: pandas.DataFrame, columns: Mapping[str, Column]) -> Table:
+    """The columns of a frame of which any value is known. columns : {name in the frame: how it is shown}."""
+    shown = {name: column for name, column in columns.items() if name in frame and frame[name].notna().any()}
+    rows = [
+        [column.text(*(row[part] for part in (name, *column.also))) for name, column in shown.items()]
+        for row in frame.to_dict("records")
+    ]
+    return Table(title, [column.heading for column in shown.values()], rows)
 
 
 def _is_number(value: object) -> bool:

@@ -8,11 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Floats
 from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.phrases import cells, count, interval, is_or_are, signed
+from qrowd.reports.phrases import cells, count, is_or_are, signed
 from qrowd.sequential.next_judgments import NextJudgments
 from qrowd.sequential.statement import Statement
 
@@ -92,61 +90,25 @@ def _nothing_left(one: Statement) -> str:
 
 
 def differences_table(one: Statement) -> Table:
-    """The differences that are open, or that decide the question; the title counts the others."""
-    rows = _shown(one)
-    shown = rows[:SHOWN]
+    """The differences that are open, or those that decide the question, the smallest first; the title counts others."""
+    is_open = (one.low <= 0) & (one.high >= 0)
+    numbers = np.flatnonzero(~is_open if one.decided else is_open)
+    shown = numbers[np.argsort(np.abs(one.estimate[numbers]), kind="stable")][:SHOWN]
     others = len(one.first) - shown.size
-    what = "that decide the question" if one.decided else "that are open"
-    title = f"{one.measure}: differences {what}"
-    title += f" ({shown.size} of {rows.size}, the smallest)" if rows.size > SHOWN else ""
+    title = f"{one.measure}: differences {'that decide the question' if one.decided else 'that are open'}"
+    title += f" ({shown.size} of {numbers.size}, the smallest)" if numbers.size > SHOWN else ""
     title += f"; {count(others, 'other')} not shown" if others else ""
-    flipped = one.estimate[shown] < 0 if one.question.kind != "better" else np.zeros(shown.size, bool)
-    sign = np.where(flipped, -1.0, 1.0)
-    is_finite = np.isfinite(one.low[shown]) & np.isfinite(one.high[shown])
-    low = np.where(is_finite, np.where(flipped, -one.high[shown], one.low[shown]), np.nan)
-    high = np.where(flipped, -one.low[shown], one.high[shown])
-    pairs = [
-        (one.second[i], one.first[i]) if swap else (one.first[i], one.second[i])
-        for i, swap in zip(shown.tolist(), flipped.tolist(), strict=True)
-    ]
-    return Table.of(
-        title,
-        {
-            "system": [first for first, _ in pairs],
-            "other system": [second for _, second in pairs],
-            "difference": cells(signed, (sign * one.estimate[shown]).tolist()),
-            "interval of difference": cells(interval, low.tolist(), high.tolist(), digits=4),
-            "judged": cells("{:,}".format, one.n_judged[shown].tolist()),
-            "documents": cells("{:,}".format, one.n_documents[shown].tolist()),
-        },
-    )
-
-
-def _shown(one: Statement) -> NDArray[np.int64]:
-    """Numbers of the differences that are open or decide the question, the smallest first."""
-    systems = one.question.systems
-    first = np.array([systems.index(name) for name in one.first])
-    second = np.array([systems.index(name) for name in one.second])
-    chosen = np.ones(first.size, bool)
-    kind = one.question.kind
-    if kind == "best":
-        left = [systems.index(name) for name in one.remaining] or list(range(len(systems)))
-        leader = max(left, key=lambda i: float(_mean_differences(one, first, second)[i]))
-        chosen = (first == leader) | (second == leader)
-        chosen &= np.isin(first, left) & np.isin(second, left)
-    elif not one.decided and kind in ("among", "ranking"):
-        chosen = (one.low <= 0) & (one.high >= 0)
-    elif kind == "ranking":
-        rank = np.argsort(np.argsort(-_mean_differences(one, first, second), kind="stable"))
-        chosen = np.abs(rank[first] - rank[second]) == 1
-    numbers = np.flatnonzero(chosen)
-    return numbers[np.argsort(np.abs(one.estimate[numbers]), kind="stable")]
-
-
-def _mean_differences(one: Statement, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-    """(systems,) sum of the differences of each system from the others."""
-    n = len(one.question.systems)
-    return np.asarray(np.bincount(first, one.estimate, n) - np.bincount(second, one.estimate, n), np.float64)
+    is_finite = np.isfinite(one.low) & np.isfinite(one.high)
+    low = np.where(is_finite, one.low, np.nan)
+    columns = {
+        "system": [one.first[i] for i in shown],
+        "other system": [one.second[i] for i in shown],
+        "difference": cells(signed, one.estimate[shown]),
+        "interval of difference": zip(low[shown], one.high[shown], strict=True),
+        "judged": one.n_judged[shown],
+        "documents": one.n_documents[shown],
+    }
+    return Table.of(title, columns)
 
 
 def _notes(one: NextJudgments) -> Iterator[Note]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,9 @@ from qrowd.predicted_relevance import (
 )
 from qrowd.predicted_relevance.model import NEGLIGIBLE
 from qrowd.predicted_relevance.posterior import Combine
+from qrowd.reports.columns import Column, frame_table
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
-from qrowd.reports.phrases import cells, count, number, percent
+from qrowd.reports.phrases import count, number, percent
 from qrowd.reports.scales import scale_note, scale_rules
 
 
@@ -169,70 +171,68 @@ def _convention_notes(conventions: Conventions) -> Iterator[Note]:
 # ---------------------------------------------------------------------- tables and notes
 
 
+three_digits, two_digits = partial(number, digits=3), partial(number, digits=2)
+GRADES = {
+    "grade": Column("grade", "{:g}".format),
+    "relevant": Column("relevant", lambda relevant: "yes" if relevant else "no"),
+    "probability": Column("p(R|i)", three_digits),
+    "standard_error": Column("standard error", three_digits),
+    "low": Column("low", three_digits),
+    "high": Column("high", three_digits),
+    "n": Column("judgments", "{:,.0f}".format),
+    "n_relevant": Column("relevant to another", "{:,.1f}".format),
+}
+RESULTS = {
+    "system": Column("system"),
+    "predicted": Column("expected", two_digits),
+    "predicted_standard_error": Column("standard error", two_digits),
+    "binary": Column("counted", two_digits),
+    "binary_standard_error": Column("standard error of counted", two_digits),
+}
+SCORES = {
+    "system": Column("system"),
+    "predicted": Column("predicted", number),
+    "rank": Column("rank"),
+    "binary": Column("binary", number),
+    "rank_by_binary": Column("rank by binary"),
+}
+POSTERIOR = {
+    "n": Column("judgments"),
+    "size": Column("documents", "{:,}".format),
+    "mean": Column("probability", three_digits),
+    "std": Column("sd", three_digits),
+}
+
+
 def _grades_table(model: PredictedRelevance) -> Table:
     """p(R|i) of each grade, with its interval and counts."""
-    probabilities = {
-        "p(R|i)": model.probability,
-        "standard error": model.standard_error,
-        "low": model.low,
-        "high": model.high,
-    }
-    columns = {
-        "grade": cells("{:g}".format, model.grades[::-1]),
-        "relevant": ["yes" if relevant else "no" for relevant in model.relevant[::-1]],
-        **{name: cells(number, values[::-1], digits=3) for name, values in probabilities.items()},
-        "judgments": cells("{:,.0f}".format, model.n[::-1]),
-        "relevant to another": cells("{:,.1f}".format, model.n_relevant[::-1]),
-    }
-    return Table.of("p(R|i): another assessor finds relevant what one gave grade i", columns)
+    frame = model.to_frame().iloc[::-1]
+    return frame_table("p(R|i): another assessor finds relevant what one gave grade i", frame, GRADES)
 
 
 def _results_table(results: RelevantResults) -> Table:
     """Expected and counted relevant results of each system."""
     frame = results.to_frame().sort_values("predicted", ascending=False, kind="stable")
-    columns = {
-        "system": frame["system"].tolist(),
-        "expected": cells(number, frame["predicted"], digits=2),
-        "standard error": cells(number, frame["predicted_standard_error"], digits=2),
-        "counted": cells(number, frame["binary"], digits=2),
-        "standard error of counted": cells(number, frame["binary_standard_error"], digits=2),
-    }
     where = "among all judged documents" if results.cutoff is None else f"in the first {results.cutoff} ranks"
-    return Table.of(
-        f"relevant results of a topic {where}, expected by p(R|i) and counted, the mean over assessors", columns
-    )
+    title = f"relevant results of a topic {where}, expected by p(R|i) and counted, the mean over assessors"
+    return frame_table(title, frame, RESULTS)
 
 
 def _scores_tables(scores: PredictedScores) -> list[Table]:
     """Systems by predicted and by binary relevance, a table for each measure."""
     tables = []
-    for measure, predicted, binary, tau in zip(
-        scores.measures, scores.predicted, scores.binary, scores.tau.tolist(), strict=True
-    ):
-        order = np.argsort(-predicted, kind="stable")
-        columns = {
-            "system": [scores.systems[s] for s in order],
-            "predicted": cells(number, predicted[order]),
-            "rank": cells(str, (1 + (predicted > predicted[:, None]).sum(axis=1))[order]),
-            "binary": cells(number, binary[order]),
-            "rank by binary": cells(str, (1 + (binary > binary[:, None]).sum(axis=1))[order]),
-        }
+    for (measure, frame), tau in zip(scores.to_frame().groupby("measure", sort=False), scores.tau, strict=True):
+        ranks = frame[["predicted", "binary"]].rank(ascending=False, method="min").astype(int)
+        frame = frame.assign(rank=ranks["predicted"], rank_by_binary=ranks["binary"])
         title = f"{measure}, predicted and binary relevance; tau-b of the two rankings {number(tau, 3)}"
-        tables.append(Table.of(title, columns))
+        tables.append(frame_table(title, frame.sort_values("predicted", ascending=False, kind="stable"), SCORES))
     return tables
 
 
 def _posterior_table(posterior: PosteriorRelevance) -> Table:
     """The probabilities by number of judgments."""
-    sizes = np.unique(posterior.n)
-    groups = [posterior.probability[posterior.n == size] for size in sizes]
-    columns = {
-        "judgments": [f"{size}" for size in sizes],
-        "documents": [f"{group.size:,}" for group in groups],
-        "probability": [number(group.mean(), 3) for group in groups],
-        "sd": [number(group.std(ddof=1) if group.size > 1 else np.nan, 3) for group in groups],
-    }
-    return Table.of(f"p(R | all judgments) of documents, combined as {posterior.combine}", columns)
+    frame = posterior.to_frame().groupby("n")["probability"].agg(["size", "mean", "std"]).reset_index()
+    return frame_table(f"p(R | all judgments) of documents, combined as {posterior.combine}", frame, POSTERIOR)
 
 
 def _model_notes(model: PredictedRelevance) -> Iterator[Note]:

@@ -27,9 +27,10 @@ from qrowd.replacement.alternative_annotator import (
 )
 from qrowd.replacement.assessor_bias import SEVERITY_ERROR, AssessorBias
 from qrowd.replacement.model_comparison import ModelComparison, compare_model
+from qrowd.reports.columns import Column, frame_table
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import cells, count, interval, is_or_are, listed, number, percent, probability, signed
+from qrowd.reports.phrases import count, interval, is_or_are, listed, number, percent, probability, signed
 from qrowd.reports.scales import scale_note, scale_rules
 
 CLUSTERS = {
@@ -98,24 +99,29 @@ class Replacement(Reported):
 
     def to_document(self) -> Document:
         """A row per model and assessor, the calibration, and the bias; .csv holds the first table in full."""
-        tables = [_main_table(self.models), _grades_table(self.models)]
+        several = len(self.models) > 1
+        frame = self.to_frame()
+        whose = "each model" if several else self.models[0].model
+        title = f"{whose} compared with each assessor"
+        tables = [frame_table(title, frame if several else frame.drop(columns="model"), COMPARED)]
+        if "grades" in self._tables():
+            assessors = self.models[0].assessors
+            people = assessors[0] if len(assessors) == 1 else count(len(assessors), "assessor")
+            title = f"calibration: what a grade of the model means in grades of {people}"
+            tables.append(frame_table(title, self.to_frame(what="grades"), GRADES))
         tables += [_bias_table(comparison.bias) for comparison in self.models if comparison.bias is not None]
         notes = [note for comparison in self.models for note in _notes(comparison)] + list(self.scales)
         scores = self.models[0].scores
         if scores is not None:
             notes += [note for note in scoring_notes(scores) if note.kind != "scale"]
-        shown = tuple(table for table in tables if table.rows)
-        return Document(self.sentence, shown, tuple(dict.fromkeys(notes)), self.to_frame, self.content_of_json)
+        return Document(self.sentence, tuple(tables), tuple(dict.fromkeys(notes)), self.to_frame, self.content_of_json)
 
     def content_of_json(self) -> dict[str, Any]:
         """The verdict on each model, and the rows of all tables."""
+        names = {"winning_rate": "winning_rate", "advantage": "advantage_probability", "passes": "passes"}
         verdicts = [
-            {
-                "model": comparison.model,
-                "winning_rate": comparison.test and comparison.test.winning_rate,
-                "advantage": comparison.test and comparison.test.advantage_probability,
-                "passes": comparison.test and comparison.test.passes,
-            }
+            {"model": comparison.model}
+            | {name: comparison.test and getattr(comparison.test, field) for name, field in names.items()}
             for comparison in self.models
         ]
         return {"models": verdicts, **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()}}
@@ -247,79 +253,61 @@ def _bias_sentences(bias: AssessorBias) -> Iterator[str]:
 # ---------------------------------------------------------------------- tables
 
 
-def _main_table(comparisons: Sequence[ModelComparison]) -> Table:
-    """A row per model and assessor: test, agreement, error of grades, rankings."""
-    rows = [row for comparison in comparisons for row in comparison.to_frame().to_dict("records")]
-    columns: dict[str, list[str]] = {"model": [row["model"] for row in rows]} if len(comparisons) > 1 else {}
-    columns |= {
-        "assessor": [row["assessor"] for row in rows],
-        "documents": [f"{row['n_documents']:,}" for row in rows],
-        "topics": [f"{row['n_topics']:,}" for row in rows],
-    }
-    shown: dict[str, tuple[str, Callable[[Any], str]]] = {
-        "model as close": ("model_share", _three_digits),
-        "assessor as close": ("assessor_share", _three_digits),
-        "difference": ("difference", lambda value: signed(value, 3)),
-        "p": ("p_adjusted", probability),
-        "replaceable": ("replaceable", _yes_or_no),
-        "kappa": ("kappa", _three_digits),
-        "kappa with others": ("kappa_with_others", _three_digits),
-        "tau-b": ("tau_b", _three_digits),
-        "tau-b with others": ("tau_b_with_others", _three_digits),
-        "model's best system": ("best", str),
-        "its rank": ("rank", lambda rank: str(int(rank)) if rank else "-"),
-        "mean difference": ("mean_difference", lambda value: signed(value, 3)),
-        "RMSE": ("rmse", _three_digits),
-        "RMSE recoded": ("rmse_after", _three_digits),
-    }
-    for title, (name, text_of) in shown.items():
-        values = [row.get(name, np.nan) for row in rows]
-        if any(isinstance(value, str | bool) or not isnan(value) for value in values):
-            columns[title] = cells(text_of, values)
-    whose = comparisons[0].model if len(comparisons) == 1 else "each model"
-    return Table.of(f"{whose} compared with each assessor", columns)
-
-
-def _three_digits(value: float) -> str:
-    return number(value, 3)
-
-
 def _yes_or_no(value: Any) -> str:
     return "-" if isinstance(value, float) and isnan(value) else "yes" if value else "no"
 
 
-def _grades_table(comparisons: Sequence[ModelComparison]) -> Table:
-    """A row per grade of each model: what it means to the assessors."""
-    rows = []
-    for comparison in comparisons:
-        result = comparison.calibration
-        if result is None:
-            continue
-        whole = bool((result.grade % 1 == 0).all())
-        for i in range(result.grade.size):
-            grade = f"{result.grade[i]:g}" if whole else f"{result.grade[i]:.3g}"
-            ends = interval(result.low[i], result.high[i]) if result.low[i] < result.high[i] else "-"  # no variation
-            relevant, recoded = number(result.relevant[i], 3), number(result.calibrated[i], 3)
-            mean = number(result.mean[i], 3)
-            rows.append([result.model, grade, f"{result.n_documents[i]:,}", mean, ends, relevant, recoded])
-    header = ["model", "its grade", "documents", "mean grade", "interval", "relevant", "recoded to"]
-    assessors = comparisons[0].assessors
-    people = assessors[0] if len(assessors) == 1 else count(len(assessors), "assessor")
-    return Table(f"calibration: what a grade of the model means in grades of {people}", header, rows)
+def _calibration_interval(low: float, high: float) -> str:
+    return interval(low, high) if low < high else "-"  # no variation
+
+
+three_digits = partial(number, digits=3)
+with_sign = partial(signed, digits=3)
+COMPARED = {  # the model with each assessor: test, agreement, error of grades, rankings
+    "model": Column("model"),
+    "assessor": Column("assessor"),
+    "n_documents": Column("documents", "{:,}".format),
+    "n_topics": Column("topics", "{:,}".format),
+    "model_share": Column("model as close", three_digits),
+    "assessor_share": Column("assessor as close", three_digits),
+    "difference": Column("difference", with_sign),
+    "p_adjusted": Column("p", probability),
+    "replaceable": Column("replaceable", _yes_or_no),
+    "kappa": Column("kappa", three_digits),
+    "kappa_with_others": Column("kappa with others", three_digits),
+    "tau_b": Column("tau-b", three_digits),
+    "tau_b_with_others": Column("tau-b with others", three_digits),
+    "best": Column("model's best system"),
+    "rank": Column("its rank", lambda rank: str(int(rank)) if rank else "-"),
+    "mean_difference": Column("mean difference", with_sign),
+    "rmse": Column("RMSE", three_digits),
+    "rmse_after": Column("RMSE recoded", three_digits),
+}
+GRADES = {  # what a grade of the model means to the assessors
+    "model": Column("model"),
+    "grade": Column("its grade", "{:.3g}".format),
+    "n_documents": Column("documents", "{:,}".format),
+    "mean": Column("mean grade", three_digits),
+    "low": Column("interval", _calibration_interval, also=("high",)),
+    "relevant": Column("relevant", three_digits),
+    "calibrated": Column("recoded to", three_digits),
+}
+BIAS = {  # the model, and each assessor without an interval, group by group
+    "group": Column("system"),
+    "assessor": Column("assessor"),
+    "bias": Column("bias", signed),
+    "low": Column("interval", partial(interval, digits=4), also=("high",)),
+    "p": Column("p", probability),
+    "n_topics": Column("topics"),
+}
 
 
 def _bias_table(bias: AssessorBias) -> Table:
-    """A row for the model and each assessor, group by group; an interval for the model alone."""
-    rows = []
-    for g, group in enumerate(bias.groups):
-        name = f"{group} ({bias.n_systems[g]} of {bias.n_systems_in_all})"
-        own = [signed(bias.bias[g]), interval(bias.low[g], bias.high[g], 4)]
-        rows.append([name, bias.model, *own, probability(bias.p[g]), str(bias.n_topics[g])])
-        for j, assessor in enumerate(bias.assessors):
-            value = signed(bias.assessor_bias[g, j])
-            rows.append([name, assessor, value, "-", "-", str(bias.assessor_n_topics[g, j])])
+    frame = bias.to_frame()
+    n = bias.n_systems_in_all
+    frame["group"] = [f"{row.group} ({row.n_systems} of {n})" for row in frame.itertuples()]
     title = "bias: how much further ahead of the other systems a group is than by the (other) assessors"
-    return Table(title, ["system", "assessor", "bias", "interval", "p", "topics"], rows)
+    return frame_table(title, frame, BIAS)
 
 
 # ---------------------------------------------------------------------- notes

@@ -14,7 +14,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.document import Note, Table
-from qrowd.reports.preference_agreement import preference_document
+from qrowd.reports.preferences import preference_document
 from qrowd.reports.report_assessors import AssessorRow, Assessors, TopicRow, Topics
 from qrowd.reports.report_choices import Choice
 from qrowd.reports.report_influence import Influence
