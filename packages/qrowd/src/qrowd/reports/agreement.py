@@ -21,10 +21,10 @@ from qrowd.model.chance import Rng
 from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
-from qrowd.reports.columns import columns_of
 from qrowd.reports.document import Document, Note, Table, repeats_note
 from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
 from qrowd.reports.scales import scale_note, scale_rules
+from qrowd.reports.table import columns_of
 
 if TYPE_CHECKING:
     import pandas

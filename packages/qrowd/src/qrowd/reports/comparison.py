@@ -9,6 +9,8 @@ from itertools import repeat
 from math import isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
 from qrowd.comparison.correlation import means_of_others
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
@@ -16,7 +18,6 @@ from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, sign_agreement
 from qrowd.comparison.system_ranking import rank_systems
-from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -25,7 +26,6 @@ from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, scores_of
-from qrowd.reports.columns import Column, records_of, table_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
@@ -39,8 +39,8 @@ from qrowd.reports.systems import (
     ranks_of,
     system_rows,
     system_table,
-    with_top_sets,
 )
+from qrowd.reports.table import Column, records_of, table_of
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -65,11 +65,6 @@ class Choices:
             raise ArgumentError("at least 2 were expected", "n_resamples", self.n_resamples)
 
     @property
-    def alpha(self) -> float:
-        """Systems with p below it are significantly different."""
-        return round(1 - self.confidence, 12)
-
-    @property
     def sampling(self) -> dict[str, Any]:
         """What intervals and tests take of these options."""
         return {"confidence": self.confidence, "n_resamples": self.n_resamples, "seed": self.seed}
@@ -81,9 +76,9 @@ def _or_dash(value: object) -> str:
 
 @dataclass(frozen=True)
 class AssessorRow:
-    """How an assessor's ranking of the systems, and set of the best, agree with those of the others.
+    """How an assessor's ranking of the systems agrees with that of the others.
 
-    top_set : systems in the assessor's Wilcoxon top set. n_topics, n_systems : what the correlations rest on.
+    n_topics, n_systems : what the correlations rest on.
     """
 
     assessor: Annotated[str, Column("assessor")]
@@ -94,8 +89,6 @@ class AssessorRow:
     rmse: Annotated[float, Column("RMSE", partial(number, digits=3))]
     same_sign: Annotated[float, Column("same sign", partial(number, digits=3))]
     best: Annotated[str, Column("best system", _or_dash)]
-    top_set: Annotated[int, Column("top set size", _or_dash)]
-    jaccard: Annotated[float, Column("Jaccard", partial(number, digits=2))]
     n_topics: int
     n_systems: int
 
@@ -129,8 +122,8 @@ class MeasureComparison:
     rows : the systems, best first, compared with `baseline`. ranks : of all systems together, by the reference or the
         panel; None for fewer than two topics.
     correlations, signs : of every assessor with the reference, or with the panel without that assessor.
-    top : Wilcoxon top set of the reference or the panel. tops, overlaps : of every assessor, and with `top`; None for
-        an assessor to whom all systems are equal or who has no score.
+    best : (assessors,) the system with the highest mean; empty for an assessor to whom all systems are equal or who has
+        no score.
     n_ranking : number of assessors with a ranking, the reference left out.
     pair, intervals : of the two systems asked about; the recommended interval first.
     kinship : what related assessors change, by all assessors; None where none were declared.
@@ -142,9 +135,7 @@ class MeasureComparison:
     ranks: RankIntervals | None
     correlations: Correlations
     signs: tuple[SignAgreement | None, ...]
-    top: TopSet
-    tops: tuple[TopSet | None, ...]
-    overlaps: tuple[TopSetOverlap | None, ...]
+    best: tuple[str, ...]
     n_ranking: int
     pair: HeadToHead | None
     intervals: tuple[Difference, ...]
@@ -153,19 +144,17 @@ class MeasureComparison:
     def assessor_rows(self) -> list[AssessorRow]:
         """One row per assessor, the reference left out."""
         of = self.correlations
-        parts = zip(of.assessors, self.signs, self.tops, self.overlaps, strict=True)
+        parts = zip(of.assessors, self.signs, self.best, strict=True)
         return [
             AssessorRow(
                 assessor=name,
                 **{kind: float(getattr(of, kind)[a]) for kind in KINDS},
                 same_sign=sign.value if sign else nan,
-                best=top.best if top else "",
-                top_set=len(top.members) if top else 0,
-                jaccard=overlap.jaccard if overlap else nan,
+                best=best,
                 n_topics=int(of.n_topics[a]),
                 n_systems=int(of.n_systems[a]),
             )
-            for a, (name, sign, top, overlap) in enumerate(parts)
+            for a, (name, sign, best) in enumerate(parts)
             if name != of.reference
         ]
 
@@ -295,7 +284,7 @@ def compare_scores(
         _measure(labelled.sel(measure=name), baseline, reference, systems, related, choices)
         for name in labelled.measures
     )
-    notes = (*_notes(parts, choices), *scoring_notes(labelled))
+    notes = (*_notes(parts), *scoring_notes(labelled))
     related_sentence = "" if parts[0].kinship is None else f" {kinship_sentence(parts[0].kinship)}"
     sentence = _sentence(parts[0]) + related_sentence + coverage_warning(labelled)
     whose = labelled if reference is None else labelled.sel(assessor=reference)
@@ -315,27 +304,24 @@ def _measure(
 ) -> MeasureComparison:
     names = scores.assessors
     whose = scores if reference is None else scores.sel(assessor=reference)
-    others = [name for name in names if name != reference] or list(names)
-    own = scores.sel(assessor=others)
-    top_set_of = partial(top_set, confidence=choices.confidence)
-    try:
-        top = top_set_of(whose.panel_mean())
-    except NoOverlapError:
+    others = [name for name in names if name != reference]
+    rank = rank_systems(whose).rank
+    if not (rank == 1).any():
         culprit = "no assessor has a score" if reference is None else f"{reference} has no score"
         raise NoOverlapError(
             f"{scores.measures[0]}: {culprit}, so no system is the best; min_coverage may leave all out"
-        ) from None
+        )
     ranking = rank_systems(scores)
-    tops = tuple(
-        top_set_of(scores.sel(assessor=name)) if ranked else None
-        for name, ranked in zip(names, ranking.has_ranking, strict=True)
-    )
-    own_places = [a for a, name in enumerate(names) if name != reference]
+    best = [
+        scores.systems[int(np.argmax(own == 1))] if ranked else ""
+        for own, ranked in zip(ranking.rank_by_assessor, ranking.has_ranking, strict=True)
+    ]
+    own = scores.sel(assessor=others or list(names))
     ranks = ranks_of(own if reference is None else whose, **choices.sampling)
-    system = top.best if baseline is None else baseline
+    system = scores.systems[int(np.argmax(rank == 1))] if baseline is None else baseline
     rows = system_rows(
         whose,
-        own=scores.sel(assessor=[names[a] for a in own_places]) if own_places else None,
+        own=scores.sel(assessor=others) if others else None,
         ranks=ranks,
         baseline=system,
         confidence=choices.confidence,
@@ -344,14 +330,12 @@ def _measure(
     return MeasureComparison(
         scores.measures[0],
         system,
-        with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in own_places]),
+        rows,
         ranks,
         correlations(scores, reference=reference),
         tuple(_signs(scores, reference)),
-        top,
-        tops,
-        tuple(None if one is None else top_set_overlap(top, one) for one in tops),
-        int(ranking.has_ranking[own_places].sum()),
+        tuple(best),
+        sum(bool(best_of) for name, best_of in zip(names, best, strict=True) if name != reference),
         None if pair is None else head_to_head(own, *pair),
         () if pair is None else intervals(own, *pair, **choices.sampling),
         kinship(scores, related, confidence=choices.confidence) if related else None,
@@ -376,9 +360,9 @@ def _signs(scores: Scores, reference: str | None) -> Iterator[SignAgreement | No
 
 def _sentence(part: MeasureComparison) -> str:
     """Of a pair, which is ahead; which system has the highest mean, which may be the best, and for whom it is first."""
-    top, reference = part.top, part.correlations.reference
+    best, reference = part.rows[0].system, part.correlations.reference
     by = f"By {part.measure}{f' for {reference}' if reference else ''}, "
-    parts = [f"{top.best} has the highest mean"]
+    parts = [f"{best} has the highest mean"]
     if part.ranks is not None:
         parts.append(may_be_best(part.ranks))
     n_others = len(part.correlations.assessors) - (reference is not None)
@@ -386,9 +370,8 @@ def _sentence(part: MeasureComparison) -> str:
         parts = ["all systems are equal for every assessor"]
         n_others, reference = 0, None
     if n_others > 1 or reference:
-        first = next(row.first_for for row in part.rows if row.system == top.best)
         many = "the other assessor" if n_others == 1 else count(part.n_ranking, "assessor")
-        parts.append(f"{top.best} has the highest mean for {first} of {many}")
+        parts.append(f"{best} has the highest mean for {part.rows[0].first_for} of {many}")
     if part.pair is None:
         return by + "; ".join(parts) + "."
     pair = f"By {part.measure}, {pair_sentence(part.pair, part.intervals)}"  # what was asked for comes first
@@ -397,17 +380,10 @@ def _sentence(part: MeasureComparison) -> str:
     return "; ".join([pair, *parts]) + "."
 
 
-def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[Note]:
+def _notes(parts: tuple[MeasureComparison, ...]) -> Iterator[Note]:
     first = parts[0]
     if first.ranks is not None:
         yield ranks_note(first.ranks)
-    yield Note(
-        "top set",
-        "the system with the highest mean and all systems with p >= "
-        f"{f'{choices.alpha:g}'.removeprefix('0')} against it, by Wilcoxon's signed-rank test over topics "
-        "without ties, uncorrected: of 20 equal systems on 54 topics it wrongly left one out in 9 of 10 simulations "
-        "(Maddalena et al. 2017)",
-    )
     reference = first.correlations.reference
     other = reference or "the panel without the assessor"
     yield Note("agreement of rankings", f"each assessor with {other}, over the topics where both have a score")
@@ -428,7 +404,7 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
 
 
 SYSTEM_COLUMNS = ["system", "mean", "standard_error", "rank_low", "difference", "difference_low", "p"]
-SYSTEM_COLUMNS += ["may_be_best", "first_for", "top_set", "top_set_for"]
+SYSTEM_COLUMNS += ["may_be_best", "first_for"]
 
 
 def _tables(part: MeasureComparison) -> list[Table]:

@@ -20,12 +20,12 @@ import numpy as np
 
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.result import Result
-from qrowd.reports.columns import columns_of as columns_of
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.phrases import count
 from qrowd.reports.short_names import renamed
 from qrowd.reports.short_names import short_names as without_common_words
 from qrowd.reports.table import Table as Table
+from qrowd.reports.table import columns_of as columns_of
 from qrowd.reports.table import html_table, markdown_table
 
 if TYPE_CHECKING:

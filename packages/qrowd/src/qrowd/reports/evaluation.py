@@ -25,7 +25,6 @@ from qrowd.model.one_scale import CombineScales
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
-from qrowd.reports.columns import records_of
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
 from qrowd.reports.phrases import listed, number, span
@@ -38,6 +37,7 @@ from qrowd.reports.systems import (
     system_rows,
     system_table,
 )
+from qrowd.reports.table import records_of
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor

@@ -9,10 +9,10 @@ from typing import Annotated
 import numpy as np
 
 from qrowd.comparison.kinship import Kinship
-from qrowd.reports.columns import Column, table_of
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, interval, listed, number, percent, signed
 from qrowd.reports.systems import system_order
+from qrowd.reports.table import Column, table_of
 
 
 def _rank(rank: int) -> str:

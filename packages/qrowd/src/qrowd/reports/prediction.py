@@ -30,10 +30,10 @@ from qrowd.predicted_relevance import (
 )
 from qrowd.predicted_relevance.model import NEGLIGIBLE
 from qrowd.predicted_relevance.posterior import Combine
-from qrowd.reports.columns import Column, frame_table
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import count, number, percent
 from qrowd.reports.scales import scale_note, scale_rules
+from qrowd.reports.table import Column, frame_table
 
 
 @dataclass(frozen=True, eq=False)

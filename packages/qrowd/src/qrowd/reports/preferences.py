@@ -25,10 +25,10 @@ from qrowd.preferences import (
     preference_table,
     transitivity,
 )
-from qrowd.reports.columns import columns_of
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.order_effect import order_effects, order_notes, order_table
 from qrowd.reports.phrases import cells, count, interval, number, percent
+from qrowd.reports.table import columns_of
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
 CYCLES_SHOWN = 2

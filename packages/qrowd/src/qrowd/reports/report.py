@@ -27,7 +27,6 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-from qrowd.reports.columns import records_of
 from qrowd.reports.comparison import Choices, MeasureComparison, compare_scores
 from qrowd.reports.document import Document, Note, columns_of
 from qrowd.reports.kinship import related_assessors
@@ -40,9 +39,9 @@ from qrowd.reports.report_methods import RANDOM_ASSESSORS, by_measure, methods_o
 from qrowd.reports.report_page import report_page
 from qrowd.reports.report_systems import Answer, answer_of, leading_pair, pair_rows
 from qrowd.reports.report_tables import tables_of
-from qrowd.reports.table import Table
+from qrowd.reports.table import Table, records_of
 
-OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair", "top set")
+OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
 UNKNOWN = Provenance()
 READING = "files"

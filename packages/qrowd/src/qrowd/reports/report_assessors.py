@@ -27,10 +27,10 @@ from qrowd.model.one_scale import on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.aware import weight_notes
-from qrowd.reports.columns import Column
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.document import Note
 from qrowd.reports.phrases import number, percent, signed
+from qrowd.reports.table import Column
 
 SEVERITY = "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)"
 
@@ -162,7 +162,7 @@ def assessors_of(
     n_judgments = np.bincount(judgments.assessor[judgments.value >= 0], minlength=len(judgments.assessors)).tolist()
     rows = []
     for a, name in enumerate(scores.assessors):
-        place, top = judgments.assessors.index(name), part.tops[a]
+        place = judgments.assessors.index(name)
         rows.append(
             AssessorRow(
                 assessor=name,
@@ -171,7 +171,7 @@ def assessors_of(
                 n_topics=int((scores.coverage[a] > 0).sum()),
                 coverage=float(coverage[a]),
                 tau_b=tau.get(name, nan),
-                best=top.best if top else "",
+                best=part.best[a],
                 accuracy=float(weight[a]),
                 **_profile(profiles, name),
             )

@@ -22,8 +22,8 @@ from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel
 from qrowd.model.runs import Runs
-from qrowd.reports.columns import Column
 from qrowd.reports.phrases import count, number, signed
+from qrowd.reports.table import Column
 
 DOCUMENTS = 10  # of each list
 

@@ -67,7 +67,7 @@ def assessors_of_preferences(
             drift=nan,
             seconds=nan,
             tau_b=tau.get(name, nan),
-            best=top.best if (top := part.tops[a]) else "",
+            best=part.best[a],
             accuracy=nan,
             outlying="",
         )

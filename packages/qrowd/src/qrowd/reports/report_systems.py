@@ -15,12 +15,12 @@ from qrowd.comparison.shrinkage import Spreads
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Scores, known_mean
-from qrowd.reports.columns import Column
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.differences import advice
 from qrowd.reports.notes import coverage_warning
 from qrowd.reports.phrases import count, interval, listed, number, probability, signed
 from qrowd.reports.systems import differences_to, may_be_best, system_order
+from qrowd.reports.table import Column
 
 LEADING = 10  # systems of which each pair is compared
 ORDINALS = (

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
 
-from qrowd.reports.columns import table_of
 from qrowd.reports.kinship import kinship_table
 from qrowd.reports.phrases import number, percent
 from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_influence import DocumentRow, grades_text
 from qrowd.reports.report_methods import SystemRankings
-from qrowd.reports.table import Table
+from qrowd.reports.table import Table, table_of
 
 SYSTEMS = ("system", "mean", "low", "difference", "difference_low", "p", "rank_low", "may_be_best", "first_for")
 DOCUMENTS = ("topic", "document", "part", "rank_first", "rank_second", "grades")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, nan
@@ -15,16 +14,14 @@ from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.rank_intervals import DifferencesTo, RankIntervals, rank_intervals
 from qrowd.comparison.resampling import Over, panel_of
 from qrowd.comparison.system_ranking import against_baseline, rank_systems
-from qrowd.comparison.top_set import TopSet
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import bounds_of
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Seed
 from qrowd.model.scores import Scores
-from qrowd.reports.columns import Column, columns_of_tables, table_of
 from qrowd.reports.document import Note
 from qrowd.reports.phrases import interval, listed, number, percent, probability, signed, span
-from qrowd.reports.table import Table
+from qrowd.reports.table import Column, Table, columns_of_tables, table_of
 
 
 def _rank(rank: int) -> str:
@@ -53,7 +50,6 @@ class SystemRow:
 
     standard_error : over topics, of the panel's mean scores (the reference's scores, where there is one).
     first_for : assessors who have the system first, alone or tied. significant : whether p is below 1 - confidence.
-    top_set_for : assessors whose Wilcoxon top set has the system.
     """
 
     system: Annotated[str, Column("system", meaning="best mean first")]
@@ -91,8 +87,6 @@ class SystemRow:
     may_be_best: Annotated[bool | None, Column("may be the best", _yes, "no other system is significantly better")] = (
         None
     )
-    top_set: Annotated[bool | None, Column("top set", _yes)] = None
-    top_set_for: Annotated[int | None, Column("in top sets")] = None
 
 
 def system_rows(
@@ -139,12 +133,6 @@ def system_rows(
         columns["significant"] = against.p < round(1 - confidence, 12)
     lists = [column[order].tolist() for column in columns.values()]
     return tuple(SystemRow(**dict(zip(columns, values, strict=True))) for values in zip(*lists, strict=True))
-
-
-def with_top_sets(rows: Sequence[SystemRow], top: TopSet, tops: Sequence[TopSet]) -> tuple[SystemRow, ...]:
-    """The rows with their places in the top set and in those of the assessors."""
-    members, times = set(top.members), Counter(name for other in tops for name in other.members)
-    return tuple(replace(row, top_set=row.system in members, top_set_for=times[row.system]) for row in rows)
 
 
 def system_order(means: Floats) -> list[int]:

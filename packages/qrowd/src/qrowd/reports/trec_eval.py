@@ -6,20 +6,197 @@ docs/trec_eval.md describes the options.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isnan, log
+from typing import Any, Literal
 
 import numpy as np
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.kernels.ranked_list import SMALLEST_GEOMETRIC, RankedList
+from qrowd.kernels import ranked_list
+from qrowd.kernels.ranked_list import SMALLEST_GEOMETRIC, RankedList, gains_of, ideal_of, share
 from qrowd.model.alignment import align
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
-from qrowd.reports.trec_eval_measures import GROUPS, MEASURES, Arguments, TrecMeasure
 from qrowd.trec import RUN, parse, runs_from
+
+CUTOFFS = (5.0, 10.0, 15.0, 20.0, 30.0, 100.0, 200.0, 500.0, 1000.0)
+RECALLS = tuple(i / 10 for i in range(11))
+MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Parameters of a measure.
+
+    labels : names of its lines. numbers : cut-offs, levels or other parameters. gains : of grades.
+    """
+
+    labels: tuple[str, ...]
+    numbers: tuple[float, ...]
+    gains: Mapping[float, float]
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """One of trec_eval's measures.
+
+    takes : what its parameters are; default : those without a parameter. function : of a list; of a list and one
+    cut-off or level, for each label; of a list and all numbers; or of the gains at each rank and the ideal ones.
+    summary : how topics become one number. per_topic : whether topics have a line. whole : printed without digits.
+    needs_relevant : whether a topic without a relevant document is 0, for measures of gains.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    takes: Literal["nothing", "cutoffs", "levels", "numbers", "gains"] = "nothing"
+    default: tuple[float, ...] = ()
+    summary: Literal["mean", "sum", "geometric", "none"] = "mean"
+    per_topic: bool = True
+    whole: bool = False
+    needs_relevant: bool = False
+
+    def arguments(self, text: str | None) -> Arguments:
+        """The parameters that stand after the dot.
+
+        Raises
+        ------
+        ArgumentError
+            Parameters that the measure cannot take.
+        """
+        if self.takes in ("cutoffs", "levels"):
+            numbers = self.default if text is None else self._cutoffs(text)
+            style = "{:.0f}" if self.takes == "cutoffs" else "{:4.2f}"
+            return Arguments(tuple(f"{self.name}_{style.format(number)}" for number in numbers), numbers, {})
+        if text is None or self.takes == "nothing":
+            return Arguments((self.name,), self.default, {})
+        if self.takes == "numbers":
+            numbers = tuple(leading_number(part) for part in text.split(","))
+            if self.name == "utility" and len(numbers) != 4:
+                raise ArgumentError(f"measure 'utility.{text}': four numbers were expected, as in utility.1,-1,0,0")
+            return Arguments((f"{self.name}_{text}",), numbers, {})
+        pairs = [part.split("=") for part in text.split(",")]
+        if any(len(pair) != 2 for pair in pairs):
+            raise ArgumentError(f"measure '{self.name}.{text}': pairs were expected, as in {self.name}.1=3,2=7")
+        gains = {
+            float(level): leading_number(gain) for level, gain in reversed(pairs) if re.fullmatch(r"[+-]?\d+", level)
+        }
+        return Arguments((f"{self.name}_{text}",), (), gains)
+
+    def values(self, ranked: RankedList, arguments: Arguments) -> Sequence[float | str]:
+        """The values of one topic, one for each label."""
+        if self.takes == "nothing":
+            return [self.function(ranked)]
+        if self.takes == "numbers":
+            return [self.function(ranked, arguments.numbers)]
+        if self.takes == "gains":
+            gains = gains_of(ranked.grades, arguments.gains), ideal_of(ranked.judged, arguments.gains)
+            return [0.0] if self.needs_relevant and not ranked.n_relevant else [self.function(*gains)]
+        as_number = int if self.takes == "cutoffs" else float
+        return [self.function(ranked, as_number(number)) for number in arguments.numbers]
+
+    def _cutoffs(self, text: str) -> tuple[float, ...]:
+        numbers = [leading_number(part) for part in text.split(",")]
+        if self.takes == "cutoffs":
+            numbers = [float(int(number)) for number in numbers]
+            if min(numbers) <= 0:
+                raise ArgumentError(f"measure '{self.name}.{text}': cut-offs from 1 were expected")
+        return tuple(sorted(set(numbers)))
+
+
+def leading_number(text: str) -> float:
+    """The number with which the text begins, 0 where there is none, as C's atof reads it."""
+    match = re.match(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
+    return float(match[0]) if match else 0.0
+
+
+def relative_precision(ranked: RankedList, cutoff: int) -> float:
+    """Precision at a cut-off, divided by the highest that it can be."""
+    return share(ranked.found(cutoff), min(cutoff, ranked.n_relevant))
+
+
+def interpolated_precision(ranked: RankedList, level: float) -> float:
+    """The highest precision at a level of recall or above."""
+    return ranked_list.interpolated_precisions(ranked, [level])[0]
+
+
+def relevance_string(ranked: RankedList, numbers: Sequence[float]) -> str:
+    """The grades of the first documents, one character each."""
+    n = max(int(numbers[0]), 0)
+    letters = []
+    for grade, pooled in zip(ranked.grades[:n].tolist(), ranked.pooled[:n].tolist(), strict=True):
+        letters.append(("." if pooled else "-") if grade != grade else ">" if grade > 9 else str(int(grade)))
+    return f"'{''.join(letters)}'"
+
+
+def cut_ndcg(ranked: RankedList, cutoff: int) -> float:
+    """nDCG of grades at a cut-off."""
+    gains, ideal = gains_of(ranked.grades, {}), ideal_of(ranked.judged, {})
+    return ranked_list.normalised(gains[:cutoff], ideal[:cutoff])
+
+
+def count(name: str, function: Callable[[RankedList], float]) -> TrecMeasure:
+    """A number that is summed over topics."""
+    return TrecMeasure(name, function, summary="sum", whole=True)
+
+
+_IN_ORDER = (
+    TrecMeasure("runid", lambda _: 0.0, summary="none", per_topic=False),
+    TrecMeasure("num_q", lambda _: 1.0, summary="none", per_topic=False),
+    count("num_ret", lambda ranked: ranked.n_retrieved),
+    count("num_rel", lambda ranked: ranked.n_relevant),
+    count("num_rel_ret", lambda ranked: ranked.n_relevant_retrieved),
+    TrecMeasure("map", ranked_list.average_precision),
+    TrecMeasure(
+        "gm_map",
+        lambda ranked: ranked_list.geometric(ranked_list.average_precision(ranked)),
+        summary="geometric",
+        per_topic=False,
+    ),
+    TrecMeasure("Rprec", lambda ranked: share(ranked.found(ranked.n_relevant), ranked.n_relevant)),
+    TrecMeasure("bpref", ranked_list.binary_preference),
+    TrecMeasure("recip_rank", ranked_list.reciprocal_rank),
+    TrecMeasure("iprec_at_recall", interpolated_precision, "levels", RECALLS),
+    TrecMeasure("P", lambda ranked, cutoff: ranked.found(cutoff) / cutoff, "cutoffs", CUTOFFS),
+    TrecMeasure("relstring", relevance_string, "numbers", (10.0,), summary="none"),
+    TrecMeasure("recall", lambda ranked, cutoff: share(ranked.found(cutoff), ranked.n_relevant), "cutoffs", CUTOFFS),
+    TrecMeasure("infAP", ranked_list.inferred_ap),
+    TrecMeasure(
+        "gm_bpref",
+        lambda ranked: ranked_list.geometric(ranked_list.binary_preference(ranked)),
+        summary="geometric",
+        per_topic=False,
+    ),
+    TrecMeasure("Rprec_mult", ranked_list.precision_at_multiple, "levels", MULTIPLES),
+    TrecMeasure("utility", ranked_list.utility, "numbers", (1.0, -1.0, 0.0, 0.0)),
+    TrecMeasure("11pt_avg", ranked_list.interpolated_average, "numbers", RECALLS),
+    TrecMeasure("binG", ranked_list.binary_gain),
+    TrecMeasure("G", ranked_list.normalised_gain, "gains"),
+    TrecMeasure("ndcg", ranked_list.normalised, "gains"),
+    TrecMeasure("ndcg_rel", ranked_list.normalised_by_relevant, "gains"),
+    TrecMeasure("Rndcg", ranked_list.normalised_by_level, "gains", needs_relevant=True),
+    TrecMeasure("ndcg_cut", cut_ndcg, "cutoffs", CUTOFFS),
+    TrecMeasure("map_cut", ranked_list.average_precision, "cutoffs", CUTOFFS),
+    TrecMeasure("relative_P", relative_precision, "cutoffs", CUTOFFS),
+    TrecMeasure("success", lambda ranked, cutoff: float(ranked.found(cutoff) > 0), "cutoffs", (1.0, 5.0, 10.0)),
+    TrecMeasure("set_P", lambda ranked: share(ranked.n_relevant_retrieved, ranked.n_retrieved)),
+    TrecMeasure("set_relative_P", lambda ranked: relative_precision(ranked, ranked.n_retrieved)),
+    TrecMeasure("set_recall", lambda ranked: share(ranked.n_relevant_retrieved, ranked.n_relevant)),
+    TrecMeasure(
+        "set_map", lambda ranked: share(ranked.n_relevant_retrieved**2, ranked.n_retrieved * ranked.n_relevant)
+    ),
+    TrecMeasure("set_F", lambda ranked, numbers: ranked_list.set_f(ranked, numbers[0]), "numbers", (1.0,)),
+    count("num_nonrel_judged_ret", lambda ranked: int(ranked.is_judged.sum()) - ranked.n_relevant_retrieved),
+)
+MEASURES: dict[str, TrecMeasure] = {measure.name: measure for measure in _IN_ORDER}
+GROUPS: dict[str, list[str]] = {"official": list(MEASURES)[:12], "all_trec": list(MEASURES)}
+"""Names that stand for several measures."""
+
+
+# ---------------------------------------------------------------------- as text
 
 
 @dataclass(frozen=True)
@@ -133,7 +310,7 @@ def _lines(
     sums: dict[str, float] = {}
     for topic, ranked in lists.items():
         for measure, arguments in measures:
-            values = measure.function(ranked, arguments)
+            values = measure.values(ranked, arguments)
             for label, value in zip(arguments.labels, values, strict=True):
                 if not isinstance(value, str):
                     sums[label] = sums.get(label, 0.0) + value
