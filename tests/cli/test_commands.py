@@ -47,14 +47,6 @@ def test_evaluate_with_a_baseline_adds_wins_and_a_corrected_test(qrowd, folder):
     assert header.split()[-3:] == ["difference", "wins/ties/losses", "p"]
 
 
-def test_per_topic_prints_every_topic_of_every_system(qrowd, folder):
-    out = qrowd(
-        "evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP", "--per-topic"
-    ).out  # fmt: skip
-    rows = [line for line in out.splitlines() if line.startswith("AP ")]
-    assert len(rows) == 25 * 12
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet", "json", "md", "tex"])
 def test_output_writes_a_file_of_each_kind(qrowd, folder, tmp_path, ending):
     arguments = ["evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP"]

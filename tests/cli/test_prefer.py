@@ -76,12 +76,6 @@ def test_only_chains_that_an_answer_could_break_show_consistency(qrowd, tmp_path
     assert f"pairs: {len(rows)} were asked and ordered" in outcome.out
 
 
-def test_strong_preferences_are_counted_apart_on_request(qrowd, said):
-    pooled, apart = (qrowd("prefer", "agree", *said, *more).out for more in ((), ("--separate-strong",)))
-    assert "A << B" not in pooled
-    assert "A << B" in apart
-
-
 def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_path):
     outcome = qrowd(
         "prefer",

@@ -85,7 +85,3 @@ def test_a_note_of_long_names_says_how_they_become_short(qrowd, folder):
     assert outcome.status == 0
     assert "msmarco" not in outcome.out
     assert "names: " not in outcome.out
-
-
-def test_topics_stay_out_of_a_pipe_that_holds_a_file(qrowd, folder):
-    assert "by topic" not in qrowd("evaluate", *PANEL, "-m", "AP", "--per-topic", "-o", "-").out

@@ -422,7 +422,6 @@ Systems = Annotated[
     list[str] | None,
     option(help="Two systems to compare with each other.", metavar="A B", autocompletion=systems_of_runs),
 ]
-PerTopic = Annotated[bool, option("--per-topic", help="Also print the results of each topic.")]
 Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
 
 

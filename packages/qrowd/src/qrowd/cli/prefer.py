@@ -16,7 +16,6 @@ def evaluate(
     data: options.PreferenceData,
     measure: Annotated[list[str] | None, measures(show_default="ppref@10 wpref compatibility")] = None,
     baseline: options.Baseline = None,
-    per_topic: options.PerTopic = False,
     conventions: Annotated[
         Conventions, conventions_named("score_dtype", "unjudged", "missing", "empty", "min_coverage")
     ] = Conventions(),
@@ -26,9 +25,9 @@ def evaluate(
     output: Output = None,
 ) -> None:
     """Score each run by preference measures, and show whether the assessors agree on the best system."""
-    from qrowd.cli.show import progress, show_table
+    from qrowd.cli.show import progress
     from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
-    from qrowd.reports.evaluation import evaluation_of, topic_table
+    from qrowd.reports.evaluation import evaluation_of
 
     preferences = data.read()
     rankings = runs.read(data)
@@ -43,8 +42,6 @@ def evaluate(
             progress=advance,
         )
     deliver(summary.to_document().shown(rankings.systems, top=top, short_names=short_names), output)
-    if per_topic:
-        show_table(topic_table(summary.scores))
 
 
 def agree(
@@ -53,12 +50,6 @@ def agree(
         list[str] | None,
         option(help="Judgment files whose grades are compared with the preferences.", panel="Data", metavar="FILES"),
     ] = None,
-    separate_strong: Annotated[
-        bool, option("--separate-strong", help="Distinguish strong preferences from others.")
-    ] = False,
-    chains: Annotated[
-        bool, option("--chains", help="Also count the preferences that follow from others by transitivity.")
-    ] = False,
     confidence: options.Confidence = 0.95,
     output: Output = None,
 ) -> None:
@@ -67,10 +58,7 @@ def agree(
     from qrowd.reports.preferences import preference_document
 
     grades = None if judgments is None else files.read_judgments(judgments)
-    document = preference_document(
-        data.read(), grades, separate_strong=separate_strong, chains=chains, confidence=confidence
-    )
-    deliver(document, output)
+    deliver(preference_document(data.read(), grades, confidence=confidence), output)
 
 
 def bradley_terry(

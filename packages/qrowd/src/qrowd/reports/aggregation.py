@@ -21,7 +21,7 @@ from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
-from qrowd.reports.phrases import cells, count, number, percent
+from qrowd.reports.phrases import cells, count, percent
 from qrowd.reports.scales import scale_note, scale_rules
 
 Method = Literal["majority", "dawid-skene", "mace", "mean", "sum", "median", "geometric-mean"]
@@ -34,6 +34,10 @@ METHODS: dict[str, Any] = {
     "median": aggregation.median,
     "geometric-mean": aggregation.geometric_mean,
 }
+
+
+OPTION_OF = {"ties": "majority", "start": "dawid-skene", "per": "dawid-skene", "prior": "mace"}
+SETTINGS = {"ties": "coin", "start": "majority", "per": "topic", "prior": "fitted"}  # where nothing is asked for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,13 +101,12 @@ def aggregate(
     """
     check_choice("method", method, Method)
     settings = {"ties": ties, "start": start, "per": per, "prior": prior}
-    options = {"repeats": repeats, "combine_scales": combine_scales, "rng": rng}
-    parameters = {name: signature(function).parameters for name, function in METHODS.items()}
     for name, value in settings.items():
-        defaults = {other: taken[name].default for other, taken in parameters.items() if name in taken}
-        if method not in defaults and value not in defaults.values():
-            raise ArgumentError(f"not an option of the method {method}, but of {', '.join(defaults)}", name, value)
-    taken_options = {name: value for name, value in (settings | options).items() if name in parameters[method]}
+        if method != OPTION_OF[name] and value != SETTINGS[name]:
+            raise ArgumentError(f"not an option of the method {method}, but of {OPTION_OF[name]}", name, value)
+    options = {"repeats": repeats, "combine_scales": combine_scales, "rng": rng}
+    taken = signature(METHODS[method]).parameters
+    taken_options = {name: value for name, value in (settings | options).items() if name in taken}
     with catch_warnings(action="ignore"):  # the sentence says what did not converge
         merged: Aggregate = METHODS[method](judgments, **taken_options)
     unlike: dict[str, Combined] = {merged.name: "relevant" if merged.grades.size else "rescaled"}
@@ -113,27 +116,27 @@ def aggregate(
 def _tables(merged: Aggregate) -> Iterator[Table]:
     value = merged.judgments.value
     if not merged.grades.size:
-        quartiles = cells("{:.4g}".format, np.quantile(value, [0, 0.25, 0.5, 0.75, 1]))
-        yield Table("merged values", ["lowest", "lower quartile", "median", "upper quartile", "highest"], [quartiles])
+        names = ("lowest", "lower quartile", "median", "upper quartile", "highest")
+        quartiles = np.quantile(value, [0, 0.25, 0.5, 0.75, 1])
+        yield Table.of("merged values", {name: [f"{q:.4g}"] for name, q in zip(names, quartiles, strict=True)})
         return
     equal = value[:, None] == merged.grades
-    columns = {
+    columns: dict[str, Any] = {
         "grade": cells("{:g}".format, merged.grades),
-        "documents": cells("{:,}".format, equal.sum(axis=0)),
+        "documents": equal.sum(axis=0),
         "share": cells(percent, equal.mean(axis=0), digits=1),
         "expected share": cells(percent, merged.posterior.mean(axis=0), digits=1),
     }
     yield Table.of("merged grades", columns)
     if merged.competence is not None:
         order = np.argsort(-merged.competence, kind="stable")
-        names, competence = [merged.assessors[a] for a in order], cells(number, merged.competence[order], digits=3)
-        title = "probability that each assessor knows the grade rather than guesses"
-        yield Table.of(title, {"assessor": names, "competence": competence})
+        columns = {"assessor": [merged.assessors[a] for a in order], "competence": merged.competence[order]}
+        yield Table.of("probability that each assessor knows the grade rather than guesses", columns, 3)
     if merged.confusion is not None:
-        correct = zip(merged.grades, np.diagonal(merged.confusion, axis1=1, axis2=2).T, strict=True)
-        columns = {f"correct on {grade:g}": cells(number, column, digits=3) for grade, column in correct}
+        correct = np.diagonal(merged.confusion, axis1=1, axis2=2)
+        columns = {f"correct on {grade:g}": column for grade, column in zip(merged.grades, correct.T, strict=True)}
         title = "probability that each assessor gives the merged grade"
-        yield Table.of(title, {"assessor": list(merged.assessors), **columns})
+        yield Table.of(title, {"assessor": merged.assessors, **columns}, 3)
 
 
 def _notes(merged: Aggregate) -> Iterator[Note]:

@@ -16,7 +16,7 @@ from qrowd.evaluation import bounds_of
 from qrowd.model.chance import Seed
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note, Table
-from qrowd.reports.phrases import count, interval, listed, percent, probability, signed
+from qrowd.reports.phrases import count, listed, percent, probability, signed
 
 ADVICE_NOTE = Note(
     "helps",
@@ -49,17 +49,14 @@ def intervals(
 
 def interval_table(title: str, differences: Sequence[Difference]) -> Table:
     """One row per method; the recommended one first, which alone gives p, topics alone last."""
-    rows = [
-        [
-            one.method,
-            signed(one.difference),
-            interval(one.low, one.high, 4),
-            probability(one.p) if one is differences[0] else "",
-            probability(one.p_better),
-        ]
-        for one in differences
-    ]
-    return Table(title, ["method", "difference", "interval", "p", "P(ahead again)"], rows)
+    columns = {
+        "method": [one.method for one in differences],
+        "difference": [signed(one.difference) for one in differences],
+        "interval": [(one.low, one.high) for one in differences],
+        "p": [probability(one.p) if one is differences[0] else "" for one in differences],
+        "P(ahead again)": [probability(one.p_better) for one in differences],
+    }
+    return Table.of(title, columns)
 
 
 def interval_notes(differences: Sequence[Difference]) -> Iterator[Note]:

@@ -24,10 +24,10 @@ from qrowd.model.labels import number_of
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
-from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
+from qrowd.model.scores import DIMENSIONS, Scores, scores_of
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
-from qrowd.reports.phrases import listed, number, span
+from qrowd.reports.phrases import listed
 from qrowd.reports.systems import (
     SystemRow,
     may_be_best,
@@ -308,19 +308,6 @@ def _changing_places(summary: MeasureSummary) -> str:
 
 
 # ---------------------------------------------------------------------- tables
-
-
-def topic_table(scores: Scores) -> Table:
-    """The panel's mean and the range over assessors of every system on every topic."""
-    rows = []
-    for name, array in zip(scores.measures, scores.values, strict=True):
-        mean, lowest, highest = known_mean(array, axis=0), np.fmin.reduce(array), np.fmax.reduce(array)
-        rows += [
-            [name, topic, system, number(mean[t, s]), span(lowest[t, s], highest[t, s], digits=4)]
-            for t, topic in enumerate(scores.topics)
-            for s, system in enumerate(scores.systems)
-        ]
-    return Table("by topic", ["measure", "topic", "system", "mean", "range over assessors"], rows)
 
 
 def _overview_table(summary: Summary) -> Table:

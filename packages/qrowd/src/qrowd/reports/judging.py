@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qrowd.judge.exchange import Status
-from qrowd.judge.failures import system_failures, totals
+from qrowd.judge.failures import system_failures
 from qrowd.judge.outcome import STATUSES, Statuses, preferences_of
 from qrowd.preferences.position import PositionBias
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.order_effect import order_effects, order_notes, order_table
 from qrowd.reports.phrases import count, percent
+from qrowd.reports.table import Column, frame_table
 from qrowd.reports.unanswered import counting_note, verdict
+
+if TYPE_CHECKING:
+    import pandas
 
 SEED = 1  # of the permutations behind p
 NAMES: dict[Status, str] = {"cut_off": "cut off", "out_of_scale": "out of scale", "text_missing": "text missing"}
@@ -65,52 +69,41 @@ class JudgingReport(Reported):
 
     def to_document(self) -> Document:
         """A table by model, by system where there are runs, and by topic; .csv holds the first in full."""
-        tables = [self._model_table()]
+        frames = {
+            name: self.statuses.to_frame(what=name).sort_values("ok", kind="stable") for name in self.statuses._tables()
+        }
+        failing = frames["topic"][frames["topic"]["ok"] < 1]
+        tables = [_table("questions by model", frames["model"])]
         notes = list(self.notes)
         if self.n_unasked:
             notes.insert(0, Note("not asked", f"{count(self.n_unasked, 'question')}; the same command goes on"))
-        together = ", all models together" if len(self.statuses.counts(by="model")) > 1 else ""
         if self.order_effects is not None:
             tables.append(order_table(self.order_effects))
             notes += order_notes()
         if self.statuses.runs is not None:
             failures = system_failures(self.statuses, rng=SEED)
-            tables.append(_table("system", f"questions on the documents of each system{together}", failures.counts))
+            tables.append(_table("questions on the documents of each system", frames["system"]))
             if not isnan(failures.p):
                 notes.append(Note("systems", verdict(failures)))
             notes.append(counting_note(failures))
-        topics = {topic: row for topic, row in totals(self.statuses, "topic").items() if row["ok"] < sum(row.values())}
-        table = _table("topic", f"topics with failures{together}, the largest share first", topics)
-        tables.append(replace(table, rows=table.rows[:N_TOPICS]))
-        if len(topics) > N_TOPICS:
-            notes.append(Note("topics", f"{N_TOPICS} of {len(topics):,} with failures are shown; all: -o FILE.json"))
-        shown = tuple(table for table in tables if table.rows)
-        return Document(self.sentence, shown, tuple(notes), self.to_frame, lambda: dict(self.records()))
-
-    def _model_table(self) -> Table:
-        """Counts and shares of all statuses that there are."""
-        counts = self.statuses.counts(by="model")
-        columns: dict[str, list[str]] = {"model": [key[0] for key in counts], "prompt": [key[1] for key in counts]}
-        columns["questions"] = [f"{sum(row.values()):,}" for row in counts.values()]
-        for status in _present(counts.values()):
-            shares = [percent(row[status] / sum(row.values()), 1) for row in counts.values()]
-            cells = zip(counts.values(), shares, strict=True)
-            columns[NAMES.get(status, status)] = [f"{row[status]:,} ({share})" for row, share in cells]
-        return Table.of("questions by model", columns)
+        if len(failing):
+            tables.append(_table("topics with failures, the largest share first", failing.head(N_TOPICS)))
+        if len(failing) > N_TOPICS:
+            notes.append(Note("topics", f"{N_TOPICS} of {len(failing):,} with failures are shown; all: -o FILE.json"))
+        return Document(self.sentence, tuple(tables), tuple(notes), self.to_frame, lambda: dict(self.records()))
 
 
-def _table(noun: str, title: str, counts: Mapping[str, Mapping[Status, int]]) -> Table:
-    """Shares of all statuses that there are, the largest share of failures first."""
-    rows = sorted(
-        ((name, row, sum(row.values())) for name, row in counts.items()), key=lambda one: one[1]["ok"] / one[2]
-    )
-    columns = {noun: [name for name, _, _ in rows], "questions": [f"{n:,}" for _, _, n in rows]}
-    for status in _present(counts.values()):
-        columns[NAMES.get(status, status)] = [percent(row[status] / n, 1) for _, row, n in rows]
-    return Table.of(title, columns)
+COLUMNS = {
+    "model": Column("model"),
+    "prompt": Column("prompt"),
+    "system": Column("system"),
+    "topic": Column("topic"),
+    "questions": Column("questions", "{:,}".format),
+    **{status: Column(NAMES.get(status, status), partial(percent, digits=1)) for status in STATUSES},
+}
 
 
-def _present(rows: Iterable[Mapping[Status, int]]) -> list[Status]:
-    """The statuses that there are, in the order of the documentation."""
-    counts = list(rows)
-    return [status for status in STATUSES if status == "ok" or any(row[status] for row in counts)]
+def _table(title: str, frame: pandas.DataFrame) -> Table:
+    """Shares of the statuses that there are."""
+    absent = [status for status in STATUSES if status != "ok" and not frame[status].any()]
+    return frame_table(title, frame.drop(columns=absent), COLUMNS)

@@ -38,25 +38,22 @@ def preference_document(
     preferences: Preferences,
     judgments: Judgments | None = None,
     *,
-    separate_strong: bool = False,
-    chains: bool = False,
     confidence: float = 0.95,
 ) -> Document:
     """How consistent each assessor is, how far assessors agree, and preferences compared with grades.
 
-    judgments : grades to compare with. separate_strong, chains : see `qrowd.preferences.preference_table`. confidence :
-    of the intervals of order effects.
+    judgments : grades to compare with. confidence : of the intervals of order effects.
     """
     own = transitivity(preferences)
     with warnings.catch_warnings(action="ignore"):  # a note says how many preferences are for a Bad document
         closed = closure(preferences)
-    shared = _shared(preferences, chains)
+    shared = _shared(preferences)
     tables = [_assessors(preferences, own)]
     effects = order_effects(preferences, confidence=confidence)
     if effects is not None:
         tables.append(order_table(effects))
     if shared is not None:
-        table = preference_table(preferences, separate_strong=separate_strong, chains=chains)
+        table = preference_table(preferences)
         columns: dict[str, Any] = {"answer": table.states, **dict(zip(table.states, table.probability.T, strict=True))}
         columns["judgments"] = cells("{:,.0f}".format, table.total)
         title = "probability that another assessor answers the column where one assessor answers the row"
@@ -67,10 +64,10 @@ def preference_document(
     return Document(_sentence(preferences, own, shared), tuple(tables), notes, own.to_frame)
 
 
-def _shared(preferences: Preferences, chains: bool) -> PairwisePreferences | None:
+def _shared(preferences: Preferences) -> PairwisePreferences | None:
     """None where no two assessors ordered a pair in common."""
     try:
-        return pairwise_preferences(preferences, chains=chains)
+        return pairwise_preferences(preferences)
     except NoOverlapError:
         return None
 
@@ -157,9 +154,6 @@ def _notes(
         f"{bad:,} from Bad marks, "
         f"{percent(closed.implied_share, 1)} of all these; chains kept and cycles use the asked ones alone",
     )
-    if closed.n_against_marks:
-        against = count(closed.n_against_marks, "pair has", "pairs have")
-        yield Note("Bad marks", f"{against} a document preferred that the same assessor marked as Bad")
     yield Note("chains kept", _kept_chains(own))
     yield Note("tested chains", _tested(own))
     if own.n_repeats:
@@ -174,8 +168,6 @@ def _notes(
     if circles := cycles(preferences):
         examples = "; ".join(map(str, circles[:CYCLES_SHOWN]))
         yield Note("cycles", f"{len(circles):,}, as {examples}{' ...' if len(circles) > CYCLES_SHOWN else ''}")
-    if preferences.seconds is not None and not np.isnan(preferences.seconds).all():
-        yield Note("seconds", f"median {np.nanmedian(preferences.seconds):.1f}")
     if effects is not None:
         everyone = position_bias(preferences.pooled(), confidence=confidence)
         n, share = count(everyone.n[0], "preference"), percent(everyone.share[0], 1)

@@ -223,20 +223,19 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     ax = axes_or_new(ax)
     size, number = np.abs(fragility.difference), fragility.n_changes_high
     apart = (fragility.low > 0) | (fragility.high < 0)
-    reversible = np.isfinite(number)
     never = np.isinf(number)
-    highest = float(number[reversible].max(initial=1.0))
+    highest = float(number[np.isfinite(number)].max(initial=1.0))
     height = np.where(never, 2.2 * highest, number)
-    level = percent(fragility.confidence)
-    groups: tuple[tuple[Any, str, dict[str, Any]], ...] = (
-        (reversible & ~apart, f"{level} interval includes 0", {"marker": "o", "markerfacecolor": "none"}),
-        (reversible & apart, "interval excludes 0", {"marker": "s", "color": PALETTE[1]}),
-        (never, "no changes found that reverse it", {"marker": "^", "color": PALETTE[6], "markerfacecolor": "none"}),
+    groups = (
+        (np.isfinite(number) & ~apart, f"{percent(fragility.confidence)} interval includes 0", "o", PALETTE[0]),
+        (np.isfinite(number) & apart, "interval excludes 0", "s", PALETTE[1]),
+        (never, "no changes found that reverse it", "^", PALETTE[6]),
     )
-    for rows, label, look in groups:
+    for rows, label, marker, colour in groups:
         if rows.any():
-            style = {"color": PALETTE[0], "markersize": 4.2, "markeredgewidth": 0.9, **look}
-            ax.plot(size[rows], height[rows], linestyle="none", label=label, **style)
+            face = colour if marker == "s" else "none"
+            look: Any = {"marker": marker, "color": colour, "markerfacecolor": face, "markersize": 4.2}
+            ax.plot(size[rows], height[rows], linestyle="none", label=label, markeredgewidth=0.9, **look)
     ax.set_yscale("log")
     ax.set_ylim(0.7, max((3.0 if never.any() else 1.6) * highest, 4.0))
     ax.set_yticks([n for n in 10 ** np.arange(7) if n <= 3 * highest])
@@ -246,12 +245,10 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     ax.set_xlabel(f"difference of means, {fragility.measure}")
     ax.set_ylabel("number of changes")
     rank = {name: place + 1 for place, name in enumerate(order)}
-    names = [
-        "\N{EN DASH}".join(map(str, sorted((rank[first], rank[second]))))
-        if max(rank[first], rank[second]) <= LEADERS
-        else ""
-        for first, second in zip(fragility.first, fragility.second, strict=True)
+    pairs = [
+        sorted((rank[first], rank[second])) for first, second in zip(fragility.first, fragility.second, strict=True)
     ]
+    names = ["\N{EN DASH}".join(map(str, pair)) if pair[1] <= LEADERS else "" for pair in pairs]
     name_points(ax, size, height, names)
     above(ax)
     return ax
@@ -283,7 +280,7 @@ def plot_components(components: Mapping[str, VarianceComponents], *, ax: Axes | 
             [one.share[one.sources.index(source)] if source in one.sources else 0.0 for one in components.values()]
         )
         share = 100 * np.nan_to_num(share)
-        ax.barh(
+        bars = ax.barh(
             y,
             share,
             left=start,
@@ -295,18 +292,9 @@ def plot_components(components: Mapping[str, VarianceComponents], *, ax: Axes | 
             label=source.replace("*", " \N{MULTIPLICATION SIGN} "),
             linewidth=0.5,
         )
-        for row, (width, left) in enumerate(zip(share, start, strict=True)):
-            if width >= 5:
-                ax.text(
-                    left + width / 2,
-                    row,
-                    f"{width:.0f}",
-                    ha="center",
-                    va="center",
-                    fontsize=SMALL,
-                    color="black",
-                    bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0},
-                )
+        labels = [f"{width:.0f}" if width >= 5 else "" for width in share]
+        box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0}
+        ax.bar_label(bars, labels, label_type="center", fontsize=SMALL, bbox=box)
         start = start + share
     ax.set_xlim(0, 100)
     ax.set_xlabel("% of the variance of scores")
