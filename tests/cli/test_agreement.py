@@ -31,28 +31,6 @@ def test_agree_is_the_library_s_alpha(qrowd, experts, tmp_path):
         assert written.loc[label, "alpha"] == pytest.approx(alpha.value, abs=1e-12)
 
 
-def test_agree_shows_the_coefficients_that_are_chosen(qrowd, experts):
-    import qrowd as library
-    from qrowd.agreement import document_dispersion, fleiss_kappa, intraclass_correlation
-
-    arguments = ["agree", *experts, "--coefficients", "fleiss", "icc", "dispersion", "--n-resamples", 20]
-    out = qrowd(*arguments).out
-    assert "Cohen's kappa of each pair" not in out
-    judgments = library.read_judgments(experts[1:])
-    table = out.split("\n\n")[1].splitlines()[2:]
-    rows = {line.rsplit(maxsplit=3)[0].strip(): line.split()[-3] for line in table}
-    icc = intraclass_correlation(judgments)
-    assert rows["Fleiss' kappa"] == f"{fleiss_kappa(judgments).value:.3f}"
-    assert [rows["ICC one-way"], rows["ICC one-way average"]] == [f"{v:.3f}" for v in icc.value[0, :2]]
-    assert rows["entropy"] == f"{document_dispersion(judgments).entropy.mean():.3f}"
-
-
-def test_an_unknown_coefficient_is_refused_with_those_there_are(qrowd, experts):
-    outcome = qrowd("agree", *experts, "--coefficients", "icx")
-    assert outcome.status == 2
-    assert outcome.err == "qrowd: --coefficients icx: choose one of alpha, kappa, fleiss, icc, dispersion\n"
-
-
 def test_the_same_seed_gives_the_same_interval(qrowd, experts):
     first = qrowd("agree", *experts, "--seed", 5).out
     assert first == qrowd("agree", *experts, "--seed", 5).out

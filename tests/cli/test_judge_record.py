@@ -48,8 +48,8 @@ def test_status_has_counts_by_model_and_the_worst_topics_and_says_what_it_leaves
     _, models, systems, topics = outcome.out.split("\n\n")[:4]
     header, row = (line.split("  ") for line in models.splitlines()[1:3])
     assert [cell.strip() for cell in header if cell][-2:] == ["ok", "unparsable"]
-    assert "(" in row[-1]
-    assert [line.split()[0] for line in systems.splitlines()[2:]] == ["splade", "bm25"]
+    assert row[-1].endswith(" %")
+    assert [line.split()[2] for line in systems.splitlines()[2:]] == ["splade", "bm25"]
     assert len(topics.splitlines()) == 12
     assert "topics: 10 of 25 with failures are shown; all: -o FILE.json" in outcome.out
     assert qrowd("judge", "status", "judge.sqlite", "-o", "s.json").status == 0

@@ -7,7 +7,7 @@ import pytest
 
 import qrowd as library
 from qrowd.files import read_duplicates
-from qrowd.predicted_relevance import posterior_relevance, predicted_relevance, relevant_results
+from qrowd.predicted_relevance import predicted_relevance, relevant_results
 
 EXPERTS = ("ann", "bob", "lena", "sven")
 
@@ -72,14 +72,6 @@ def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path
     assert all(0 <= float(line.split()[3]) <= 1 for line in lines)
     again = ["--judgments", "p.qrels", "--assessor", "column", "--runs", folder / "runs", "-m", "nDCG@10"]
     assert qrowd("evaluate", *again).status == 0
-
-
-def test_all_judgments_of_a_document_make_its_probability(qrowd, experts, folder, tmp_path):
-    arguments = ["predict", *experts, "--rel", 2, "--posterior", "linear", "--n-resamples", 0, "--qrels", "p.qrels"]
-    outcome = qrowd(*arguments, "--runs", folder / "runs")
-    assert "p(R | all judgments) of documents, combined as linear" in outcome.out
-    expected = posterior_relevance(library.read_judgments(experts[1:]), rel=2).probability
-    assert sorted(library.read_judgments("p.qrels").value) == pytest.approx(sorted(expected))
 
 
 def test_duplicates_and_unjudged_documents_are_treated_as_asked(qrowd, experts, folder, tmp_path):

@@ -18,11 +18,9 @@ def test_the_command_writes_the_table_of_the_library(qrowd, folder, tmp_path):
     assert outcome.out.startswith(f"{paper.sentence}\n\n{paper.table.title}\n")
 
 
-def test_assessors_and_methods_are_columns_of_one_measure(qrowd, folder):
+def test_assessors_are_columns_of_one_measure(qrowd, folder):
     arguments = [
         "--per-assessor",
-        "--method",
-        "uniform",
         "--marks",
         "pairs",
         "--top",
@@ -33,16 +31,8 @@ def test_assessors_and_methods_are_columns_of_one_measure(qrowd, folder):
     lines = outcome.out.splitlines()
     assert lines[0].startswith("**Mean nDCG@10 of 3 of 12 systems by assessor (")
     assert lines[2].startswith("| # | system | ann | bob |")
-    assert lines[2].endswith("| panel mean | uniform |")
+    assert lines[2].endswith("| panel mean |")
     assert lines[4].startswith("| a | rerank-large | ")
-
-
-def test_methods_in_a_process_of_their_own_are_the_same_columns(qrowd, folder):
-    methods = ("--per-assessor", "--method", "sgl_rmse_md(n_resamples=20)")
-    arguments = (*PANEL, "-m", "AP", *methods, "--n-resamples", "50", "-o", "-.csv")
-    alone, elsewhere = (qrowd("table", *arguments, *more) for more in ((), ("--processes", "1")))
-    assert alone.status == 0, alone.err
-    assert elsewhere == alone
 
 
 def test_what_does_not_fit_is_named_by_its_option(qrowd, folder):

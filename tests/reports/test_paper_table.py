@@ -17,7 +17,6 @@ from reports.test_latex import LONG, compile_latex, complaints
 RUNS, JUDGMENTS, _ = simulate_demo()
 SCORES = qrowd.evaluate(RUNS, JUDGMENTS, ["nDCG@10", "AP"])
 AP = SCORES.sel(measure="AP")
-BY_METHOD = qrowd.evaluate_methods(RUNS, JUDGMENTS, ["AP"], methods=["uniform", "mean"], rng=1)
 PANEL = AP.panel_mean().values[0, 0]
 
 
@@ -80,15 +79,14 @@ def expanded(mark):
     return letters
 
 
-def test_columns_are_the_assessors_the_panel_and_the_methods():
-    paper = paper_table(AP, per_assessor=True, methods=BY_METHOD)
-    assert paper.columns == (*AP.assessors, "panel mean", *BY_METHOD.assessors)
+def test_columns_are_the_assessors_and_the_panel():
+    paper = paper_table(AP, per_assessor=True)
+    assert paper.columns == (*AP.assessors, "panel mean")
     means = paper.to_frame().pivot(index="system", columns="assessor", values="mean").loc[list(paper.systems)]
     for name in AP.assessors:
         expected = oracle_means(AP.sel(assessor=name))
         assert means[name].to_dict() == pytest.approx(expected)
     assert means["panel mean"].to_dict() == pytest.approx(oracle_means(AP))
-    assert means["mean"].to_dict() == pytest.approx(oracle_means(BY_METHOD.sel(assessor="mean")))
     assert means["panel mean"].is_monotonic_decreasing
 
 
@@ -105,7 +103,6 @@ def test_of_many_systems_the_first_are_shown_and_the_baseline():
         ({"marks": "baseline"}, "name the system that the others are compared with"),
         ({"marks": "letters"}, "marks='letters'"),
         ({"baseline": "bm26"}, "did you mean 'bm25'"),
-        ({"methods": BY_METHOD}, "give per_assessor=True"),
         ({"confidence": 2}, "confidence"),
         ({"per_assessor": True}, 'scores.sel\\(measure="nDCG@10"\\)'),
     ],

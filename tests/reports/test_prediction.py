@@ -65,7 +65,7 @@ def test_notes_name_every_convention_that_mattered():
     labels = {("q", "d"): {"a": 2, "b": 0}, ("q", "e"): {"b": 1, "c": 1}, ("q", "f"): {"a": 3}}
     judgments = judgments_of(labels)
     model = predicted_relevance(judgments, rel=2, method="one-sided", first="a", resample="binomial")
-    notes = "\n".join(map(str, Prediction(model, judgments, None, None, None, ()).to_document().notes))
+    notes = "\n".join(map(str, Prediction(model, judgments, None, None, ()).to_document().notes))
     assert "1 of 3 documents" in notes
     assert "left out: 1 documents that the first assessor did not judge" in notes
     assert "no double judgment holds grade 0, 1, 3" in notes
@@ -73,8 +73,8 @@ def test_notes_name_every_convention_that_mattered():
     assert "predicting from a" in notes
     plain = predicted_relevance(judgments, rel=2, method="one-sided", n_resamples=0)
     assert "whoever judged first" in "\n".join(
-        map(str, Prediction(plain, judgments, None, None, None, ()).to_document().notes)
+        map(str, Prediction(plain, judgments, None, None, ()).to_document().notes)
     )
     assert "nothing was resampled" in "\n".join(
-        map(str, Prediction(plain, judgments, None, None, None, ()).to_document().notes)
+        map(str, Prediction(plain, judgments, None, None, ()).to_document().notes)
     )

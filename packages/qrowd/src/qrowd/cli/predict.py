@@ -19,14 +19,6 @@ def predict(
         str | None, option(help="Grades that count as relevant, as in 2,3; instead of --rel.", metavar="GRADES")
     ] = None,
     cutoff: options.Cutoff = 10,
-    posterior: Annotated[
-        Literal["linear", "independent"] | None,
-        option(
-            help="Combine all judgments of a document into its probability, and score systems by it.",
-            panel="Estimation",
-            show_default="each assessor alone",
-        ),
-    ] = None,
     method: Annotated[
         Literal["symmetric", "one-sided"],
         option(
@@ -82,7 +74,6 @@ def predict(
         smoothing=smoothing,
         repeats=repeats,
         combine_scales=combine_scales,
-        posterior=posterior,
         conventions=conventions,
         resample=resample,
         **sampling.arguments,

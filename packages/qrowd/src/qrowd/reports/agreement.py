@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qrowd.agreement.alpha import Alpha, Alphas, Resample, krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
-from qrowd.agreement.dispersion import document_dispersion
 from qrowd.agreement.document_counts import unlike_at
-from qrowd.agreement.icc import FORMS, intraclass_correlation
-from qrowd.agreement.kappa import fleiss_kappa
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
-from qrowd.errors import NoOverlapError, check_choice
+from qrowd.errors import NoOverlapError
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Repeats
@@ -24,13 +21,10 @@ from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Table, repeats_note
 from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
 from qrowd.reports.scales import scale_note, scale_rules
-from qrowd.reports.table import columns_of
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
-
-Coefficient = Literal["alpha", "kappa", "fleiss", "icc", "dispersion"]
 
 MATRIX_WIDTH = 80  # letters of the columns of a matrix
 ASSESSORS_SHOWN = 12  # as a matrix; of a larger panel the pairs with the lowest and highest kappa
@@ -41,7 +35,6 @@ DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly c
 def agree(
     judgments: Judgments,
     *,
-    coefficients: Sequence[str] = ("alpha", "kappa"),
     per_topic: bool = False,
     level: Level | None = None,
     repeats: Repeats = "first",
@@ -51,71 +44,24 @@ def agree(
     confidence: float = 0.95,
     rng: Rng = None,
 ) -> Document:
-    """Measure how well assessors agree: Krippendorff's alpha, Cohen's kappa of each pair, and other coefficients.
+    """Measure how well assessors agree: Krippendorff's alpha, and Cohen's kappa of each pair.
 
-    coefficients : coefficients besides alpha: kappa (Cohen's, of each pair), fleiss (kappa of all), icc (intraclass
-        correlation), dispersion (variance, standard deviation and entropy of documents); default: kappa.
     per_topic : whether each topic is shown, too.
     resample : what is resampled: topics, documents, or deviations (Hayes and Krippendorff).
     """
-    for coefficient in coefficients:
-        check_choice("coefficients", coefficient, Coefficient)
     shared: dict[str, Any] = {"repeats": repeats, "combine_scales": combine_scales}
     options: dict[str, Any] = {"level": level, "resample": resample, **shared}
     options |= {"n_resamples": n_resamples, "confidence": confidence, "rng": rng}
     overall = krippendorff_alpha(judgments, **options)
     by_topic = krippendorff_alpha(judgments, by="topic", **options) if per_topic else None
-    pairs = kappas(judgments, "magnitude", **shared) if "kappa" in coefficients else None
+    pairs = kappas(judgments, "magnitude", **shared)
     alpha = overall.item()
-    further = list(_further(judgments, coefficients, options))
-    unlike: dict[str, Combined] = {"alpha": unlike_at(alpha.level if level else None)}
-    if {"kappa", "fleiss"}.intersection(coefficients):
-        unlike["kappa"] = "relevant"
-    if {"icc", "dispersion"}.intersection(coefficients):
-        unlike["icc and dispersion"] = "rescaled"
+    unlike: dict[str, Combined] = {"alpha": unlike_at(alpha.level if level else None), "kappa": "relevant"}
     scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
-    tables = [Table.of("further coefficients", columns_of(further), 3)] if further else []
-    tables += [] if by_topic is None else [_alpha_table(by_topic)]
+    tables = [] if by_topic is None else [_alpha_table(by_topic)]
     tables += [] if pairs is None else [_pair_table(pairs)]
-    notes = (scale, *_notes(alpha, pairs is not None), *_coefficient_notes(coefficients))
-
-    def frame() -> pandas.DataFrame:
-        columns = {
-            row["coefficient"].replace("'", "").replace(" ", "_").replace("-", "_").lower(): row for row in further
-        }
-        rows: pandas.DataFrame = (by_topic or overall).to_frame()
-        return rows if per_topic else rows.assign(**{name: row["value"] for name, row in columns.items()})
-
-    return Document(_sentence(alpha), tuple(tables), notes, frame)
-
-
-def _further(judgments: Judgments, coefficients: Collection[str], options: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The coefficients of all judgments besides alpha and kappa of pairs; the bounds are nan where there are none."""
-    shared = {name: options[name] for name in ("repeats", "combine_scales")}
-    blank = {"low": np.nan, "high": np.nan}
-    if "fleiss" in coefficients:
-        yield {"coefficient": "Fleiss' kappa", "value": fleiss_kappa(judgments, **shared).value, **blank}
-    if "icc" in coefficients:
-        sampling = {name: options[name] for name in ("n_resamples", "confidence", "rng")}
-        resample: Literal["topics", "documents"] = "documents" if options["resample"] == "documents" else "topics"
-        icc = intraclass_correlation(judgments, resample=resample, **sampling, **shared)
-        for form, value, low, high in zip(FORMS, icc.value[0], icc.low[0], icc.high[0], strict=True):
-            yield {"coefficient": f"ICC {form}", "value": value, "low": low, "high": high}
-    if "dispersion" in coefficients:
-        dispersion = document_dispersion(judgments, **shared)
-        for name in ("variance", "sd", "entropy"):
-            yield {"coefficient": name, "value": getattr(dispersion, name).mean(), **blank}
-
-
-def _coefficient_notes(coefficients: Collection[str]) -> Iterator[Note]:
-    if "icc" in coefficients:
-        yield Note(
-            "ICC",
-            "share of the variance between documents: one-way, assessors' severity is error; two-way, it is estimated; "
-            "average: of the mean of all judgments of a document",
-        )
-    if "dispersion" in coefficients:
-        yield Note("variance, sd, entropy", "means over documents; they do not correct for chance; entropy in bits")
+    notes = (scale, *_notes(alpha, pairs is not None))
+    return Document(_sentence(alpha), tuple(tables), notes, (by_topic or overall).to_frame)
 
 
 def kappas(judgments: Judgments, *without: str, **options: Any) -> PairwiseAgreement | None:

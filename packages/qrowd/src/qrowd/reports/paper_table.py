@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
-from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate
@@ -21,7 +20,6 @@ from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns
-from qrowd.model.one_scale import CombineScales
 from qrowd.model.scores import PANEL_MEAN, Names, Scores, one_measure, scores_of
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
@@ -31,7 +29,6 @@ from qrowd.reports.systems import system_order
 from qrowd.reports.table import Table, markdown_table
 
 if TYPE_CHECKING:
-    from qrowd.executors import AnyExecutor
     from qrowd.model.scores import AnyScores
 
 Marks = Literal["baseline", "pairs", "none"]
@@ -44,7 +41,7 @@ BETTER, WORSE = "†", "‡"
 class PaperTable(Reported):
     """Systems by measures or by assessors.
 
-    table : as it is printed; its title is the caption. columns : measures, or assessors and methods. systems : rows,
+    table : as it is printed; its title is the caption. columns : measures, or assessors. systems : rows,
     best first. Arrays are (systems, columns). best : whether the mean is the highest of its column, as far as digits
     are shown. p : of the difference from the baseline, after the correction; nan without a baseline. significant :
     whether p is below 1 - confidence. notes : which test was used, and the conventions of scoring.
@@ -96,23 +93,19 @@ def systems_table(
     judgments: AnyJudgments,
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
-    methods: Sequence[str] | None = None,
     per_assessor: bool = False,
     baseline: str | None = None,
     marks: Marks | None = None,
     conventions: Conventions = Conventions(),
-    combine_scales: CombineScales = "auto",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
     top: int | None = None,
-    executor: AnyExecutor = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PaperTable:
     """Print systems by measures or by assessors as a paper does: the best in bold, with marks of significance.
 
     measures : columns of the table; of a table of assessors the one measure.
-    methods : methods that put the assessors together, as further columns of assessors.
     per_assessor : show one measure by each assessor and by the panel, not several measures.
     marks : marks of significant differences: from the baseline, of all pairs of systems, or none; default: from the
         baseline, where one is named.
@@ -126,15 +119,8 @@ def systems_table(
             f"per_assessor: the table is of one measure, but {len(names)} were given; make a table of each"
         )
     scores = evaluate(runs, judgments, names, conventions=conventions, progress=progress)
-    by_method = None
-    if methods:
-        from qrowd.methods import evaluate_methods  # slow to import, and most tables do without
-
-        options: dict[str, Any] = {"conventions": conventions, "combine_scales": combine_scales, "rng": rng}
-        by_method = evaluate_methods(runs, judgments, names, methods=list(methods), executor=executor, **options)
     return paper_table(
         scores,
-        methods=by_method,
         per_assessor=per_assessor,
         baseline=baseline,
         marks=marks,
@@ -148,7 +134,6 @@ def systems_table(
 def paper_table(
     scores: AnyScores,
     *,
-    methods: AnyScores | None = None,
     per_assessor: bool = False,
     baseline: str | None = None,
     marks: Marks | None = None,
@@ -162,8 +147,7 @@ def paper_table(
     Parameters
     ----------
     scores : several measures by the panel's mean, or one measure by each assessor.
-    methods : scores of the same measure by methods that put the assessors together, as further columns of assessors.
-    per_assessor : columns are each assessor, the panel mean and the methods; default: the measures.
+    per_assessor : columns are each assessor and the panel mean; default: the measures.
     baseline : the system that the others are compared with.
     marks : "baseline": a dagger where a system is significantly better than the baseline, a double dagger where it is
         worse; "pairs": each system has a letter, and a superscript lists the systems that are significantly worse;
@@ -181,7 +165,7 @@ def paper_table(
     >>> print(paper_table(scores, baseline="bm25").to_latex())  # doctest: +SKIP
     """
     plain = scores_of(scores)
-    parts = _parts(plain, methods, per_assessor)
+    parts = _parts(plain, per_assessor)
     kind = marks or ("none" if baseline is None else "baseline")
     test = _Test(kind, baseline, _over(parts), confidence, n_resamples, seed_of(rng))
     test.check(plain.systems)
@@ -269,10 +253,9 @@ class _Test:
         unknown = np.full((n, n), np.nan)
         if self.marks == "none" or n < 2:
             return unknown
-        over: Over = "topics" if "methods" in scores.attributes else "both"
         options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
         try:
-            p = np.array(rank_intervals(scores, over=over, rng=self.seed, **options).p)
+            p = np.array(rank_intervals(scores, rng=self.seed, **options).p)
         except NoOverlapError:
             return unknown
         np.fill_diagonal(p, np.nan)
@@ -329,23 +312,13 @@ def _letters(numbers: Sequence[int]) -> str:
     return ",".join(f"{LETTERS[run[0]]}{f'-{LETTERS[run[-1]]}' if len(run) > 1 else ''}" for run in runs)
 
 
-def _parts(scores: Scores, methods: AnyScores | None, per_assessor: bool) -> dict[str, Scores]:
+def _parts(scores: Scores, per_assessor: bool) -> dict[str, Scores]:
     """{header: scores of one measure whose panel mean stands in the column}."""
     if not per_assessor:
-        if methods is not None:
-            raise ArgumentError("methods: they are columns of a table of assessors; give per_assessor=True")
         return {name: scores.sel(measure=name) for name in scores.measures}
     one_measure(scores)
     parts = {name: scores.sel(assessor=name) for name in scores.assessors}
-    if len(parts) > 1:
-        parts[PANEL_MEAN] = scores
-    by_method = None if methods is None else scores_of(methods)
-    if by_method is not None:
-        one_measure(by_method)
-        if by_method.systems != scores.systems:
-            raise ArgumentError("methods: their scores are of other systems than the scores of the assessors")
-        parts |= {name: by_method.sel(assessor=name) for name in by_method.assessors}
-    return parts
+    return parts | {PANEL_MEAN: scores} if len(parts) > 1 else parts
 
 
 def _over(parts: Mapping[str, Scores]) -> str:

@@ -21,15 +21,12 @@ from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import (
-    PosteriorRelevance,
     PredictedRelevance,
     RelevantResults,
-    posterior_relevance,
     predicted_relevance,
     relevant_results,
 )
 from qrowd.predicted_relevance.model import NEGLIGIBLE
-from qrowd.predicted_relevance.posterior import Combine
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import count, number, percent
 from qrowd.reports.scales import scale_note, scale_rules
@@ -59,15 +56,14 @@ class Prediction(Reported):
     """The answer of `qrowd predict`: predicted relevance, with what follows for runs.
 
     model : p(R|i). gains : the judgments with the gains as their values. results : None without runs where p(R|i) of
-    some grade is unknown. scores : None without runs. posterior : after all judgments of a document; None where not
-    asked for. scales : on which scales judgments were made, and by which conventions results and scores were computed.
+    some grade is unknown. scores : None without runs. scales : on which scales judgments were made, and by which
+    conventions results and scores were computed.
     """
 
     model: PredictedRelevance
     gains: Judgments
     results: RelevantResults | None
     scores: PredictedScores | None
-    posterior: PosteriorRelevance | None
     scales: tuple[Note, ...]
 
     @property
@@ -79,15 +75,12 @@ class Prediction(Reported):
         return f"Another assessor finds relevant ({model.rule}) {', '.join(shares)}."
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        """One row per grade; per system; per measure and system; and per document after all its judgments."""
-        return self._tables_of(
-            rows=self.model, relevant_results=self.results, systems=self.scores, posterior=self.posterior
-        )
+        """One row per grade; per system; and per measure and system."""
+        return self._tables_of(rows=self.model, relevant_results=self.results, systems=self.scores)
 
     def to_document(self) -> Document:
         """The probabilities, the relevant results and the systems; .csv holds one row per grade."""
         tables = [_grades_table(self.model)]
-        tables += [] if self.posterior is None else [_posterior_table(self.posterior)]
         tables += [] if self.results is None else [_results_table(self.results)]
         tables += [] if self.scores is None else _scores_tables(self.scores)
         notes = (*self.scales, *_model_notes(self.model), *self._gains_notes())
@@ -96,10 +89,6 @@ class Prediction(Reported):
     def _gains_notes(self) -> Iterator[Note]:
         """The gains that systems are scored with, and their known defects."""
         model = self.model
-        if self.posterior is not None:
-            text = f"p(R | all judgments of the document); p(R) {self.posterior.prior:.3f} before any judgment"
-            yield Note("posterior", text + ("; it is the gain of systems" if self.scores is not None else ""))
-            return
         if self.scores is not None:
             by_grade = zip(model.grades[::-1], model.probability[::-1], strict=True)
             listed = ", ".join(f"{number(p, 3)} for a {grade:g}" for grade, p in by_grade)
@@ -126,14 +115,12 @@ def predict_relevance(
     measures: Sequence[str] = ("nDCG@10",),
     cutoff: int = 10,
     combine_scales: CombineScales = "auto",
-    posterior: Combine | None = None,
     conventions: Conventions = Conventions(),
     **options: Any,
 ) -> Prediction:
     """Predicted relevance of grades, of results, and scores of systems by it.
 
-    posterior : how all judgments of a document are combined into its gain; None: each judgment has the p(R|i) of its
-    grade. options : those of `predicted_relevance`.
+    options : those of `predicted_relevance`.
     """
     parsed = [with_probabilities(text) for text in measures]
     scaled = on_one_scale(judgments, combine_scales, "relevant")
@@ -144,9 +131,7 @@ def predict_relevance(
         if runs is not None:
             raise
         results = None
-    shared = {name: options[name] for name in ("rel", "relevant_grades", "repeats") if name in options}
-    after = None if posterior is None else posterior_relevance(scaled, combine=posterior, **shared)
-    gains = model.with_gains(scaled) if after is None else after.judgments
+    gains = model.with_gains(scaled)
     scores = None
     if runs is not None:
         binary = model.with_gains(scaled, grade_gains=model.relevant.astype(np.float64))
@@ -158,7 +143,7 @@ def predict_relevance(
         scores = PredictedScores(tuple(map(str, parsed)), runs.systems, means[0], means[1], tau)
     rules = scale_rules(judgments.scales, combine_scales, {"predicted relevance": "relevant"})
     notes = (scale_note(judgments, rules), *_convention_notes(conventions))
-    return Prediction(model, gains, results, scores, after, notes)
+    return Prediction(model, gains, results, scores, notes)
 
 
 def _convention_notes(conventions: Conventions) -> Iterator[Note]:
@@ -196,12 +181,6 @@ SCORES = {
     "binary": Column("binary", number),
     "rank_by_binary": Column("rank by binary"),
 }
-POSTERIOR = {
-    "n": Column("judgments"),
-    "size": Column("documents", "{:,}".format),
-    "mean": Column("probability", three_digits),
-    "std": Column("sd", three_digits),
-}
 
 
 def _grades_table(model: PredictedRelevance) -> Table:
@@ -227,12 +206,6 @@ def _scores_tables(scores: PredictedScores) -> list[Table]:
         title = f"{measure}, predicted and binary relevance; tau-b of the two rankings {number(tau, 3)}"
         tables.append(frame_table(title, frame.sort_values("predicted", ascending=False, kind="stable"), SCORES))
     return tables
-
-
-def _posterior_table(posterior: PosteriorRelevance) -> Table:
-    """The probabilities by number of judgments."""
-    frame = posterior.to_frame().groupby("n")["probability"].agg(["size", "mean", "std"]).reset_index()
-    return frame_table(f"p(R | all judgments) of documents, combined as {posterior.combine}", frame, POSTERIOR)
 
 
 def _model_notes(model: PredictedRelevance) -> Iterator[Note]:
