@@ -129,7 +129,7 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
         assert "another panel of 3 assessors would agree with probability " in sentence
     rows = tables_of(compare_scores(scores, systems=("y", "x")))["M: y minus x, by assessor"].rows
     assert rows[0] == ["panel", "-0.0500", "0/0/4", ".423"]  # the interval's p, not a second one
-    assert rows[1] == ["eve", "+0.0500", "4/0/0", ".125"]
+    assert ["eve", "+0.0500", "4/0/0", ".125"] in rows
     equal = compare_scores(made([better, [[0.5, 0.6]] * 4], systems=("x", "y")), systems=("x", "y")).sentence
     assert equal.startswith("By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors;")
 
@@ -164,21 +164,15 @@ def test_the_file_holds_every_number(scores):
         assert len(render(document, f"x.{ending}")) > 500
 
 
-def test_of_a_crowd_only_both_ends_are_shown():
+def test_of_a_crowd_the_first_assessors_are_shown():
     rng = np.random.default_rng(1)
     crowd = made(rng.random((40, 5, 4)) + np.linspace(0, 1, 4))
     comparison = compare_scores(crowd, systems=("systems0", "systems1"))
     tables = tables_of(comparison)
     title = next(title for title in tables if "agreement of each assessor" in title)
-    assert title.endswith("(the 30 lowest of 40)")
+    assert title.endswith("(the first 30 of 40 assessors)")
     assert len(tables[title].rows) == 30
-    shown = [float(row[1]) for row in tables["M: systems0 minus systems1, by assessor"].rows[1:]]
-    assert len(shown) == 30
-    differences = comparison.measures[0].pair.difference[1:]
-    assert (shown[0], shown[-1]) == (
-        pytest.approx(differences.max(), abs=1e-4),
-        pytest.approx(differences.min(), abs=1e-4),
-    )
+    assert len(tables["M: systems0 minus systems1, by assessor (the first 30 of 41 assessors)"].rows) == 30
     assert len(comparison.to_document().frame()) == 40
 
 

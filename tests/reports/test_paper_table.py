@@ -66,17 +66,9 @@ def test_letters_list_the_systems_that_are_significantly_worse():
     number = {name: s for s, name in enumerate(ranks.systems)}
     for i, first in enumerate(paper.systems):
         worse = [j for j, second in enumerate(paper.systems) if ranks.better[number[first], number[second]]]
-        letters = expanded(paper.table.marks.get((i, 2), ""))
+        letters = list(paper.table.marks.get((i, 2), ""))
         assert letters == ["abcdefghijkl"[j] for j in worse]
     assert [row[0] for row in paper.table.rows] == list("abcdefghijkl")
-
-
-def expanded(mark):
-    """`b-e,g` as a list of letters."""
-    letters = []
-    for part in mark.split(","):
-        letters += list(map(chr, range(ord(part[0]), ord(part[2]) + 1))) if part[1:2] == "-" else list(part)
-    return letters
 
 
 def test_columns_are_the_assessors_and_the_panel():

@@ -165,7 +165,7 @@ def _systems(summary: AwareSummary, measure: str) -> Table:
     systems, by_assessor = weighted.systems, rank_systems(summary.similarities.scores.sel(measure=measure)).by_assessor
     order = np.argsort(np.where(weighted.rank == 0, len(systems) + 1, weighted.rank), kind="stable")
     lowest, highest = np.fmin.reduce(by_assessor), np.fmax.reduce(by_assessor)
-    columns = {
+    columns: dict[str, Any] = {
         "system": [systems[s] for s in order],
         "AWARE": weighted.mean[order],
         "standard error": weighted.standard_error[order],

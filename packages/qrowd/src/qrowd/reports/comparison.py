@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import repeat
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -413,7 +413,9 @@ def _tables(part: MeasureComparison) -> list[Table]:
     title = f"{part.measure}: systems by {whose}, compared with {part.baseline}; {n} them"
     tables = [system_table(title, part.rows, SYSTEM_COLUMNS, baseline=part.baseline)]
     if len(part.correlations.assessors) > 1:
-        tables.append(_assessor_table(part))
+        other = part.correlations.reference or "that of the panel without the assessor"
+        title = f"{part.measure}: agreement of each assessor's ranking of systems with {other}"
+        tables.append(table_of(title, part.assessor_rows()).first(ASSESSORS_SHOWN))
     if part.kinship is not None:
         related = related_assessors(part.kinship)
         title = (
@@ -425,24 +427,5 @@ def _tables(part: MeasureComparison) -> list[Table]:
         title = f"{part.measure}: {part.pair.first} minus {part.pair.second}"
         if part.intervals:
             tables.append(interval_table(f"{title}, with intervals by several methods", part.intervals))
-        tables.append(_pair_table(f"{title}, by assessor", part.pair_rows()))
+        tables.append(table_of(f"{title}, by assessor", part.pair_rows()).first(ASSESSORS_SHOWN))
     return tables
-
-
-def _assessor_table(part: MeasureComparison) -> Table:
-    """All assessors; of a crowd those whose rankings are least alike."""
-    other = part.correlations.reference or "that of the panel without the assessor"
-    title = f"{part.measure}: agreement of each assessor's ranking of systems with {other}"
-    rows = part.assessor_rows()
-    if len(rows) > ASSESSORS_SHOWN:
-        title += f" (the {ASSESSORS_SHOWN} lowest of {len(rows)})"
-        rows = sorted(rows, key=lambda row: (isnan(row.tau_b), row.tau_b))[:ASSESSORS_SHOWN]
-    return table_of(title, rows)
-
-
-def _pair_table(title: str, rows: list[PairRow]) -> Table:
-    """The panel's row and the assessors'; of a crowd those at both ends."""
-    panel, assessors = rows[0], sorted(rows[1:], key=lambda row: (isnan(row.difference), -row.difference))
-    if len(assessors) > ASSESSORS_SHOWN:
-        assessors = assessors[: ASSESSORS_SHOWN // 2] + assessors[-ASSESSORS_SHOWN // 2 :]
-    return table_of(title, [panel, *assessors])

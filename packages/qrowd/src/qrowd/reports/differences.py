@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def intervals(
 
 def interval_table(title: str, differences: Sequence[Difference]) -> Table:
     """One row per method; the recommended one first, which alone gives p, topics alone last."""
-    columns = {
+    columns: dict[str, list[Any]] = {
         "method": [one.method for one in differences],
         "difference": [signed(one.difference) for one in differences],
         "interval": [(one.low, one.high) for one in differences],

@@ -346,13 +346,9 @@ def _measure_table(part: MeasureSummary, noun: str) -> Table:
 
 
 def _agreement_table(summary: Summary) -> Table:
-    """The assessors' agreement with the others; of a crowd only those who agree least by the first measure."""
+    """The agreement of each assessor with the others, of a crowd of the first."""
     title = f"tau-b of each {summary.noun}'s ranking with the panel's without that {summary.noun}"
     if summary.noun == "method":
         title = "tau-b of each method's ranking with the mean of the others"
-    order = np.arange(len(summary.assessors))
-    if order.size > ASSESSORS_SHOWN:
-        order = np.argsort(summary.measures[0].agreement, kind="stable")[:ASSESSORS_SHOWN]
-        title += f" (the {ASSESSORS_SHOWN} lowest of {len(summary.assessors)})"
-    by_measure = {part.measure: part.agreement[order] for part in summary.measures}
-    return Table.of(title, {summary.noun: [summary.assessors[a] for a in order], **by_measure}, 3)
+    by_measure = {part.measure: part.agreement for part in summary.measures}
+    return Table.of(title, {summary.noun: summary.assessors, **by_measure}, 3).first(ASSESSORS_SHOWN)

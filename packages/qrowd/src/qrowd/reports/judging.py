@@ -93,7 +93,7 @@ class JudgingReport(Reported):
         return Document(self.sentence, tuple(tables), tuple(notes), self.to_frame, lambda: dict(self.records()))
 
 
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "model": Column("model"),
     "prompt": Column("prompt"),
     "system": Column("system"),

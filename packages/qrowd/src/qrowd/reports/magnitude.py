@@ -225,7 +225,7 @@ def effort_document(data: Magnitudes, *, confidence: float = 0.95) -> Document:
     needed = {
         sd: [assessors_needed(sd, margin=margin, confidence=confidence) for margin in MARGINS] for sd in (median, high)
     }
-    columns = {
+    columns: dict[str, list[Any]] = {
         "margin": cells("{:g}".format, MARGINS),
         f"assessors, median sd {median:.2f}": needed[median],
         f"assessors, 90 % of documents, sd {high:.2f}": needed[high],

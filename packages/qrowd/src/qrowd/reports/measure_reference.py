@@ -13,13 +13,6 @@ def example(definition: Definition) -> str:
     return f"{definition.name}@10" if definition.cutoff == "required" else definition.name
 
 
-def measure_entry(definition: Definition) -> str:
-    """A measure in four lines: sentence, formula, parameters with their defaults, source."""
-    parameters = ", ".join(f"{p.name}={p.default!r}" for p in definition.parameters) or "none"
-    lines = [definition.sentence, definition.formula, f"parameters: {parameters}", f"source: {definition.source}"]
-    return "\n".join([example(definition), *(f"    {line}" for line in lines)])
-
-
 def measure_page(definition: Definition, shared: Sequence[Parameter] = ()) -> str:
     """Everything about one measure, as Markdown; of shared parameters only the names."""
     lines = [f"## {definition.name}", "", definition.sentence, "", f"    {definition.formula}", ""]

@@ -48,11 +48,6 @@ class NextJudgmentsReport(Reported):
             f"({low:,.0f} to {end} in 80 % of simulations; {left:,} are left)."
         )
 
-    def _so_far(self) -> Iterator[Note]:
-        """The judgments of people."""
-        if self.n_judgments:
-            yield Note("so far", f"{count(self.n_judgments, 'judgment')} by {count(self.n_assessors, 'assessor')}")
-
     def _batch(self) -> str:
         one = self.result
         waiting = f", {min(one.n_waiting, len(one.topics)):,} of them drawn before" if one.n_waiting else ""
@@ -70,7 +65,7 @@ class NextJudgmentsReport(Reported):
         return Document(
             self.sentence,
             (table,),
-            (*_notes(self.result), *self._so_far()),
+            tuple(_notes(self)),
             partial(self.to_frame),
             self.records,
         )
@@ -111,9 +106,9 @@ def differences_table(one: Statement) -> Table:
     return Table.of(title, columns)
 
 
-def _notes(one: NextJudgments) -> Iterator[Note]:
+def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
     """The conventions in force, and what was left out or waits."""
-    statement, design = one.statement, one.design
+    one, statement, design = report.result, report.result.statement, report.result.design
     question = statement.question
     out = (
         f"; {count(one.n_topics_out, 'other')} of the runs, which no model judged, left out" if one.n_topics_out else ""
@@ -153,3 +148,5 @@ def _notes(one: NextJudgments) -> Iterator[Note]:
     if one.n_others:
         yield Note("not drawn", f"{count(one.n_others, 'judged document')}: used for predictions only")
     yield Note("seed", f"{design.seed}; {count(len(design.draws), 'document')} drawn so far")
+    if report.n_judgments:
+        yield Note("so far", f"{count(report.n_judgments, 'judgment')} by {count(report.n_assessors, 'assessor')}")

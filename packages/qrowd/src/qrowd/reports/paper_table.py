@@ -289,27 +289,10 @@ class _Test:
                 others = np.flatnonzero(of_column[i] < self.level)
                 better = [int(other) for other in others if mean[i, j] > mean[other, j]]
                 if self.marks == "pairs" and better:
-                    marks[i, j] = _letters(better)
+                    marks[i, j] = "".join(LETTERS[other] for other in better)
                 elif self.baseline is not None and systems.index(self.baseline) in others:
                     marks[i, j] = BETTER if systems.index(self.baseline) in better else WORSE
         return marks
-
-
-def _letters(numbers: Sequence[int]) -> str:
-    """The letters of systems; of five or more, those in a row are joined.
-
-    >>> _letters([1, 2, 4]), _letters([1, 2, 3, 4, 6])
-    ('bce', 'b-e,g')
-    """
-    if len(numbers) < 5:
-        return "".join(LETTERS[n] for n in numbers)
-    runs: list[list[int]] = []
-    for n in numbers:
-        if runs and n == runs[-1][-1] + 1:
-            runs[-1].append(n)
-        else:
-            runs.append([n])
-    return ",".join(f"{LETTERS[run[0]]}{f'-{LETTERS[run[-1]]}' if len(run) > 1 else ''}" for run in runs)
 
 
 def _parts(scores: Scores, per_assessor: bool) -> dict[str, Scores]:

@@ -98,7 +98,7 @@ def _consistency(own: Transitivity) -> str:
 
 def _assessors(preferences: Preferences, own: Transitivity) -> Table:
     """One row per assessor, of a crowd those with most preferences."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for a, name in enumerate(preferences.assessors):
         mine = preferences.assessor == a
         kept = own.consistency_by_assessor.get(name, np.nan)
@@ -213,7 +213,7 @@ def worth_document(worths: BradleyTerry) -> Document:
     if len(worths.assessors) > 1:
         order = np.argsort(-worths.assessor_weight, kind="stable")[:SHOWN]
         low, high = worths.assessor_weight_low[order], worths.assessor_weight_high[order]
-        columns = {
+        columns: dict[str, Any] = {
             "assessor": [worths.assessors[a] for a in order],
             "weight": worths.assessor_weight[order],
             "interval": zip(low, high, strict=True),

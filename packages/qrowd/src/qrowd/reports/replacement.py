@@ -199,15 +199,9 @@ def _untested(comparison: ModelComparison) -> str:
         f"Whether {comparison.model} may replace {listed(assessors)} is not known: the alternative annotator test "
         f"needs at least {MIN_ASSESSORS} assessors besides the model, and {why}."
     )
-    kappas = comparison.kappas
-    if kappas is None:
-        return text
-    m = kappas.assessors.index(comparison.model)
-    places = [i for i in range(len(kappas.assessors)) if i != m and kappas.n[i, m]]
-    parts = [
-        f"{number(kappas.kappa[i, m], 3)} with {kappas.assessors[i]} ({count(kappas.n[i, m], 'document')})"
-        for i in places
-    ]
+    frame = comparison.to_frame()
+    rows = frame[frame["kappa"].notna()].itertuples()
+    parts = [f"{number(row.kappa, 3)} with {row.assessor} ({count(row.n_documents, 'document')})" for row in rows]
     return f"{text} Its kappa is {listed(parts)}." if parts else text
 
 

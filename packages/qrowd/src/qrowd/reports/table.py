@@ -114,7 +114,10 @@ def _cell(value: Any, column: str, digits: int) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return f"{value:,}"
-    return interval(*value, digits) if isinstance(value, tuple) else number(value, digits)
+    if isinstance(value, tuple):
+        low, high = value
+        return interval(low, high, digits)
+    return number(value, digits)
 
 
 def markdown_table(table: Table) -> Iterator[str]:

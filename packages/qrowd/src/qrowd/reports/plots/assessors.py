@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from qrowd.agreement.assessors import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
 from qrowd.comparison.judged_share import JudgedShare
 from qrowd.comparison.rankings import RankingAgreement
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import GREY, PALETTE, above, axes_or_new, cells, name_points, name_rows
 
 if TYPE_CHECKING:
@@ -63,13 +65,21 @@ def plot_kappa(pairs: PairwiseAgreement, *, ax: Axes | None = None) -> Axes:
 
     Cohen (1960), A Coefficient of Agreement for Nominal Scales. Educ. Psychol. Meas. 20(1).
     """
-    ax = axes_or_new(ax)
     order = kappa_order(pairs)
-    kappa = pairs.kappa[np.ix_(order, order)]
-    names = [pairs.assessors[a] for a in order]
-    low = min(0.0, float(np.nanmin(kappa, initial=0.0)))
     label = "Cohen's kappa" if pairs.weights is None else f"Cohen's kappa, {pairs.weights} weights"
-    cells(ax, kappa, names, names, limits=(low, 1), shown=lambda i, j: short(kappa[i, j]), label=label)
+    return _plot_pairs(pairs.kappa[np.ix_(order, order)], [pairs.assessors[a] for a in order], label, ax)
+
+
+def plot_correlation(agreement: RankingAgreement, *, ax: Axes | None = None) -> Axes:
+    """How alike assessors rank the systems: Kendall's tau-b of any two."""
+    return _plot_pairs(agreement.tau_b, agreement.assessors, "Kendall's tau-b", ax)
+
+
+def _plot_pairs(values: Floats, names: Sequence[str], label: str, ax: Axes | None) -> Axes:
+    """A table of a number from -1 to 1 for each pair of assessors."""
+    ax = axes_or_new(ax)
+    low = min(0.0, float(np.nanmin(values, initial=0.0)))
+    cells(ax, values, names, names, limits=(low, 1), shown=lambda i, j: short(values[i, j]), label=label)
     return ax
 
 
@@ -142,23 +152,6 @@ def alpha_order(by_topic: Alphas, top: int | None = None) -> list[int]:
     if top is not None and len(order) > top:
         return order[: (top + 1) // 2] + order[len(order) - top // 2 :]
     return order
-
-
-def plot_correlation(agreement: RankingAgreement, *, ax: Axes | None = None) -> Axes:
-    """How alike assessors rank the systems: Kendall's tau-b of any two."""
-    ax = axes_or_new(ax)
-    low = min(0.0, float(np.nanmin(agreement.tau_b, initial=0.0)))
-    names = agreement.assessors
-    cells(
-        ax,
-        agreement.tau_b,
-        names,
-        names,
-        limits=(low, 1),
-        shown=lambda i, j: short(agreement.tau_b[i, j]),
-        label="Kendall's tau-b",
-    )
-    return ax
 
 
 def short(value: float) -> str:
