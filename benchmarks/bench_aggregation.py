@@ -9,7 +9,7 @@ from side_by_side import data, finish, promise, seconds, times
 
 import qrowd
 from qrowd.aggregation import dawid_skene
-from qrowd.aggregation.coded import coded
+from qrowd.aggregation.aggregate import coded
 
 try:
     from crowdkit.aggregation import DawidSkene

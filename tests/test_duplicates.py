@@ -111,7 +111,7 @@ def test_duplicates_are_read_as_groups_and_as_the_pairs_that_a_campaign_exports(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("topic,document\nt,a\n", "d.csv: no column group; duplicates are a table of topic, document and group"),
+        ("topic,document\nt,a\n", "d.csv: there is no column 'group' among topic, document"),
         ("topic,document,group\nt,a,\n", "d.csv, line 2: group is missing"),
         ("topic,document,group\nt,a,1\nu,a,1\n", "d.csv: no group holds two documents of a topic"),
     ],

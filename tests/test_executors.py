@@ -8,7 +8,7 @@ import pytest
 
 from pools import Backwards, kill, refuse, scaled, spawned
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.executors import Processes, as_done, in_executor
+from qrowd.executors import Processes, in_executor
 
 FIVE = {"factor": 5}
 
@@ -16,10 +16,6 @@ FIVE = {"factor": 5}
 @pytest.mark.parametrize("executor", [None, Processes(2), Backwards(20)])
 def test_results_come_in_the_order_of_the_tasks(executor):
     assert list(in_executor(scaled, range(20), executor, shared=FIVE)) == [5 * x for x in range(20)]
-
-
-def test_as_done_names_the_task_of_each_result():
-    assert sorted(as_done(scaled, range(20), Backwards(20), shared=FIVE)) == [(x, 5 * x) for x in range(20)]
 
 
 def test_without_tasks_there_are_no_results():
@@ -37,7 +33,7 @@ def test_a_worker_that_dies_is_named_with_what_is_left():
     with spawned() as pool, pytest.raises(QrowdError, match=message):
         list(in_executor(kill, [1], pool, shared=None))
     with pytest.raises(QrowdError, match=r"^a worker died, with 2 parts left"):
-        list(as_done(kill, [1, 2], Processes(1), shared=None, noun="part"))
+        list(in_executor(kill, [1, 2], Processes(1), shared=None, noun="part"))
 
 
 @pytest.mark.parametrize("executor", [None, Backwards(1), Processes(1)])

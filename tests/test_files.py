@@ -13,7 +13,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pyarrow
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -137,9 +136,7 @@ dotted = st.one_of(labels, st.lists(labels, min_size=2, max_size=3).map(".".join
 file_names = dotted.filter(lambda name: "/" not in name and name[0] != "." and without_endings(Path(name)) == name)
 
 
-@given(
-    st.dictionaries(file_names, st.sampled_from([".qrels", ".qrels.gz", ".txt", ".qrels.zst"]), min_size=1, max_size=4)
-)
+@given(st.dictionaries(file_names, st.sampled_from([".qrels", ".qrels.gz", ".txt"]), min_size=1, max_size=4))
 def test_what_a_file_was_called_before_its_endings_is_the_name_of_its_assessor(endings):
     with TemporaryDirectory() as folder:
         for name, ending in endings.items():
@@ -169,20 +166,6 @@ def test_the_file_of_a_model_whose_name_is_a_path_brings_the_name_of_the_model()
     write(f"judges/{file}", f"topic,document,assessor,value,scale\nt,d,{name},2,0-3\n")
     for paths in ("judges", "judges/*+graded.csv", f"judges/{file}", [f"judges/{file}"]):
         assert read_judgments(paths).assessors == (name,)
-
-
-@pytest.mark.parametrize("name", ["a.b.qrels.zst", "a.b.csv.zst", "a.b.qrels"])
-def test_zstandard_is_told_by_its_content_and_not_by_its_name(name):
-    text = "topic,document,value\nt,d,1\nt,e,0\n" if "csv" in name else QRELS
-    write(name, pyarrow.compress(text.encode(), codec="zstd", asbytes=True))
-    assert read_judgments(name).to_dict() == {"a.b": {"t": {"d": 1, "e": 0}}}
-    assert read_bytes(Path(name), most=1000) == text.encode()
-
-
-def test_damaged_zstandard_is_refused():
-    write("x.qrels.zst", pyarrow.compress(QRELS.encode() * 100, codec="zstd", asbytes=True)[:12])
-    with pytest.raises(FileError, match=r"x.qrels.zst: (damaged or truncated Zstandard|is empty)"):
-        read_judgments("x.qrels.zst")
 
 
 def test_files_about_the_data_are_passed_over_in_a_folder_and_among_others_and_said():
@@ -332,7 +315,7 @@ BROKEN = {
     "beheaded.run.gz": (PACKED[:6], f": {GZIP} ("),
     "corrupted.run.gz": (PACKED[:20] + b"\x55\xaa\x55" + PACKED[23:], f": {GZIP} ("),
     "checksum.run.gz": (PACKED[:-8] + bytes(8), f": {GZIP} (CRC check failed"),
-    "trailing.run.gz": (PACKED + b"garbage", f": {GZIP} (Not a gzipped file"),
+    "trailing.run.gz": (PACKED + b"garbage", f": {GZIP} ("),
     "garbage.run": (bytes(range(256)) * 9, ": is not plain text: it holds zero bytes"),
     "ragged.csv": (b"topic,document,score\nt,d\n", ", line 2: expected 3 cells, as many as columns, found 2"),
     "broken.jsonl": (b'{"topic": \n', ", line 1: not JSON: "),
@@ -356,7 +339,7 @@ def test_a_broken_file_is_refused_in_one_line_that_names_it_even_among_good_ones
 @pytest.mark.parametrize("zeros", [0, 3])
 def test_members_of_a_gzip_file_are_read_one_after_the_other_with_and_without_zlib_ng(monkeypatch, installed, zeros):
     if not installed:
-        monkeypatch.setitem(sys.modules, "zlib_ng.zlib_ng", None)
+        monkeypatch.setitem(sys.modules, "zlib_ng.gzip_ng", None)
     member = gzip.compress(RUN.encode())
     write("three.run.gz", member + b"\0" * zeros + gzip.compress(b"") + member)
     assert read_bytes(Path("three.run.gz")) == 2 * RUN.encode()
@@ -364,7 +347,7 @@ def test_members_of_a_gzip_file_are_read_one_after_the_other_with_and_without_zl
 
 @pytest.mark.parametrize("name", ["truncated.run.gz", "corrupted.run.gz", "checksum.run.gz", "trailing.run.gz"])
 def test_damaged_gzip_is_refused_in_the_same_words_without_zlib_ng(monkeypatch, name):
-    monkeypatch.setitem(sys.modules, "zlib_ng.zlib_ng", None)
+    monkeypatch.setitem(sys.modules, "zlib_ng.gzip_ng", None)
     content, message = BROKEN[name]
     write(name, content)
     with pytest.raises(FileError) as error:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from merging import by_pair, judgments_of, panels, posterior_by_pair
 from oracles import aggregation as oracle
 from qrowd.aggregation import dawid_skene, mace, majority_vote
-from qrowd.aggregation.coded import coded
+from qrowd.aggregation.aggregate import coded
 from qrowd.aggregation.mace import fit, judgments_by_grade
 from qrowd.errors import ArgumentError
 from qrowd.simulation import Confused, Inverted, Random, Spammer, simulate_judgments, simulate_pool

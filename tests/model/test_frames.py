@@ -82,15 +82,6 @@ def test_what_ir_measures_makes_is_read_as_it_is():
     assert retrieved(Runs.from_frame(run, system="bm25")) == [("bm25", "q1", "d1", 2.5)]
 
 
-def test_the_tasks_of_crowd_kit_are_the_documents_of_one_topic(frame_of):
-    frame = frame_of({"task": ["t1", "t1", "t2"], "worker": ["w1", "w2", "w1"], "label": [1, 0, 1]})
-    assert judged(Judgments.from_frame(frame)) == [
-        ("tasks", "t1", "w1", 1),
-        ("tasks", "t1", "w2", 0),
-        ("tasks", "t2", "w1", 1),
-    ]
-
-
 def test_other_names_can_be_given_and_go_before_the_usual_ones():
     frame = {"topic": ["t"], "query": ["q"], "document": ["d"], "who": ["ann"], "grade": [1], "second look": [2]}
     names = {"topic": "query", "assessor": "who", "value": "second look"}

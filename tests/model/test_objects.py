@@ -34,12 +34,6 @@ def hugging_face(frame):
     return datasets.Dataset.from_pandas(frame)
 
 
-def splits():
-    import datasets
-
-    return datasets.DatasetDict({"test": hugging_face(PYTERRIER_QRELS)})
-
-
 def ranx_run(run=RUN, **options):
     import ranx
 
@@ -87,7 +81,6 @@ RUNS = {
     "ir_datasets": [GenericScoredDoc(*row) for row in RUN_ROWS],
     "ir_measures": [ir_measures.ScoredDoc(*row) for row in RUN_ROWS],
     "ranx": ranx_run,
-    "a list of ranx": lambda: [ranx_run(name="run")],
     "Hugging Face": lambda: hugging_face(PYTERRIER_RUN),
     "rows by system": {"run": [GenericScoredDoc(*row) for row in RUN_ROWS]},
     "frames by system": {"run": PYTERRIER_RUN},
@@ -210,7 +203,10 @@ REFUSED = {
     ),
     "an empty dictionary": (lambda: as_judgments({}), "judgments: "),
     "no topics": (lambda: as_judgments({"q": {}}), "judgments: "),
-    "tuples": (lambda: as_judgments([("q", "d", 1)]), "judgments: rows must name their cells; .* use from_rows"),
+    "tuples": (
+        lambda: as_judgments([("q", "d", 1)]),
+        "judgments: expected rows as dictionaries or named tuples",
+    ),
     "mixed rows": (lambda: as_judgments([{"qid": 1}, 2]), "judgments: row 2: expected dict, .* found int 2"),
     "numbers": (lambda: as_judgments([1, 2]), "judgments: expected rows as dictionaries or named tuples, found int 1"),
     "one level": (lambda: Judgments.from_dict({"q": 1}), "expected {assessor: .* found a dictionary of 1 levels"),
@@ -223,15 +219,11 @@ REFUSED = {
         lambda: Runs.from_dict({"bm25": {"q": {"d": "high"}}}),
         "system 'bm25', topic 'q', document 'd': expected a finite number, found str 'high'",
     ),
-    "several splits": (
-        lambda: as_judgments(splits()),
-        r"judgments: a DatasetDict holds several splits; choose one, as in data\['test'\]",
-    ),
     "ragged columns": (
         lambda: as_judgments({"qid": ["q"], "docno": ["d", "e"], "label": [1]}),
         "judgments: columns must be of one length, .*: qid 1, docno 2, label 1",
     ),
-    "preferences": (lambda: as_judgments(P), "judgments: these are preferences, .*; make grades of them with"),
+    "preferences": (lambda: as_judgments(P), "judgments: these are preferences, .*; give judgments"),
     "a scalar column": (
         lambda: as_judgments({"qid": 3, "docno": ["d"]}),
         "judgments: expected {column: cells}, but",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from oracles import measures as oracle
 from qrowd.errors import ArgumentError, InputError
-from qrowd.model.runs import Runs, concatenate_runs, first_duplicate
+from qrowd.model.runs import Runs, concatenate_runs
 
 DOCUMENTS = ("D1", "D10", "D2", "a", "b", "é", "ﬀ", "🙂")
 SCORES = (0.0, -0.0, 1.0, 1 + 1e-9, 1 - 1e-9, 2.5, 1e-300, 1e300, -1e300, 3e38, 4e38)
@@ -142,15 +142,6 @@ columns_of_codes = st.integers(1, 3).flatmap(
         lambda rows: [np.array([row[i] for row in rows], np.int32) for i in range(width)]
     )
 )
-
-
-@given(columns_of_codes)
-def test_the_first_duplicate_is_the_first_row_seen_before(columns):
-    seen, expected = {}, None
-    for i, row in enumerate(zip(*columns, strict=True)):
-        if expected is None and seen.setdefault(row, i) != i:
-            expected = seen[row], i
-    assert first_duplicate(*columns) == expected
 
 
 # ---- in and out

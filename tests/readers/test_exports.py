@@ -105,9 +105,6 @@ PRINTED = json.dumps(
     },
     indent=2,
 ).encode()
-NUGGETS = b'{"query_id": "q1", "format_version": "v3", "nugget_bank": {"Who?": {"question": "Who?"}}}\n'
-NUGGETIZED = b'{"query": "flea", "qid": "q1", "nuggets": [{"text": "fleas jump", "importance": "vital"}]}\n'
-LEADERBOARD = b'{"run_id": "bm25", "topic_id": "q1", "measure": "AVG_GRADE", "value": 1.5}\n'
 
 
 def ragelo_record(**fields):
@@ -159,9 +156,6 @@ def rows(columns, *names):
         (GAMES, "ragelo"),
         (COMPACT, "umbrela"),
         (PRINTED, "umbrela"),
-        (NUGGETS, "autojudge"),
-        (NUGGETIZED, "autojudge"),
-        (LEADERBOARD, "autojudge"),
     ],
 )
 def test_an_export_is_recognised_by_what_it_holds_and_by_no_other_reader(text, reader):
@@ -323,16 +317,6 @@ def test_several_evaluators_of_ragelo_are_assessors():
             "record 1: the winner of two",
         ),
         (READERS["umbrela"].read, PRINTED.replace(b'"data": [', b'"text": ['), "holds no judgment of umbrela judge"),
-        (
-            READERS["autojudge"].read,
-            NUGGETS,
-            "holds nuggets, and no judgment of a document; read the qrels or the leaderboard",
-        ),
-        (
-            READERS["autojudge"].read,
-            LEADERBOARD,
-            "holds scores of systems; qrowd leaderboards --scores FILE reads them",
-        ),
         (
             READERS["ragelo"].read,
             ragelo_record(did="d", answer={"x": 1}).encode(),

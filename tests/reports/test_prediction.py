@@ -8,7 +8,7 @@ import pytest
 from merging import judgments_of
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.evaluation import evaluate, with_probabilities
-from qrowd.measures.probabilities import GIVEN
+from qrowd.evaluation.named_measures import GIVEN
 from qrowd.model.conventions import Conventions
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.document import render

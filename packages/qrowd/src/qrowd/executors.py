@@ -6,7 +6,7 @@ import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import active_children, get_context, parent_process
@@ -30,28 +30,14 @@ class Processes:
 
 
 def in_executor(
-    work: Callable[[Any, Task], Result], tasks: Sequence[Task], executor: AnyExecutor, *, shared: object
-) -> Iterator[Result]:
-    """work(shared, task) for every task, in the order of the tasks; see `as_done`."""
-    early: dict[int, Result] = {}
-    following = 0
-    for number, result in as_done(work, tasks, executor, shared=shared):
-        early[number] = result
-        while following in early:
-            yield early.pop(following)
-            following += 1
-
-
-def as_done(
     work: Callable[[Any, Task], Result],
     tasks: Sequence[Task],
     executor: AnyExecutor,
     *,
     shared: object,
     noun: str = "task",
-) -> Iterator[tuple[int, Result]]:
-    """(number of the task, work(shared, task)), each as soon as it is there. Closing the iterator cancels what has not
-    begun.
+) -> Iterator[Result]:
+    """work(shared, task) for every task, in the order of the tasks. Closing the iterator cancels what has not begun.
 
     Parameters
     ----------
@@ -69,8 +55,8 @@ def as_done(
         A worker died.
     """
     if executor is None:
-        for number, task in enumerate(tasks):
-            yield number, work(shared, task)
+        for task in tasks:
+            yield work(shared, task)
     elif isinstance(executor, Processes):
         try:
             content = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
@@ -82,7 +68,7 @@ def as_done(
         others, complete = set(active_children()), False
         pool = ProcessPoolExecutor(executor.n, get_context("spawn"), initializer=_begin_worker, initargs=(content,))
         try:
-            yield from _results(pool.submit, partial(_with_shared, work), tasks, noun, {})
+            yield from _results(pool.submit, partial(_with_shared, work), tasks, noun, [])
             complete = True
         finally:
             for process in [] if complete else set(active_children()) - others:
@@ -90,7 +76,7 @@ def as_done(
             pool.shutdown()
     else:
         pool = executor.get_executor(pure=False) if hasattr(executor, "get_executor") else executor
-        futures: dict[Future[Result], int] = {}
+        futures: list[Future[Result]] = []
         try:
             yield from _results(pool.submit, partial(work, shared), tasks, noun, futures)
         finally:
@@ -103,22 +89,21 @@ def _results(
     work: Callable[[Task], Result],
     tasks: Sequence[Task],
     noun: str,
-    numbers: dict[Future[Result], int],
-) -> Iterator[tuple[int, Result]]:
-    """(number, result) as they come back. numbers : filled with those that are not there yet."""
+    futures: list[Future[Result]],
+) -> Iterator[Result]:
+    """The results in order. futures : filled with those that are not there yet."""
     try:
-        for number, task in enumerate(tasks):
-            numbers[submit(work, task)] = number
-        for future in as_completed(numbers):
-            number = numbers.pop(future)
-            yield number, future.result()
-            del future  # results that were taken are not kept
+        futures += [submit(work, task) for task in tasks]
+        while futures:
+            result = futures[0].result()
+            del futures[0]  # results that were taken are not kept
+            yield result
     except CancelledError:
         raise QrowdError(f"the executor was closed before all {noun}s were done") from None
     except Exception as error:
         if not _is_death(error):
             raise
-        n_left = len(numbers) + 1
+        n_left = len(futures)
         left = f"1 {noun} left" if n_left == 1 else f"{n_left:,} {noun}s left"
         raise QrowdError(f"a worker died, with {left}; fewer workers at a time need less memory") from None
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
 import sys
 import tomllib
-import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -22,7 +19,6 @@ from qrowd.errors import FileError, check_choice
 from qrowd.leaderboards import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.conventions import Duplicates
-from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
 from qrowd.model.labels import Words
@@ -46,7 +42,7 @@ Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 NameFrom = Literal["file", "column"]
 Progress = Callable[[int, int], object]
 
-GZIP_STARTS, ZSTD_STARTS = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP_STARTS = b"\x1f\x8b"
 TOO_LARGE = "is too large; leave out what is not needed"
 
 
@@ -85,7 +81,12 @@ def read_judgments(
     if (collection := _collection(paths)) is not None:
         judgments = collection.judgments.load()
         return judgments.with_scales(scales) if scales else judgments
-    options = TableOptions(columns, labels, incomplete_rows, identical_rows)
+    settings: dict[str, Any] = {
+        "columns": columns,
+        "labels": labels,
+        "incomplete_rows": incomplete_rows,
+        "identical_rows": identical_rows,
+    }
     files = named_files(paths, "assessor", unique=assessor == "file")
 
     def load(item: tuple[str, Path]) -> Judgments | trec.Fields:
@@ -94,7 +95,7 @@ def read_judgments(
             return Judgments.from_frame(irds.judgments(path.as_posix()), assessor=name)
         text = read_bytes(path)
         if tables.is_table(text, shown(path)):
-            return tables.judgments_from_table(text, shown(path), assessor=name, options=options)
+            return tables.from_table(Judgments, text, shown(path), assessor=name, **settings)
         return trec.split(text, shown(path), trec.QRELS)
 
     join = partial(trec.judgments_from, assessor_in_column=assessor == "column")
@@ -109,7 +110,6 @@ def read_runs(
     system: NameFrom = "file",
     columns: Names | None = None,
     incomplete_rows: IncompleteRows = "refuse",
-    identical_rows: IdenticalRows = "keep",
     progress: Progress | None = None,
 ) -> Runs:
     """Read runs from TREC run files, tables, run folders of TIRA and data sets of ir_datasets.
@@ -120,7 +120,7 @@ def read_runs(
     system : "file" makes every run file one system, named after it without endings such as .run.gz; "column" takes
         the system from the tag, the last column of the run lines, which often repeats from file to file. Tables bring
         their system column, if they have one.
-    columns, incomplete_rows, identical_rows : of tables, as in `qrowd.model.frames.TableOptions`.
+    columns, incomplete_rows : of tables, as in `qrowd.model.frames.TableOptions`.
     progress : called with the numbers of files read and of all files.
 
     Raises
@@ -131,7 +131,7 @@ def read_runs(
     check_choice("system", system, NameFrom)
     if (collection := _collection(paths)) is not None:
         return collection.runs.load()
-    options = TableOptions(columns, None, incomplete_rows, identical_rows)
+    settings: dict[str, Any] = {"columns": columns, "incomplete_rows": incomplete_rows}
     files = named_files(paths, "system", unique=system == "file")
 
     def load(item: tuple[str, Path]) -> Runs | trec.Fields:
@@ -140,7 +140,7 @@ def read_runs(
             return Runs.from_frame(irds.scored_documents(path.as_posix()), system=name)
         text = read_bytes(path)
         if tables.is_table(text, shown(path)):
-            return tables.runs_from_table(text, shown(path), system=name, options=options)
+            return tables.from_table(Runs, text, shown(path), system=name, **settings)
         return trec.split(text, shown(path), trec.TAGGED_RUN if system == "column" else trec.RUN)
 
     runs = concatenate_runs(_joined(load, files.named, trec.runs_from, progress))
@@ -179,14 +179,14 @@ def read_preferences(
     Preferences(11,681 preferences: 50 topics, 1,570 documents, 1 assessor)
     """
     check_choice("assessor", assessor, NameFrom)
-    options = TableOptions(columns, None, incomplete_rows)
+    settings: dict[str, Any] = {"columns": columns, "incomplete_rows": incomplete_rows}
     files = named_files(paths, "assessor", unique=assessor == "file")
 
     def load(item: tuple[str, Path]) -> Preferences | trec.Fields:
         name, path = item
         text = read_bytes(path)
         if tables.is_table(text, shown(path)):
-            return tables.preferences_from_table(text, shown(path), assessor=name, options=options)
+            return tables.from_table(Preferences, text, shown(path), assessor=name, **settings)
         return trec.split(text, shown(path), trec.preference_format(text, shown(path), format))
 
     join = partial(trec.preferences_from, assessor_in_column=assessor == "column")
@@ -211,10 +211,7 @@ def read_scores(paths: Paths, *, format: LeaderboardFormat = "auto") -> Scores:
     entries: list[Entry] = []
     for name, path in given_files(paths):
         file = without_endings(path)
-        rows = list(parse_leaderboard(read_bytes(path), shown(path), assessor="", system="", format=format))
-        for row in rows:
-            assessor = name or (file if row.system else "scores")
-            entries.append(replace(row, assessor=assessor, system=row.system or file))
+        entries += parse_leaderboard(read_bytes(path), shown(path), file=file, assessor=name, format=format)
     return scores_of_entries(entries)
 
 
@@ -302,8 +299,14 @@ def read_duplicates(path: PathLike) -> Duplicates:
     FileError
         Other columns, or a file that is missing or malformed.
     """
-    text = read_bytes(Path(path))
-    return tables.duplicates_from_table(text, shown(Path(path)))
+    names = tables.read_table(read_bytes(Path(path)), shown(Path(path))).names
+    if "same_as" in names:
+        duplicates = Duplicates.from_pairs(zip(*read_labels(path, "topic", "one", "same_as"), strict=True))
+    else:
+        duplicates = Duplicates.from_groups(zip(*read_labels(path, "topic", "document", "group"), strict=True))
+    if not duplicates.groups:
+        raise FileError(path, "no group holds two documents of a topic; documents that say the same share a group")
+    return duplicates
 
 
 def read_checks(path: PathLike) -> dict[str, tuple[str, str]]:
@@ -322,7 +325,7 @@ def read_checks(path: PathLike) -> dict[str, tuple[str, str]]:
 
 
 def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
-    """What is in a file, unpacked where its first bytes, not its name, say that it is gzip or Zstandard.
+    """What is in a file, unpacked where its first bytes, not its name, say that it is gzip.
 
     name : of the file in messages; default: its path. most : bytes it may hold, unpacked.
 
@@ -345,15 +348,10 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
         raise FileError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
     if content.startswith(GZIP_STARTS):
         try:
-            if most is None:
-                content = _unpacked(content)
-            else:
-                with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
-                    content = unpacked.read(most + 1)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            with _gzip_file(content) as unpacked:
+                content = unpacked.read(-1 if most is None else most + 1)
+        except Exception as error:  # zlib-ng raises an error of its own
             raise FileError(name, f"damaged or truncated gzip ({error}); fetch the file again") from None
-    elif content.startswith(ZSTD_STARTS):
-        content = _unpacked_zstd(content, name, -1 if most is None else most + 1)
     if most is not None and len(content) > most:
         raise FileError(name, TOO_LARGE)
     if not content or content.isspace():
@@ -361,37 +359,14 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
     return content
 
 
-def _unpacked(content: bytes) -> bytes:
-    """The content of a gzip file: by zlib-ng where it is installed, in half the time of the standard library."""
+def _gzip_file(content: bytes) -> Any:
+    """An open gzip file; zlib-ng, where it is installed, takes half the time of the standard library."""
+    kind: Any
     try:
-        zlib_ng = import_module("zlib_ng.zlib_ng")
+        from zlib_ng.gzip_ng import GzipNGFile as kind
     except ImportError:
-        return gzip.decompress(content)
-    parts, rest = [], content
-    try:
-        while rest:  # one member after another
-            member = zlib_ng.decompressobj(16 + zlib.MAX_WBITS)
-            parts.append(member.decompress(rest))
-            if not member.eof:
-                return gzip.decompress(content)
-            rest = member.unused_data.lstrip(b"\0")
-    except zlib_ng.error:
-        return gzip.decompress(content)  # whose messages do not depend on what is installed
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def _unpacked_zstd(content: bytes, name: str, most: int) -> bytes:
-    """The content of a file of Zstandard, at most so many bytes (-1: all)."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise FileError(name, "reading Zstandard needs pyarrow; pip install 'qrowd[tables]', or unzstd FILE") from None
-    try:
-        with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "zstd") as unpacked:
-            whole: bytes = unpacked.read() if most < 0 else unpacked.read(most)
-    except OSError as error:
-        raise FileError(name, f"damaged or truncated Zstandard ({error}); fetch the file again") from None
-    return whole
+        from gzip import GzipFile as kind
+    return kind(fileobj=io.BytesIO(content))
 
 
 def new_folder(path: PathLike, *folders: str) -> Path:

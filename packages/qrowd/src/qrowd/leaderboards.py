@@ -38,18 +38,19 @@ KEYS = {"system": "run_id", "topic": "topic_id", "measure": "measure", "value": 
 class Entry:
     """One score."""
 
-    assessor: str
-    system: str
-    topic: str
     measure: str
+    assessor: str
+    topic: str
+    system: str
     value: float
 
 
 def parse_leaderboard(
-    text: bytes, name: str, *, assessor: str, system: str, format: LeaderboardFormat = "auto"
+    text: bytes, name: str, *, file: str, assessor: str | None, format: LeaderboardFormat = "auto"
 ) -> Iterator[Entry]:
-    """The scores in a file. system : the one of a file in trec_eval's format, which names none.
+    """The scores in a file. file : its name without endings, which is the assessor where no other is given.
 
+    In trec_eval's format the file is the system, and the assessor is "scores".
     format : "auto" recognises it by the number of fields; "tot" and "ir_measures" have as many and must be named.
 
     Raises
@@ -62,14 +63,15 @@ def parse_leaderboard(
     lines = [(i, line) for i, line in enumerate(words.split("\n"), start=1) if line.strip() and line[0] != "#"]
     if format == "auto":
         format = _format_of(lines[0][1] if lines else "", name)
+    who = assessor or ("scores" if format == "trec_eval" else file)
     for number, line in lines:
         cells = _json_cells(line, name, number) if format == "jsonl" else _cells(line, name, number, FIELDS[format])
+        if cells["measure"] == "runid":
+            continue  # trec_eval names the run
         value = number_in(cells["value"])
         if isnan(value):
-            if cells["measure"] == "runid":
-                continue  # trec_eval names the run
             raise FileError(name, f"expected a number as value, found {cells['value']!r}", number)
-        yield Entry(assessor, str(cells.get("system", system)), str(cells["topic"]), str(cells["measure"]), value)
+        yield Entry(str(cells["measure"]), who, str(cells["topic"]), str(cells.get("system", file)), value)
 
 
 def _format_of(first: str, name: str) -> LeaderboardFormat:
@@ -113,22 +115,23 @@ def scores_of_entries(entries: Iterable[Entry]) -> Scores:
     ArgumentError
         No entry, or a score that stands twice.
     """
+    import pandas as pd
     import xarray
 
     listed = list(entries)
     rows = [entry for entry in listed if entry.topic != ALL] or listed
     if not rows:
         raise ArgumentError("leaderboards: there are no scores")
-    places: dict[str, dict[str, int]] = {dim: {} for dim in DIMENSIONS}
-    index = [tuple(places[dim].setdefault(getattr(row, dim), len(places[dim])) for dim in DIMENSIONS) for row in rows]
-    values = np.full([len(places[dim]) for dim in DIMENSIONS], nan)
-    for place, row in zip(index, rows, strict=True):
-        if not isnan(values[place]):
-            raise ArgumentError(
-                f"leaderboards: {row.measure} of {row.system} on topic {row.topic} by {row.assessor} stands twice; "
-                "leave one file out, or give names as NAME=PATH"
-            )
-        values[place] = row.value
+    table = pd.DataFrame(rows)
+    for row in np.flatnonzero(table.duplicated(list(DIMENSIONS))).tolist():
+        again = rows[row]
+        raise ArgumentError(
+            f"leaderboards: {again.measure} of {again.system} on topic {again.topic} by {again.assessor} stands twice; "
+            "leave one file out, or give names as NAME=PATH"
+        )
+    places, labels = zip(*(pd.factorize(table[dim]) for dim in DIMENSIONS), strict=True)
+    values = np.full(list(map(len, labels)), nan)
+    values[places] = table["value"]
     return Scores.from_xarray(
-        xarray.DataArray(values, dims=DIMENSIONS, coords={dim: list(places[dim]) for dim in DIMENSIONS})
+        xarray.DataArray(values, dims=DIMENSIONS, coords=dict(zip(DIMENSIONS, map(list, labels), strict=True)))
     )

@@ -53,11 +53,8 @@ def partition(
     >>> collection = partition("runs/*.gz", "judges/*.qrels", "collection")  # doctest: +SKIP
     >>> qrowd.evaluate(collection.runs, collection.judgments, "nDCG@10")  # doctest: +SKIP
     """
-    tables: dict[str, Any] = {
-        "columns": columns,
-        "incomplete_rows": incomplete_rows,
-        "identical_rows": identical_rows,
-    }
+    tables: dict[str, Any] = {"columns": columns, "incomplete_rows": incomplete_rows}
+    of_judgments: dict[str, Any] = {"assessor": assessor, "labels": labels, "identical_rows": identical_rows}
     judged = named_files(judgments, "assessor", unique=assessor == "file").named
     retrieved = named_files(runs, "system", unique=system == "file").named
     n_files, done = len(judged) + len(retrieved), 0
@@ -76,7 +73,7 @@ def partition(
     return write_partitioned(
         folder,
         each(retrieved, lambda file: read_runs(file, system=system, **tables)),
-        each(judged, lambda file: read_judgments(file, assessor=assessor, labels=labels, **tables)),
+        each(judged, lambda file: read_judgments(file, **of_judgments, **tables)),
         n_parts=n_parts,
         scales=scales,
     )

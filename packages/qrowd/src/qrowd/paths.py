@@ -1,7 +1,7 @@
 """Which files are read: those that paths, patterns and folders stand for, and the names that they give.
 
-Beside files there are data sets of ir_datasets (`irds:ID`), sheets (`FILE.xlsx#SHEET`), files that name their reader
-(`READER:FILE`), and run folders of TIRA (`run.txt` beside `ir-metadata.yml`).
+Beside files there are data sets of ir_datasets (`irds:ID`), files that name their reader (`READER:FILE`), and run
+folders of TIRA (`run.txt` beside `ir-metadata.yml`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 """A path, glob pattern or folder; several of them; or {name: path}. "-" is standard input."""
 
 ENDINGS = (
-    ".gz", ".zst", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
+    ".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
     ".qrels", ".qrel", ".prefs", ".pref", ".tot", ".eval",
 )  # fmt: skip
 ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
-ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*(::[a-z][a-z0-9+.-]*)*://", re.IGNORECASE)
 TIRA_RUNS = ("run.txt", "run.txt.gz")  # in a run folder of TIRA, beside its metadata
 TIRA_METADATA = "ir-metadata.yml"
 SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir
@@ -41,12 +40,6 @@ def file_name(label: str, ending: str) -> str:
     """
     name = quote(label, safe="+ ()") + ending
     return f"%{ord(name[0]):02X}{name[1:]}" if name.startswith(".") or ABOUT.fullmatch(name) else name
-
-
-def _workbook(path: Path) -> Path:
-    """The file of FILE.xlsx#SHEET; any other path as it is."""
-    sheet = re.fullmatch(r"(.*\.xlsx)#.+", str(path), re.IGNORECASE)
-    return Path(sheet[1]) if sheet else path
 
 
 def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
@@ -68,14 +61,12 @@ def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Pa
     """The files that a path, pattern or folder stands for, and those passed over. alone : no other path is given."""
     text = os.fspath(path)
     one = Path(text)
-    if is_address(text):
-        raise FileError(text, "is an address; fetch the file")
     if is_data_set(one):
         return [one], []
     reader, rest = reader_and_path(text)
     if reader:
         return [Path(f"{reader}:{file}") for file in _matches(rest)[0]], []
-    if text == "-" or (_workbook(one).exists() and not one.is_dir()):  # a shell's <(zcat ...) is no regular file
+    if text == "-" or (one.exists() and not one.is_dir()):  # a shell's <(zcat ...) is no regular file
         return ([], [one]) if not alone and is_about(one) else ([one], [])
     if (run := _tira_run(one)) is not None:
         return [run], []
@@ -169,7 +160,7 @@ def given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
         return
     for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         name, equals, rest = os.fspath(path).partition("=")
-        if equals and not is_address(name) and not (_workbook(Path(path)).exists() or glob(os.fspath(path))):
+        if equals and not (Path(path).exists() or glob(os.fspath(path))):
             yield name, rest
         else:
             yield None, path
@@ -181,7 +172,7 @@ def shown(path: Path) -> str:
 
 
 def without_endings(path: PurePath) -> str:
-    """The name of a file without the endings of runs, judgments, tables and packed files; of FILE.xlsx#SHEET the sheet.
+    """The name of a file without the endings of runs, judgments, tables and packed files.
 
     The run of a run folder of TIRA is called as the metadata beside it say (`tag`), or as the folder.
 
@@ -195,8 +186,6 @@ def without_endings(path: PurePath) -> str:
         return without_endings(PurePath(rest))
     if path.name in TIRA_RUNS and Path(path.parent, TIRA_METADATA).is_file():
         return _tira_name(Path(path.parent))
-    if str(path) != str(_workbook(Path(path))):
-        return str(path).rpartition("#")[2]
     name = path.name
     while (ending := Path(name).suffix).lower() in ENDINGS and name != ending:
         name = name.removesuffix(ending)
@@ -214,15 +203,10 @@ def is_data_set(path: PurePath) -> bool:
     return path.as_posix().startswith(irds.PREFIX)
 
 
-def is_address(path: PathLike) -> bool:
-    """Whether a path is an address such as s3://bucket/runs/bm25.run, also s3::... with layers of fsspec."""
-    return ADDRESS.match(os.fspath(path)) is not None
-
-
 def on_disk(path: Path) -> Path:
-    """The file itself of FILE.xlsx#SHEET and READER:FILE; any other path as it is."""
+    """The file itself of READER:FILE; any other path as it is."""
     if path.exists():
         return path
     if is_data_set(path):
         raise FileError(path.as_posix(), "is a data set and no file; read judgments, runs, topics or texts of it")
-    return _workbook(Path(reader_and_path(str(path))[1]))
+    return Path(reader_and_path(str(path))[1])

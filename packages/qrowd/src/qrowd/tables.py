@@ -9,42 +9,34 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO, StringIO
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from qrowd import readers
 from qrowd.errors import ArgumentError, FileError, InputError, RowError
-from qrowd.model.conventions import Duplicates
-from qrowd.model.encoding import split_cells
-from qrowd.model.frames import TableOptions, label_columns, roles_in
-from qrowd.model.headers import (
-    COLUMNS,
-    DOCUMENT,
-    JUDGMENT_COLUMNS,
-    PREFERENCE_COLUMNS,
-    TOPIC,
-    Kind,
-    header_key,
-    is_called,
-    kind_of,
-)
+from qrowd.model.cells import Cells
+from qrowd.model.headers import COLUMNS, DOCUMENT, PREFERENCE_COLUMNS, TOPIC, Kind, is_called, kind_of, roles_of
 from qrowd.model.judgments import Judgments
+from qrowd.model.labels import Codes
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
-from qrowd.model.scales import Scale
 from qrowd.readers.exports import records
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
 
-Result = TypeVar("Result")
+Whole = TypeVar("Whole", bound=Judgments | Preferences | Runs)
 
 TABLES = (".csv", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 PARQUET_STARTS = b"PAR1"
 ZIP_STARTS = b"PK\x03\x04"  # of Excel's workbooks
-DEFAULTS = TableOptions()
+CHUNK = 1 << 22  # bytes of text that are split at a time
 COMPARED = PREFERENCE_COLUMNS["other"] + PREFERENCE_COLUMNS["b"]  # no table of preferences is without these
 FORMATS = {",": "CSV with commas", ";": "CSV with semicolons", "\t": "table with tabs", None: "table with blanks"}
 NO_ROWS = "names columns but holds no row"
@@ -76,8 +68,7 @@ def is_table(text: bytes, name: str) -> bool:
         return not first.startswith("#")
     separator = _separator(first)
     names = [cell.strip(' "') for cell in (first.split() if separator is None else first.split(separator))]
-    crowd = "task" in map(header_key, names) and is_called(names, JUDGMENT_COLUMNS["assessor"])
-    return crowd or (is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED))
+    return is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED)
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def outline_of(text: bytes, name: str, columns: Mapping[str, Sequence[str]] | No
     present = [role for role, headers in named.items() if set(table.names).intersection(headers)]
     kind = kind_of([*table.names, *present])
     try:
-        role_of = roles_in(table.names, COLUMNS[kind], {role: named[role] for role in named if role in COLUMNS[kind]})
+        role_of = roles_of(table.names, COLUMNS[kind], {role: named[role] for role in named if role in COLUMNS[kind]})
     except ArgumentError as error:
         raise FileError(name, str(error)) from None
     return Outline(kind, table.format, role_of)
@@ -113,66 +104,17 @@ def table_kind(text: bytes, name: str) -> Kind:
     return kind_of(_table(text, name).names)
 
 
-def judgments_from_table(
-    text: bytes,
-    name: str,
-    *,
-    assessor: str = "judgments",
-    scales: Mapping[str, Scale | str] | None = None,
-    options: TableOptions = DEFAULTS,
-) -> Judgments:
-    """Judgments of every assessor in the table; `assessor` names the one of a table without an assessor column."""
-    settings: Any = _settings(options)
-    return _read(text, name, lambda frame: Judgments.from_frame(frame, assessor=assessor, scales=scales, **settings))
+def from_table(kind: type[Whole], text: bytes, name: str, **settings: Any) -> Whole:
+    """The judgments, preferences or runs of a table. settings : as `kind.from_frame` takes them.
 
-
-def preferences_from_table(
-    text: bytes, name: str, *, assessor: str = "preferences", options: TableOptions = DEFAULTS
-) -> Preferences:
-    """Preferences of every assessor in the table; `assessor` names the one of a table without an assessor column."""
-    columns, incomplete = options.columns, options.incomplete_rows
-    return _read(
-        text,
-        name,
-        lambda frame: Preferences.from_frame(frame, assessor=assessor, columns=columns, incomplete_rows=incomplete),
-    )
-
-
-def runs_from_table(text: bytes, name: str, *, system: str, options: TableOptions = DEFAULTS) -> Runs:
-    """The runs in the table; `system` names the one of a table without a system column."""
-    settings: Any = {key: value for key, value in _settings(options).items() if key != "labels"}
-    return _read(text, name, lambda frame: Runs.from_frame(frame, system=system, **settings))
-
-
-def _settings(options: TableOptions) -> dict[str, object]:
-    return {field.name: getattr(options, field.name) for field in fields(options)}
-
-
-def duplicates_from_table(text: bytes, name: str) -> Duplicates:
-    """Groups of documents that say the same: rows (topic, document, group), or pairs (topic, one, same_as)."""
-    table = read_table(text, name)
-    duplicates = _read(text, name, lambda columns: _duplicates(columns, table.names))
-    if not duplicates.groups:
-        raise FileError(name, "no group holds two documents of a topic; documents that say the same share a group")
-    return duplicates
-
-
-def _duplicates(columns: Frame, names: Sequence[str]) -> Duplicates:
-    if "same_as" in names:
-        return Duplicates.from_pairs(zip(*label_columns(columns, "topic", "one", "same_as"), strict=True))
-    if "group" not in names:
-        raise ArgumentError(
-            "no column group; duplicates are a table of topic, document and group, or the pairs that qrowd campaign "
-            "export --what duplicates writes"
-        )
-    return Duplicates.from_groups(zip(*label_columns(columns, "topic", "document", "group"), strict=True))
-
-
-def _read(text: bytes, name: str, make: Callable[[Frame], Result]) -> Result:
-    """make(columns of the table), with the file and the line named in what goes wrong and in the notes."""
+    Raises
+    ------
+    FileError
+        What cannot be read, with the line.
+    """
     table = _table(text, name)
     try:
-        result: Any = make(table.columns)
+        whole: Any = kind.from_frame(table.columns, **settings)
     except RowError as error:
         rows = ((error.row, error.problem), *error.more)
         raise with_more([*table.mistakes, *(_row_error(name, table, *row) for row in rows)]) from None
@@ -180,8 +122,8 @@ def _read(text: bytes, name: str, make: Callable[[Frame], Result]) -> Result:
         raise FileError(name, str(error)) from None
     if table.mistakes:
         raise with_more(table.mistakes)
-    notes = (*table.notes, *getattr(result, "notes", ()))
-    noted: Result = replace(result, notes=tuple(type(note)(f"{name}: {note}") for note in notes)) if notes else result
+    notes = (*table.notes, *whole.notes)
+    noted: Whole = replace(whole, notes=tuple(type(note)(f"{name}: {note}") for note in notes))
     return noted
 
 
@@ -221,13 +163,19 @@ def _plain_table(text: bytes, name: str) -> Table:
         return _parquet(text, name)
     if bare.endswith(".xlsx") or text.startswith(ZIP_STARTS):
         return _excel(text, name)
-    json_lines = bare.endswith((".jsonl", ".ndjson")) or _first_line(text).startswith("{")
-    if not json_lines and _first_line(text).startswith("["):
-        return _array(text, name)
-    if not json_lines and (table := _without_quotes(text, name)) is not None:
-        return table
-    words = text.decode("utf-8-sig", "surrogateescape")
-    return _json_lines(words, name) if json_lines else _separated(words, name)
+    if bare.endswith((".jsonl", ".ndjson")) or _first_line(text).startswith("{"):
+        numbered = list(json_rows(text.decode("utf-8-sig", "surrogateescape"), name))
+        return _of_records([row for _, row in numbered], [line for line, _ in numbered], name, "JSON Lines")
+    if _first_line(text).startswith("["):
+        return _of_records(records(text, name), None, name, "JSON")
+    return _without_quotes(text, name) or _separated(text.decode("utf-8-sig", "surrogateescape"), name)
+
+
+def _of_records(rows: Sequence[dict[str, Any]], lines: Sequence[int] | None, name: str, format: str) -> Table:
+    if not rows:
+        raise FileError(name, NO_ROWS)
+    names = tuple(dict.fromkeys(column for row in rows for column in row))
+    return Table({column: [row.get(column) for row in rows] for column in names}, names, lines, format=format)
 
 
 def _without_quotes(text: bytes, name: str) -> Table | None:
@@ -236,7 +184,7 @@ def _without_quotes(text: bytes, name: str) -> Table | None:
     first, _, rest = text.partition(b"\n")
     words = first.decode("utf-8", "surrogateescape").removesuffix("\r")
     separator = _separator(words)
-    if separator is None or not words.strip() or words.startswith("sep=") or '"' in words:
+    if separator is None or not words.strip() or '"' in words:
         return None
     header = [column.strip() for column in words.split(separator)]
     columns: Any = split_cells(rest, separator, len(header))
@@ -247,10 +195,42 @@ def _without_quotes(text: bytes, name: str) -> Table | None:
     return Table(dict(zip(header, columns, strict=True)), tuple(header), lines, format=FORMATS[separator])
 
 
+def split_cells(text: bytes, separator: str, n_columns: int) -> list[Cells] | None:
+    """The columns of lines of cells, an empty cell as None; None where they need a closer look.
+
+    That is where a cell is quoted, a line has more or fewer cells, or every cell of a line may be blank.
+    """
+    if b'"' in text or b"\0" in text:
+        return None
+    numbers = [defaultdict[str, int](count().__next__) for _ in range(n_columns)]
+    codes: list[list[Codes]] = [[] for _ in range(n_columns)]
+    start, text = 0, text.rstrip(b"\r\n")
+    while start < len(text):
+        end = text.find(b"\n", min(start + CHUNK, len(text)))
+        end = len(text) if end < 0 else end
+        lines = text[start:end].removesuffix(b"\r").replace(b"\r\n", b"\n")
+        ends = np.frombuffer(lines, np.uint8)
+        ends = ends[(ends == 10) | (ends == ord(separator))]
+        is_line = ends == 10
+        n_lines = int(is_line.sum()) + 1
+        if b"\r" in lines or ends.size + 1 != n_lines * n_columns or not is_line[n_columns - 1 :: n_columns].all():
+            return None
+        cells = lines.decode("utf-8", "surrogateescape").replace("\n", separator).split(separator)
+        for i, number in enumerate(numbers):
+            codes[i].append(np.fromiter(map(number.__getitem__, cells[i::n_columns]), np.int32, n_lines))
+        start = end + 1
+    if not start or not any(all(map(str.strip, number)) for number in numbers):
+        return None
+    columns = zip(numbers, codes, strict=True)
+    return [Cells(np.concatenate(parts), [cell or None for cell in number]) for number, parts in columns]
+
+
 def _separated(text: str, name: str) -> Table:
     """CSV, TSV or cells between blanks: whichever separates the column names."""
     rows = _cells(text, name)
-    line, header = _header(rows, name)
+    line, header = next(rows)
+    header = [column.strip() for column in header]
+    _check_headers(header, name, line)
     lines: list[int] = []
     values: list[list[str]] = []
     mistakes: list[FileError] = []
@@ -266,16 +246,6 @@ def _separated(text: str, name: str) -> Table:
     columns = ([cell or None for cell in column] for column in zip(*values, strict=True))
     format = FORMATS[_separator(text[:10_000].lstrip().split("\n", 1)[0])]
     return Table(dict(zip(header, columns, strict=True)), tuple(header), lines, tuple(mistakes), format)
-
-
-def _header(rows: Iterator[tuple[int, list[str]]], name: str) -> tuple[int, list[str]]:
-    """The line and the cells of the header."""
-    line, header = next(rows)
-    if header[0] == "sep=":  # how Excel names the separator
-        line, header = next(rows, (line, header))
-    header = [column.strip() for column in header]
-    _check_headers(header, name, line)
-    return line, header
 
 
 def with_more(mistakes: Sequence[FileError]) -> FileError:
@@ -340,21 +310,6 @@ def json_rows(words: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, row
 
 
-def _json_lines(words: str, name: str) -> Table:
-    numbered = list(json_rows(words, name))
-    lines, rows = [line for line, _ in numbered], [row for _, row in numbered]
-    names = tuple(dict.fromkeys(column for row in rows for column in row))
-    return Table({column: [row.get(column) for row in rows] for column in names}, names, lines, format="JSON Lines")
-
-
-def _array(text: bytes, name: str) -> Table:
-    rows = records(text, name)
-    names = tuple(dict.fromkeys(column for row in rows for column in row))
-    if not rows:
-        raise FileError(name, NO_ROWS)
-    return Table({column: [row.get(column) for row in rows] for column in names}, names, None, format="JSON")
-
-
 def _parquet(text: bytes, name: str) -> Table:
     try:
         import pyarrow
@@ -362,10 +317,7 @@ def _parquet(text: bytes, name: str) -> Table:
     except ImportError:
         raise FileError(name, "reading Parquet needs pyarrow; pip install 'qrowd[tables]'") from None
     try:
-        schema = parquet.read_schema(pyarrow.BufferReader(text))
-        is_text = pyarrow.types.is_string, pyarrow.types.is_large_string
-        words = [field.name for field in schema if any(check(field.type) for check in is_text)]
-        table = parquet.read_table(pyarrow.BufferReader(text), read_dictionary=words)
+        table = parquet.read_table(pyarrow.BufferReader(text))
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(name, f"not readable as Parquet: {' '.join(str(error).split())}") from None
     if not table.num_rows:
@@ -374,7 +326,7 @@ def _parquet(text: bytes, name: str) -> Table:
 
 
 def _excel(text: bytes, name: str) -> Table:
-    """The first sheet of a workbook, or the one named behind `#`; its first row that is not blank names the columns."""
+    """The first sheet of a workbook; its first row that is not blank names the columns."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
@@ -384,10 +336,7 @@ def _excel(text: bytes, name: str) -> Table:
     except Exception as error:  # openpyxl raises whatever its parsers do
         problem = " ".join(str(error).split())
         raise FileError(name, f"not readable as an Excel workbook (.xlsx): {problem}") from None
-    sheet = name.partition("#")[2] or book.sheetnames[0]
-    if sheet not in book.sheetnames:
-        raise FileError(name, f"there is no sheet {sheet!r} among {', '.join(book.sheetnames)}")
-    rows = enumerate(book[sheet].iter_rows(values_only=True), start=1)
+    rows = enumerate(book.worksheets[0].iter_rows(values_only=True), start=1)
     filled = [(line, cells) for line, cells in rows if any(cell is not None for cell in cells)]
     if len(filled) < 2:
         raise FileError(name, NO_ROWS if filled else "the sheet is empty")
@@ -396,9 +345,7 @@ def _excel(text: bytes, name: str) -> Table:
     names = tuple(header[i] for i in places)
     _check_headers(names, name, filled[0][0])
     cells = [[_excel_cell(row[i]) for _, row in filled[1:]] for i in places]
-    return Table(
-        dict(zip(names, cells, strict=True)), names, [line for line, _ in filled[1:]], format=f"Excel, sheet {sheet}"
-    )
+    return Table(dict(zip(names, cells, strict=True)), names, [line for line, _ in filled[1:]], format="Excel")
 
 
 def _excel_cell(cell: Any) -> Any:
@@ -411,7 +358,7 @@ def _check_headers(header: Sequence[str], name: str, line: int) -> None:
 
 
 def _bare(name: str) -> str:
-    return re.sub(r"(\.xlsx)#.*", r"\1", name.lower()).removesuffix(".gz").removesuffix(".zst")
+    return name.lower().removesuffix(".gz")
 
 
 def _first_line(text: bytes) -> str:

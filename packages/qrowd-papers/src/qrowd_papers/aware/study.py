@@ -26,7 +26,7 @@ from qrowd.aware.similarity import Similarities
 from qrowd.comparison.correlation import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
-from qrowd.executors import AnyExecutor, as_done
+from qrowd.executors import AnyExecutor, in_executor
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
@@ -342,7 +342,7 @@ class _Sizes:
         tasks = [(size, part) for size in sizes for part in range(-(-len(self.drawn[size]) // TUPLES_AT_ONCE))]
         parts: dict[int, dict[int, Floats]] = {size: {} for size in sizes}
         left = Counter(size for size, _ in tasks)
-        for number, sums in as_done(_Sizes.part, tasks, executor, shared=self):
+        for number, sums in enumerate(in_executor(_Sizes.part, tasks, executor, shared=self)):
             size, part = tasks[number]
             parts[size][part] = sums
             left[size] -= 1

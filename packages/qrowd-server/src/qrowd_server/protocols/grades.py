@@ -9,7 +9,7 @@ import numpy as np
 
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import DEFINITIONS
-from qrowd.measures.linear import linear_parts
+from qrowd.measures.scoring import linear_parts
 from qrowd.model.measure import parse_measure
 from qrowd.model.scales import parse_scale
 from qrowd.preferences.scheduling import Systems, grades_may_stop, order_documents, rank_coefficients

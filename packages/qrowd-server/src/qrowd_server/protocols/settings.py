@@ -232,7 +232,7 @@ def _check_goal(settings: GradesSettings | PreferenceSettings) -> None:
 def _check_measure(text: str, scale: Scale) -> None:
     """An error unless grades on the scale decide a comparison by this measure."""
     from qrowd.measures import DEFINITIONS  # slow to import
-    from qrowd.measures.linear import linear_parts
+    from qrowd.measures.scoring import linear_parts
     from qrowd.model.measure import parse_measure
 
     try:

@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.aggregation.aggregate import Aggregate, TopicFit, aggregate_of
-from qrowd.aggregation.coded import Coded, Repeated, coded_grades
+from qrowd.aggregation.aggregate import Aggregate, Coded, Repeated, TopicFit, aggregate_of, coded_grades
 from qrowd.aggregation.vote import Ties, one_of, winning
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats

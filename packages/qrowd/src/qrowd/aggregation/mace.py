@@ -12,8 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from qrowd.aggregation.aggregate import Aggregate, aggregate_of
-from qrowd.aggregation.coded import Coded, Repeated, coded_grades
+from qrowd.aggregation.aggregate import Aggregate, Coded, Repeated, aggregate_of, coded_grades
 from qrowd.aggregation.dawid_skene import most_probable
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats

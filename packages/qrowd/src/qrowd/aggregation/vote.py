@@ -8,8 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from qrowd.aggregation.aggregate import Aggregate, aggregate_of, merged
-from qrowd.aggregation.coded import Coded, Repeated, RepeatedValues, coded, coded_grades
+from qrowd.aggregation.aggregate import (
+    Aggregate,
+    Coded,
+    Repeated,
+    RepeatedValues,
+    aggregate_of,
+    coded,
+    coded_grades,
+    merged,
+)
 from qrowd.errors import ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of

@@ -94,7 +94,7 @@ IncompleteRows = Annotated[
     Literal["refuse", "drop"], data_option(help="Rows of a table in which a required cell is missing.")
 ]
 IdenticalRows = Annotated[
-    Literal["keep", "drop", "refuse"],
+    Literal["keep", "drop"],
     data_option(help="Rows of a table that repeat an earlier row in all columns; keep: they are repeated judgments."),
 ]
 
@@ -120,7 +120,7 @@ def table_settings(data: object, kind: Kind) -> dict[str, Any]:
     from qrowd.model.headers import COLUMNS
 
     columns = columns_named(getattr(data, "columns", None))
-    names = {"judgments": ("labels", "identical_rows"), "runs": ("identical_rows",), "preferences": ()}[kind]
+    names = ("labels", "identical_rows") if kind == "judgments" else ()
     settings = {name: getattr(data, name) for name in ("incomplete_rows", *names) if hasattr(data, name)}
     return {"columns": {role: named for role, named in columns.items() if role in COLUMNS[kind]}, **settings}
 

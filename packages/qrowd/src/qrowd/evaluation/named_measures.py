@@ -11,7 +11,6 @@ import numpy as np
 from qrowd.errors import MeasureError
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
-from qrowd.measures.probabilities import reading_probabilities
 from qrowd.measures.scoring import Linear, Scored
 from qrowd.model.measure import Measure, parse_measure
 from qrowd.plugins import instances
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
 LINEAR_NAMES = ", ".join(definition.name for definition in JUDGMENT_MEASURES if definition.linear)
+GIVEN = {"P": "relevance", "R": "relevance", "GAP": "relevance", "ERR": "stop", "DCG": "", "nDCG": "", "RBP": ""}
+"""Measures that take probabilities of relevance, and the parameter that tells them so; "" where none is needed."""
 
 
 def measure(text: object) -> Measure:
@@ -66,12 +67,30 @@ def bounds_of(text: object) -> tuple[float, float]:
 def with_probabilities(text: object) -> Measure:
     """The measure as it reads values that are probabilities of relevance: P(relevance='given')@10 for P@10.
 
+    Of relevance 0 or 1 it is the ordinary binary measure (ERR: R = 1 for what is relevant). Demeester, Aly, Hiemstra,
+    Nguyen & Develder (2016), Predicting Relevance Based on Assessor Disagreement. Information Retrieval Journal 19(3).
+
     Raises
     ------
     MeasureError
         A measure that is not made of probabilities, or that sets relevance by itself.
     """
-    return reading_probabilities(measure(text))
+    parsed = measure(text)
+    name = parsed.definition.name
+    if name not in GIVEN:
+        raise MeasureError(
+            f"{parsed}: it has no form for probabilities of relevance, and {', '.join(GIVEN)} have; its mean over "
+            "sampled users is its expected value (PredictedRelevance.sample)"
+        )
+    for parameter in ("rel", "max_rel", "gains", "residual"):
+        if parsed.values.get(parameter) not in (None, False):
+            raise MeasureError(
+                f"{parsed}: leave {parameter} out; the rel of the model says what is relevant, and p(R|i) is the gain"
+            )
+    if str(parsed.values.get("dcg", "")).startswith("exp"):
+        raise MeasureError(f"{parsed}: 2^g - 1 is for grades, and the gains are probabilities; leave dcg out")
+    parameters = {GIVEN[name]: "given"} if GIVEN[name] else {}
+    return Measure(parsed.definition, {**parsed.values, **parameters}, parsed.cutoff)
 
 
 def coefficients(linear: object, depth: int) -> Floats:

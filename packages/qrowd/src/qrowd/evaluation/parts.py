@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 
 from qrowd.errors import ArgumentError, FileError, NoOverlapError
-from qrowd.evaluation.facts import Facts, total
 from qrowd.evaluation.plan import Plan, Progress, fill_missing, parsed_measures, unscored_cells
-from qrowd.executors import AnyExecutor, as_done
+from qrowd.executors import AnyExecutor, in_executor
 from qrowd.kernels.arrays import Floats
-from qrowd.model.alignment import no_shared_topic
+from qrowd.model.alignment import Facts, no_shared_topic, total_facts
 from qrowd.model.conventions import Conventions
 from qrowd.model.measure import Measure
 from qrowd.model.objects import as_judgments, as_runs
@@ -122,8 +121,9 @@ def _evaluate(
     task = _Task(str(collection.folder.resolve()), collection.key, texts, conventions, n_threads, kept)
     n_rows = np.array(collection.run_rows) + np.array(collection.judgment_rows)
     parts: dict[int, PartScores] = {}
-    for at, scores in as_done(_scores_of_part, numbers, executor, shared=task, noun="part"):
-        parts[numbers[at]] = scores
+    results_of_parts = in_executor(_scores_of_part, numbers, executor, shared=task, noun="part")
+    for number, scores in zip(numbers, results_of_parts, strict=True):
+        parts[number] = scores
         if progress:
             progress(int(n_rows[list(parts)].sum()), int(n_rows[numbers].sum()))
     return _concatenated(collection, texts, conventions, [parts[number] for number in numbers])
@@ -145,7 +145,7 @@ def _concatenated(
         unscored = unscored_cells(conventions, relevant, coverage)
         fill_missing(values.transpose(0, 2, 3, 1), missing, unscored)
     n_unjudged = len(set(collection.run_topics) - set(topics))
-    facts = replace(total([part.facts for part in parts]), unjudged_topics=n_unjudged)
+    facts = replace(total_facts([part.facts for part in parts]), unjudged_topics=n_unjudged)
     attributes = {
         "conventions": conventions.as_dict(),
         "scales": dict(zip(collection.assessors, collection.scales, strict=True)),
@@ -176,8 +176,7 @@ def _scores_of_part(task: _Task, number: int) -> PartScores:
     plan = Plan(runs, parsed_measures(list(task.measures), conventions), conventions, task.threads)
     graded = conventions.graded(judgments)
     scores = plan.gather(judgments.assessors, [graded.panel(repeats=conventions.repeats)])
-    facts = plan.facts(plan.alignment_made)
-    part = PartScores(scores.values, scores.relevant, scores.coverage, facts, judgments.n_repeats())
+    part = PartScores(scores.values, scores.relevant, scores.coverage, plan.facts(), judgments.n_repeats())
     if path is not None:
         _write_scores(path, part)
     return part

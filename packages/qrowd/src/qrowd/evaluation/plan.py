@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
-from qrowd.evaluation.facts import Facts
 from qrowd.evaluation.named_measures import LINEAR_NAMES, definitions, measure
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.scoring import ByGain, Scored
 from qrowd.measures.views import Levels, Part, TopicView
-from qrowd.model.alignment import Alignment, PooledLists, align
+from qrowd.model.alignment import Alignment, Facts, PooledLists, align
 from qrowd.model.conventions import Conventions
 from qrowd.model.measure import Measure
 from qrowd.model.panel import Panel, Pool
@@ -71,12 +70,6 @@ class Plan:
             self._lists = {}
         return self._alignment
 
-    @property
-    def alignment_made(self) -> Alignment:
-        """The alignment of the panel that was scored last."""
-        assert self._alignment is not None
-        return self._alignment
-
     def without_duplicates(self, panel: Panel) -> Panel:
         """The panel with each group of duplicates as one document; the merged pool is made once per pool."""
         if self.conventions.duplicates is None:
@@ -125,26 +118,14 @@ class Plan:
                 "conventions": self.conventions.as_dict(),
                 "scales": scales,
                 "repeated_judgments": repeated,
-                **self._facts(),
+                **self.facts().attributes(),
             },
         )
 
-    def _facts(self) -> dict[str, object]:
-        """What a reader must know of the runs on the pool."""
-        return {} if self._alignment is None else self.facts(self._alignment).attributes()
-
-    def facts(self, alignment: Alignment) -> Facts:
-        """The same as counts."""
-        cuts = (each.cutoff for each in self.measures)
-        return Facts(
-            alignment.retrieved_and_judged(cuts),
-            alignment.n_lists,
-            alignment.n_tied_lists,
-            int(alignment.missing.sum()),
-            alignment.n_unjudged_topics,
-            alignment.n_later_duplicates,
-            self.runs.rank_contradictions,
-        )
+    def facts(self) -> Facts:
+        """What a reader must know of the runs on the pool that was scored last."""
+        assert self._alignment is not None
+        return self._alignment.facts(self.runs, [each.cutoff for each in self.measures])
 
     def refuse_union(self) -> None:
         """A block does not know what the assessors of other blocks found relevant."""

@@ -20,7 +20,6 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.panel import Blocks, Panel
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores
-from qrowd.model.tabular import library_of
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
@@ -104,7 +103,7 @@ def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Itera
     """Judgments of any kind as `Judgments`; preferences and panels as they are."""
     if isinstance(judgments, Judgments | Preferences | Panel):
         return judgments
-    frame = any(hasattr(judgments, name) for name in ("columns", "column_names")) or library_of(judgments) == "ranx"
+    frame = any(hasattr(judgments, name) for name in ("columns", "column_names", "to_dict"))
     if frame or isinstance(judgments, str | Mapping) or not isinstance(judgments, Iterable):
         return as_judgments(judgments)
     if isinstance(judgments, Blocks):

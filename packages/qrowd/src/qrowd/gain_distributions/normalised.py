@@ -186,12 +186,7 @@ def agreement_aware_ndcg(
         },
         "scales": {PANEL: gains.scale},
         "repeated_judgments": gains.n_repeats,
-        "unjudged_shares": alignment.unjudged_shares([cutoff]),
-        "lists": alignment.n_lists,
-        "tied_lists": alignment.n_tied_lists,
-        "missing_lists": int(alignment.missing.sum()),
-        "unjudged_topics": alignment.n_unjudged_topics,
-        "rank_contradictions": runs.rank_contradictions,
+        **alignment.facts(runs, [cutoff]).attributes(),
     }
     return AgreementAware(
         gains.pool.topics,

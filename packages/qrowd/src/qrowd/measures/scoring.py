@@ -11,12 +11,15 @@ from abc import abstractmethod
 
 import numpy as np
 
+from qrowd.errors import MeasureError
 from qrowd.kernels import gains as kernels
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.views import Gains, Part
 from qrowd.measures.views import TopicView as TopicView
 from qrowd.model.alignment import PooledLists
 from qrowd.model.measure import Definition, Measure, Parameter, Value, any_of, number, one_of
+from qrowd.model.panel import Panel, Pool
+from qrowd.model.scales import Scale
 
 WITHOUT_LIMIT = np.iinfo(np.int64).max
 
@@ -123,6 +126,30 @@ def recall_base(measure: Measure, part: Part) -> Floats:
         anyone = np.asarray(matrix.max(axis=1, initial=0.0, keepdims=True), np.float64)
         return np.repeat(kernels.topic_sums(part.lists.documents, anyone), own.shape[1], 1)
     return np.full(own.shape, float(base))  # type: ignore[arg-type]
+
+
+def linear_parts(measure: Measure, scale: Scale, depth: int) -> tuple[Floats, Floats]:
+    """(ranks,) coefficients and (grades,) gains of grades 0, 1, 2 ... of a scale with levels.
+
+    The score is the sum of coefficient x gain over ranks, up to a divisor that all systems of a topic share.
+
+    depth : of the longest ranking.
+
+    Raises
+    ------
+    MeasureError
+        A measure that is not linear in gains, that leaves out unjudged documents, or to which every grade is the same.
+    """
+    definition = measure.definition
+    if not isinstance(definition, Linear) or measure.values.get("judged_only"):
+        raise MeasureError(f"{measure}: is not a weighted sum of gains by rank; use one such as DCG@10, P@10 or RBP")
+    n = int(scale.maximum) + 1
+    pool = Pool(("",), tuple(map(str, range(n))), np.array([0, n]), np.arange(n, dtype=np.int32))
+    panel = Panel(pool, ("",), (scale,), np.arange(n, dtype=np.float64)[:, None])
+    gains = definition.gains(measure, TopicView(np.zeros((1, 1), np.int32), panel.values, panel))[:, 0]
+    if gains.min() == gains.max():
+        raise MeasureError(f"{measure}: gives every grade of {scale} the same gain, so that judging decides nothing")
+    return definition.coefficients(measure, depth), np.asarray(gains, np.float64)
 
 
 REL = Parameter(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,47 @@ class PooledLists:
         )
 
 
+@dataclass(frozen=True)
+class Facts:
+    """Facts that a reader of scores must know of the runs: counts over the lists of judged topics.
+
+    retrieved_and_judged : {cutoff: (documents among the first `cutoff` of each list, those of them that are judged)};
+        None: whole lists.
+    lists, tied_lists : lists, and those with equal scores. missing_lists : (system, topic) without a list.
+    unjudged_topics : topics of the runs that nobody judged. later_duplicates : retrieved duplicates of a document
+        further up. rank_contradictions : lists whose stated ranks contradict their scores.
+    """
+
+    retrieved_and_judged: Mapping[int | None, tuple[int, int]]
+    lists: int
+    tied_lists: int
+    missing_lists: int
+    unjudged_topics: int
+    later_duplicates: int
+    rank_contradictions: int
+
+    def attributes(self) -> dict[str, Any]:
+        """As `Scores.attributes` name them; the share of unjudged documents for each cut-off."""
+        shares = {
+            cutoff: 1 - judged / retrieved if retrieved else 0.0
+            for cutoff, (retrieved, judged) in self.retrieved_and_judged.items()
+        }
+        counts = {one.name: getattr(self, one.name) for one in fields(self)[1:]}
+        return {"unjudged_shares": shares, **counts}
+
+
+def total_facts(parts: Sequence[Facts]) -> Facts:
+    """The facts of all parts together, which have no list in common."""
+    cuts = {
+        cutoff: (
+            sum(part.retrieved_and_judged[cutoff][0] for part in parts),
+            sum(part.retrieved_and_judged[cutoff][1] for part in parts),
+        )
+        for cutoff in parts[0].retrieved_and_judged
+    }
+    return Facts(cuts, *(sum(getattr(part, one.name) for part in parts) for one in fields(Facts)[1:]))
+
+
 @dataclass(frozen=True, eq=False)
 class Alignment:
     """Rankings of all systems over the topics of a pool.
@@ -151,38 +193,25 @@ class Alignment:
         first, last = heads[group] - begins, heads[group + 1] - 1 - begins
         return replace(lists, first=first.astype(np.int32), last=last.astype(np.int32))
 
-    @property
-    def n_later_duplicates(self) -> int:
-        """Retrieved documents that are duplicates of one further up in the same list."""
-        return int(self._later[0].size)
-
-    def retrieved_and_judged(self, cuts: Iterable[int | None]) -> dict[int | None, tuple[int, int]]:
-        """{cutoff: counts} among the first `cutoff` documents of the lists of judged topics: all, and those judged.
-
-        The smallest cut-off is first, and None, whole lists, last.
-        """
-        ordered = sorted(set(cuts), key=lambda cutoff: (cutoff is None, cutoff or 0))
-        return {cutoff: self._retrieved_and_judged(cutoff) for cutoff in ordered}
-
-    def unjudged_shares(self, cuts: Iterable[int | None]) -> dict[int | None, float]:
-        """{cutoff: share} of the first `cutoff` retrieved documents that nobody judged, in the same order."""
-        return {cutoff: unjudged_share(*counts) for cutoff, counts in self.retrieved_and_judged(cuts).items()}
-
-    def unjudged_share(self, cutoff: int | None) -> float:
-        """Share of the first `cutoff` retrieved documents of each list that nobody judged; of all of them for None."""
-        return unjudged_share(*self._retrieved_and_judged(cutoff))
-
-    def _retrieved_and_judged(self, cutoff: int | None) -> tuple[int, int]:
+    def facts(self, runs: Runs, cuts: Iterable[int | None]) -> Facts:
+        """What a reader of scores with these cut-offs must know of the runs; the smallest cut-off is first."""
         lengths = self._rankings.lengths[:, self._number[self._number >= 0]]
-        retrieved = int((lengths if cutoff is None else np.minimum(lengths, cutoff)).sum())
-        judged = int((self.lists.ends(cutoff) - self.lists.starts[:-1]).sum())
-        judged += self.n_later_duplicates if cutoff is None else int((self._later[1] < cutoff).sum())
-        return retrieved, judged
-
-
-def unjudged_share(retrieved: int, judged: int) -> float:
-    """Share of the retrieved documents that nobody judged; 0 where none was retrieved."""
-    return 1 - judged / retrieved if retrieved else 0.0
+        later = self._later[1]
+        counts: dict[int | None, tuple[int, int]] = {}
+        for cutoff in sorted(set(cuts), key=lambda cutoff: (cutoff is None, cutoff or 0)):
+            retrieved = lengths if cutoff is None else np.minimum(lengths, cutoff)
+            judged = (self.lists.ends(cutoff) - self.lists.starts[:-1]).sum()
+            judged += later.size if cutoff is None else (later < cutoff).sum()
+            counts[cutoff] = int(retrieved.sum()), int(judged)
+        return Facts(
+            counts,
+            self.n_lists,
+            self.n_tied_lists,
+            int(self.missing.sum()),
+            self.n_unjudged_topics,
+            later.size,
+            runs.rank_contradictions,
+        )
 
 
 def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignment:

@@ -1,50 +1,205 @@
-"""Cells of a table become labels and numbers, or mistakes: one for each row that cannot be read."""
+"""Columns of tables as codes, and their cells as labels and numbers, or mistakes: one for each row that cannot be read.
+
+A column holds every distinct cell once, and its number for each row. Whatever has to be known of cells (whether one is
+missing, which label or number it is) is asked of the distinct ones. pandas numbers the cells of its frames; text of
+other libraries is numbered by Arrow, where it is installed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import count
 from math import isnan, nan
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, RowError
 from qrowd.kernels.arrays import Codes, Floats
-from qrowd.model.encoding import Cells, encoded
-from qrowd.model.labels import factorize, first_of, number_in, plural, repeated_rows
+from qrowd.model.labels import factorize, first_of, number_in, plural, renumbered, repeated_rows
 
+if TYPE_CHECKING:
+    from narwhals import Series
+
+Column: TypeAlias = "Series[Any] | NDArray[Any] | Sequence[object] | Cells"
 Encoded = tuple[Codes, tuple[str, ...]]
 """The number of each row's label, and the labels in order of appearance."""
 Rows = range | NDArray[np.int64]
 """The number of each row in its table, from 1."""
 IncompleteRows = Literal["refuse", "drop"]
-IdenticalRows = Literal["keep", "drop", "refuse"]
+IdenticalRows = Literal["keep", "drop"]
 WordLabels = str | Sequence[object]
 """Word labels from the lowest to the highest: a sequence, or text such as `Irrelevant<Complement<Exact`."""
 
 NO_VALUE = frozenset(("nan", "na", "n/a", "<na>", "null"))
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column of a table.
+
+    codes : (n,) number of each row's cell; distinct : the cells by number, in order of appearance, None where a cell is
+    missing. A cell may stand twice among them.
+    """
+
+    codes: Codes
+    distinct: Sequence[Any]
+
+    def __len__(self) -> int:
+        return self.codes.size
+
+    def __getitem__(self, row: int) -> Any:
+        return self.distinct[self.codes[row]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.distinct.__getitem__, self.codes.tolist())
+
+    def take(self, places: NDArray[np.int64]) -> Cells:
+        """The cells of these rows."""
+        return Cells(*renumbered(self.codes[places], self.distinct))
+
+    def rows_with(self, chosen: NDArray[np.bool_]) -> list[tuple[int, Any]]:
+        """(row from 0, cell) of the rows that have a chosen one of the distinct cells."""
+        places = np.flatnonzero(chosen[self.codes]) if chosen.any() else np.empty(0, np.int64)
+        return [(row, self[row]) for row in places.tolist()]
+
+
+def constant(cell: object, n: int) -> Cells:
+    """A column of n times the same cell."""
+    return Cells(np.zeros(n, np.int32), [cell])
+
+
+# ---------------------------------------------------------------------- columns of frames
+
+
+def columns_of(frame: Any) -> Mapping[str, Column]:
+    """{header: column} of a data frame, or of {column: cells}, whose columns may be series or arrays."""
+    import narwhals as nw
+
+    if not isinstance(frame, Mapping):
+        opened = nw.from_native(frame, eager_only=True)
+        return {name: opened[name] for name in opened.columns}
+    columns: dict[str, Column] = {}
+    for name, cells in frame.items():
+        series: Any = nw.from_native(cells, series_only=True, pass_through=True)
+        known = isinstance(series, nw.Series | list | tuple | np.ndarray | Cells)
+        columns[name] = series if known else list(series)
+    return columns
+
+
+def ordered_categories(column: Column) -> tuple[str, ...]:
+    """The categories of a column from the lowest, where they are in an order; none where it has no such categories."""
+    import narwhals as nw
+
+    dtype = getattr(column, "dtype", None)
+    return tuple(map(str, dtype.categories)) if isinstance(dtype, nw.Enum) else ()
+
+
+def label_cells(column: Column) -> Cells:
+    """A column whose cells are labels."""
+    import narwhals as nw
+
+    if isinstance(column, Cells):
+        return column
+    series: Any = column
+    if not isinstance(series, nw.Series):
+        return _encoded(_python_objects(column))
+    if series.implementation.is_pandas_like():
+        codes, cells = series.to_native().factorize()
+        return _with_missing(np.asarray(codes), cells.tolist())
+    is_text = isinstance(series.dtype, nw.String | nw.Categorical | nw.Enum)
+    if (is_text or series.dtype.is_integer()) and find_spec("pyarrow") is not None:
+        return _of_arrow(series.to_arrow().dictionary_encode())
+    return _encoded(series.to_list())
+
+
+def number_cells(column: Column) -> Cells | Floats:
+    """A column whose cells are numbers: doubles, nan where one is missing, unless they are still to be read."""
+    import narwhals as nw
+
+    if isinstance(column, Cells):
+        return column
+    series: Any = column
+    if isinstance(series, nw.Series):
+        if series.dtype.is_numeric():
+            return np.array(series.to_numpy(), np.float64)  # a copy: judgments do not change with their frame
+        if isinstance(series.dtype, nw.String | nw.Categorical | nw.Enum):
+            return label_cells(series)
+    elif isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return np.array(column, np.float64)
+    cells = _python_objects(column)
+    if set(map(type, cells)) <= {int, float, bool}:
+        try:
+            return np.fromiter(map(float, cells), np.float64, len(cells))
+        except OverflowError:  # which is a mistake in its row
+            pass
+    return _encoded(cells)
+
+
+def objects(column: Column) -> NDArray[np.object_]:
+    """The cells as Python objects; None where one is missing."""
+    cells = np.fromiter(_python_objects(column), object, len(column))
+    series: Any = column
+    if hasattr(column, "implementation") and series.null_count():
+        cells[series.is_null().to_numpy().astype(bool)] = None
+    return cells
+
+
+def _python_objects(column: Column) -> list[Any]:
+    """The cells, with whatever the library of the frame has for a missing one."""
+    if isinstance(column, np.ndarray):
+        return column.tolist() if column.dtype.kind in "iufbUSO" else list(column)
+    series: Any = column
+    cells: list[Any] = series.to_list() if hasattr(column, "to_list") else list(column)
+    return cells
+
+
+def _encoded(cells: Sequence[Any]) -> Cells:
+    """A column of Python objects."""
+    number: defaultdict[Any, int] = defaultdict(count().__next__)
+    try:
+        codes = np.fromiter(map(number.__getitem__, cells), np.int32, len(cells))
+    except TypeError:  # cells that have no hash, such as lists
+        return Cells(np.arange(len(cells), dtype=np.int32), cells)
+    return Cells(codes, list(number))
+
+
+def _with_missing(codes: NDArray[np.integer], cells: list[Any]) -> Cells:
+    """From codes that are negative where a cell is missing."""
+    if codes.size and codes.min() < 0:
+        codes, cells = np.where(codes < 0, len(cells), codes), [*cells, None]
+    return Cells(*renumbered(codes, cells))
+
+
+def _of_arrow(column: Any) -> Cells:
+    """From an array of dictionaries, or from several with one dictionary each."""
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    codes = column.indices.cast("int32").fill_null(-1).to_numpy()
+    return _with_missing(codes, column.dictionary.to_pylist())
+
+
+# ---------------------------------------------------------------------- cells as labels and numbers
+
+
 @dataclass
 class Mistakes:
-    """The mistakes of a table, by row (from 1), and those of them that an option settles."""
+    """The mistakes of a table, by row (from 1)."""
 
     rows: list[tuple[int, str]] = field(default_factory=list)
-    settled_by_option: list[str] = field(default_factory=list)
 
-    def add(self, row: int, problem: str, *, option: bool = False) -> None:
+    def add(self, row: int, problem: str) -> None:
         self.rows.append((row, problem))
-        if option:
-            self.settled_by_option.append(problem)
 
     def check(self) -> None:
-        """Raise the first mistake, which knows the others and says what else an option settles."""
+        """Raise the first mistake, which knows the others."""
         if self.rows:
             (row, problem), *more = sorted(set(self.rows))
-            also = [other for other in self.settled_by_option if other != problem]
-            raise RowError(row, "; also ".join([problem, *also]), more=tuple(more))
+            raise RowError(row, problem, more=tuple(more))
 
 
 def is_missing(cell: object) -> bool:
@@ -61,8 +216,7 @@ def missing_cells(column: Cells | Floats, *, value: bool = False) -> NDArray[np.
         missing = np.isnan(column)
         return missing if missing.any() else None
     cells = column.distinct
-    kinds = set(map(type, cells))
-    if kinds <= {int, bool} or (kinds == {str} and not value and all(map(str.strip, cells))):
+    if set(map(type, cells)) == {str} and not value and all(map(str.strip, cells)):  # as most columns are
         return None
     missing = np.fromiter(map(is_missing, cells), bool, len(cells))
     if value:
@@ -75,16 +229,9 @@ def labels_in(column: Cells, name: str, rows: Rows, mistakes: Mistakes) -> Encod
 
     rows : the number of each one's row.
     """
-    cells = column.distinct
-    labels: list[Any]
-    if set(map(type, cells)) == {str}:
-        labels = list(cells)
-    elif set(map(type, cells)) == {int}:
-        labels = list(map(str, cells))
-    else:
-        labels = [_label(cell) for cell in cells]
-        wrong = np.array([label is None for label in labels], bool)
-        for row, cell in column.rows_with(wrong):
+    labels: list[Any] = [cell if type(cell) is str else _label(cell) for cell in column.distinct]
+    if None in labels:
+        for row, cell in column.rows_with(np.array([label is None for label in labels], bool)):
             mistakes.add(int(rows[row]), f"{name} is {cell!r}; give labels as text or whole numbers")
     if len(set(labels)) == len(labels):
         return column.codes, tuple(labels)
@@ -105,16 +252,14 @@ def _label(cell: object) -> str | None:
 def numbers_in(column: Cells | Floats, name: str, rows: Rows, mistakes: Mistakes, *, required: bool = True) -> Floats:
     """Cells as doubles, nan where one may be missing."""
     if not isinstance(column, Cells):
-        allowed = np.isfinite(column) if required else ~np.isinf(column)
-        for row in np.flatnonzero(~allowed).tolist() if not allowed.all() else ():
-            cell = float(column[row])
-            mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}")
+        wrong = ~np.isfinite(column) if required else np.isinf(column)
+        for row in np.flatnonzero(wrong).tolist():
+            mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {float(column[row])!r}")
         return column
-    cells = column.distinct
-    numbers = _parsed(cells)
+    numbers = _parsed(column.distinct)
     wrong = ~np.isfinite(numbers)
     if wrong.any() and not required:
-        wrong &= ~np.fromiter(map(is_missing, cells), bool, len(cells))
+        wrong &= ~np.fromiter(map(is_missing, column.distinct), bool, wrong.size)
     for row, cell in column.rows_with(wrong):
         point = " (decimals stand after a point)" if isinstance(cell, str) and "," in cell else ""
         mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}{point}")
@@ -163,28 +308,24 @@ def grades_in(column: Cells | Floats, order: tuple[str, ...] | None, rows: Rows,
     """
     if not isinstance(column, Cells) or (order is None and str not in set(map(type, column.distinct))):
         return None
-    texts = [cell.strip() if isinstance(cell, str) else str(cell) for cell in column.distinct]
-    distinct = dict.fromkeys(texts)
-    words = [word for word in distinct if isnan(number_in(word)) and any(map(str.isalpha, word))]
+    texts = [str(cell).strip() for cell in column.distinct]
+    words = [text for text in dict.fromkeys(texts) if isnan(number_in(text)) and any(map(str.isalpha, text))]
     if order is None:
-        if len(words) < len(distinct) or not words:
+        if len(words) < len(set(texts)) or not words:
             return None  # numbers, or numbers and what is not among them
-        listed = first_of(words, 12)
         like = "<".join(words[:12]) if len(words) > 1 else f"low<{words[0]}"
         mistakes.add(
             int(rows[0]),
-            f"values are words ({listed}), not numbers; give their order from the lowest to the highest, as in "
-            f"labels={like!r} (which is the order in the file, to be corrected)",
-            option=True,
+            f"values are words ({first_of(words, 12)}), not numbers; give their order from the lowest to the highest, "
+            f"as in labels={like!r} (which is the order in the file, to be corrected)",
         )
         return np.zeros(len(column))
     grade_of = {word.casefold(): grade for grade, word in enumerate(order)}
-    if not words and not grade_of.keys() >= {text.casefold() for text in distinct}:
-        return None
     grades = np.array([grade_of.get(text.casefold(), -1) for text in texts], np.float64)
+    if not words and (grades < 0).any():
+        return None
     for row, cell in column.rows_with(grades < 0):
-        word = cell.strip() if isinstance(cell, str) else str(cell)
-        mistakes.add(int(rows[row]), f"value {word!r} is not among the labels {'<'.join(order)}")
+        mistakes.add(int(rows[row]), f"value {str(cell).strip()!r} is not among the labels {'<'.join(order)}")
     return grades[column.codes]
 
 
@@ -201,59 +342,38 @@ def complete_rows(
         return None, []
     some = np.logical_or.reduce(list(missing.values()))
     n = int(some.sum())
-    if incomplete == "refuse":
-        hint = f" ({plural(n, 'such row')}); incomplete_rows='drop' leaves rows with a missing cell out"
-        for row in np.flatnonzero(some).tolist():
-            name = next(name for name in missing if missing[name][row])
-            mistakes.add(row + 1, f"{name} is missing{hint}", option=bool(hint))
-            hint = ""
     if n == some.size and incomplete == "drop":
         raise ArgumentError(f"no row is complete: {next(iter(missing))} is missing")
+    for row in np.flatnonzero(some).tolist() if incomplete == "refuse" else ():
+        name = next(name for name in missing if missing[name][row])
+        hint = f" ({plural(n, 'such row')}); incomplete_rows='drop' leaves rows with a missing cell out"
+        mistakes.add(row + 1, f"{name} is missing" + (hint if row == some.argmax() else ""))
     were = "was" if n == 1 else "were"
     return np.flatnonzero(~some), [f"{plural(n, 'row')} with a missing cell ({', '.join(missing)}) {were} left out"]
 
 
 def distinct_rows(
-    labels: Sequence[Encoded], others: Sequence[NDArray[Any]], identical: IdenticalRows, rows: Rows
+    labels: Sequence[Encoded], others: Sequence[NDArray[Any]], identical: IdenticalRows
 ) -> tuple[NDArray[np.int64] | None, list[str]]:
     """Places of the rows that stay, None where all do, and a note, where rows repeat an earlier one in all columns.
 
-    labels : three columns; rows : the number of each row in its table, for messages. Only rows that agree in the labels
-    are compared in the other columns.
+    labels : three columns. Only rows that agree in the labels are compared in the other columns.
     """
     (one, _), (two, in_two), (three, in_three) = labels
     alike = np.sort(repeated_rows(one, two, three, len(in_two), len(in_three))[0])
     if not alike.size:
         return None, []
-    group = np.zeros(alike.size, np.int64)
-    for column in (one, two, three, *others):
-        number = _equal_cells(column[alike])
-        _, group = np.unique(group * (int(number.max()) + 1) + number, return_inverse=True)
-    _, firsts, group = np.unique(group, return_index=True, return_inverse=True)
-    earlier = firsts[group]
-    again = np.flatnonzero(earlier != np.arange(alike.size))
+    import pandas as pd
+
+    columns = [column[alike] for column in (one, two, three, *others)]
+    plain = {i: column.astype(str) if column.dtype == object else column for i, column in enumerate(columns)}
+    again = alike[pd.DataFrame(plain).duplicated().to_numpy()]
     if not again.size:
         return None, []
-    many = f"{plural(again.size, 'row')} {'is' if again.size == 1 else 'are'} identical to an earlier row"
-    if identical == "refuse":
-        raise RowError(
-            int(rows[alike[again[0]]]),
-            f"this row is identical to row {int(rows[alike[earlier[again[0]]]])} ({many}); identical_rows='drop' reads "
-            "each once, 'keep' counts repeated judgments",
-        )
+    several = again.size > 1
+    many = f"{plural(again.size, 'row')} {'are' if several else 'is'} identical to an earlier row"
     if identical == "drop":
-        were = "was" if again.size == 1 else "were"
-        stays = np.ones(one.size, bool)
-        stays[alike[again]] = False
-        return np.flatnonzero(stays), [f"{many} and {were} left out"]
-    count = "counts as a repeated judgment" if again.size == 1 else "count as repeated judgments"
+        stays = np.delete(np.arange(one.size), again)
+        return stays, [f"{many} and {'were' if several else 'was'} left out"]
+    count = "count as repeated judgments" if several else "counts as a repeated judgment"
     return None, [f"{many} and {count}; if a join or a copy made them, use identical_rows='drop'"]
-
-
-def _equal_cells(column: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) one number for each distinct cell; all missing cells are one."""
-    if column.dtype == object:
-        cells = encoded(column.tolist())
-        missing = missing_cells(Cells(np.arange(len(cells.distinct), dtype=np.int32), cells.distinct))
-        column = cells.codes if missing is None else np.where(missing, -1, np.arange(missing.size))[cells.codes]
-    return np.unique(column, return_inverse=True)[1]

@@ -2,58 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError, RowError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.cells import (
+    NO_VALUE,
+    Cells,
+    Column,
     Encoded,
     IdenticalRows,
     IncompleteRows,
     Mistakes,
     Rows,
     WordLabels,
+    columns_of,
     complete_rows,
+    constant,
     distinct_rows,
     grades_in,
+    is_missing,
+    label_cells,
     labels_in,
     missing_cells,
-    numbers_in,
-    ordered_labels,
-)
-from qrowd.model.declared_scales import declared_scales
-from qrowd.model.encoding import (
-    Cells,
-    columns_of,
-    constant,
-    label_cells,
     number_cells,
+    numbers_in,
     objects,
     ordered_categories,
+    ordered_labels,
 )
-from qrowd.model.headers import (
-    DOCUMENT,
-    JUDGMENT_COLUMNS,
-    PREFERENCE_COLUMNS,
-    RUN_COLUMNS,
-    TOPIC,
-    Names,
-    header_key,
-    roles_of,
-)
-from qrowd.model.labels import first_of, merge_codes, number_in
-from qrowd.model.scales import BINARY, Scale
-from qrowd.model.tabular import as_frame
+from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, Names, roles_of
+from qrowd.model.labels import described, distinct_numbers, merge_codes, number_in, renumbered
+from qrowd.model.scales import BINARY, Scale, parse_scale
 
 if TYPE_CHECKING:
-    from qrowd.model.encoding import Column
-    from qrowd.model.tabular import Frame as Frame
+    from narwhals.typing import IntoDataFrame
+
+    Frame: TypeAlias = IntoDataFrame | Mapping[str, Sequence[object]]
 
 
 class HowRead(str):
@@ -72,8 +63,8 @@ class TableOptions:
     columns : {role: header}, such as {"assessor": "rated by"}; other columns are found by their usual names.
     labels : word labels from the lowest to the highest; ordered categories bring theirs.
     incomplete_rows : rows with a missing cell are refused, or left out.
-    identical_rows : rows that repeat an earlier one in every column that is read are kept as repeated judgments, left
-        out, or refused.
+    identical_rows : judgments that repeat an earlier row in every column that is read are kept as repeated judgments,
+        or left out.
     """
 
     columns: Names | None = None
@@ -135,70 +126,94 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
     declared: dict[str, Scale] = {}
     if "scale" in read.columns:
         column: Any = read.columns["scale"]
-        declared = declared_scales(column, labels["assessor"], value, read.rows, read.mistakes)
+        declared = _declared_scales(column, labels["assessor"], value, read.rows, read.mistakes)
     read.mistakes.check()
     columns = Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale, declared)
     # Judgments of nobody in particular may well agree; those of one assessor may be one judgment, copied.
     return columns if "assessor" not in table.role_of else read.distinct(columns, options.identical_rows)
 
 
-@dataclass(frozen=True)
-class PreferenceColumns:
-    """The content of a table of preferences: labels, and optional columns.
+def _declared_scales(
+    column: Cells, assessor: Encoded, value: Floats, rows: Rows, mistakes: Mistakes
+) -> dict[str, Scale]:
+    """{assessor: scale} of a column of scales, in the notation of `qrowd.model.scales`; empty cells declare none.
 
-    marks : rows that mark `other` as Bad; of those only topic, other, assessor and group are looked at. The labels of
-    preferred and other are those of one vocabulary.
+    A second scale of an assessor is a mistake, and so is a value that is not on the scale.
     """
+    who, names = assessor
+    number = np.full(len(column.distinct), -1)
+    scales: list[Scale] = []
+    for place, cell in enumerate(column.distinct):
+        if is_missing(cell) or str(cell).strip().lower() in NO_VALUE:
+            continue
+        try:
+            scale = parse_scale(str(cell))
+        except ScaleError as error:
+            mistakes.add(int(rows[int((column.codes == place).argmax())]), str(error))
+            continue
+        scales += [] if scale in scales else [scale]
+        number[place] = scales.index(scale)
+    of_row = number[column.codes]
+    stated = np.flatnonzero(of_row >= 0)
+    pairs, pair = distinct_numbers(who[stated] * np.int64(len(scales)) + of_row[stated], len(names) * len(scales))
+    declared: dict[str, Scale] = {}
+    for i, each in enumerate(pairs.tolist()):
+        name, scale = names[each // len(scales)], scales[each % len(scales)]
+        places = stated[pair == i] if len(scales) > 1 or scale.problem(value) else stated[:0]
+        first = declared.setdefault(name, scale)
+        if first is not scale:
+            problem = f"assessor {name} is on scale {scale} here and on {first} in an earlier row"
+            mistakes.add(int(rows[int(places[0])]), f"{problem}; give every assessor one scale, or two names")
+        wrong = next((place for place in places.tolist() if scale.problem(value[place : place + 1])), None)
+        if wrong is not None:
+            not_on_it = scale.problem(value[wrong : wrong + 1])
+            mistakes.add(int(rows[wrong]), f"assessor {name}: {not_on_it} (scale {scale})")
+    return declared
 
-    labels: dict[str, Encoded]
-    marks: NDArray[np.bool_]
-    rows: Rows
-    optional: dict[str, NDArray[Any]]
-    notes: tuple[str, ...] = ()
 
-
-def preference_columns(frame: Frame, options: TableOptions, assessor: str | None) -> PreferenceColumns:
+def preference_columns(frame: Frame, options: TableOptions, assessor: str | None) -> Columns:
     """The columns of preferences: preferred and other, or the two documents a and b and which of them is preferred.
 
-    A row without a preferred document marks the other one as Bad.
+    The labels of preferred and other are those of one vocabulary. A row without a preferred document marks the other
+    one as Bad: its number is -1.
     """
     table = _Table.of(frame, PREFERENCE_COLUMNS, options, ("assessor", assessor))
     table.need("topic", "preferred", "assessor")
     as_numbers = ("strength", "weight", "first", "order", "seconds")
-    optional: dict[str, NDArray[Any]] = {}
-    if {"a", "b"} <= table.role_of.keys() and "other" not in table.role_of:
-        read = table.complete("topic", "assessor", "preferred", "a", "b", numbers=as_numbers)
-        labels = {name: read.labels(name) for name in ("topic", "assessor")}
-        columns = [read.labels(name) for name in ("preferred", "a", "b")]
-        documents, codes = merge_codes([words for _, words in columns], [numbers for numbers, _ in columns])
-        preferred, a, b = np.split(codes, 3)
+    shown = {"a", "b"} <= table.role_of.keys() and "other" not in table.role_of
+    if not shown and "other" not in table.role_of:
+        raise ArgumentError(
+            f"no other column (one of {', '.join(PREFERENCE_COLUMNS['other'])}), nor the two documents as a and b; "
+            "name them with columns={'other': 'HEADER'}"
+        )
+    required = ("preferred", "a", "b") if shown else ("other",)
+    read = table.complete("topic", "assessor", *required, numbers=as_numbers)
+    labels = {name: read.labels(name) for name in ("topic", "assessor")}
+    optional: dict[str, NDArray[Any]] = {
+        name: read.numbers(name, required=False) for name in as_numbers if name in read.columns
+    }
+    missing = missing_cells(read.columns["preferred"])
+    is_mark = np.zeros(len(read.rows), bool) if missing is None else missing
+    rows = np.flatnonzero(~is_mark)
+    columns = [read.labels("preferred", rows), *(read.labels(name) for name in required if name != "preferred")]
+    documents, codes = merge_codes([words for _, words in columns], [numbers for numbers, _ in columns])
+    preferred = np.full(is_mark.size, -1, np.int32)
+    preferred[rows] = codes[: rows.size]
+    other = codes[rows.size :]
+    if shown:
+        a, b = np.split(other, 2)
         for row in np.flatnonzero((preferred != a) & (preferred != b)).tolist():
             winner, one, two = (documents[column[row]] for column in (preferred, a, b))
             read.mistakes.add(int(read.rows[row]), f"the preferred document {winner!r} is neither {one!r} nor {two!r}")
         other = np.where(preferred == a, b, a)
         optional["first"] = (preferred == a).astype(np.float64)
-        marks = np.zeros(preferred.size, bool)
-    elif "other" in table.role_of:
-        read = table.complete("topic", "assessor", "other", numbers=as_numbers)
-        labels = {name: read.labels(name) for name in ("topic", "assessor")}
-        missing = missing_cells(read.columns["preferred"])
-        marks = np.zeros(len(read.rows), bool) if missing is None else missing
-        winners, losers = read.labels("preferred", np.flatnonzero(~marks)), read.labels("other")
-        documents, codes = merge_codes([winners[1], losers[1]], [winners[0], losers[0]])
-        preferred, other = np.zeros_like(losers[0]), codes[winners[0].size :]
-        preferred[~marks] = codes[: winners[0].size]
-    else:
-        raise ArgumentError(
-            f"no other column (one of {', '.join(PREFERENCE_COLUMNS['other'])}), nor the two documents as a and b; "
-            "name them with columns={'other': 'HEADER'}"
-        )
-    for name in as_numbers:
-        if name in read.columns and name not in optional:
-            optional[name] = read.numbers(name, required=False)
-    optional |= {name: read.objects[name] for name in ("group", "time") if name in read.objects}
     read.mistakes.check()
-    labels |= {"preferred": (preferred, documents), "other": (other, documents)}
-    return PreferenceColumns(labels, marks, read.rows, optional, tuple(read.notes))
+    numbers = {"strength": optional.pop("strength")} if "strength" in optional else {}
+    optional |= {name: read.objects[name] for name in ("group", "time") if name in read.objects}
+    codes, used = renumbered(np.append(preferred[rows], other), documents)
+    preferred[rows] = codes[: rows.size]
+    labels |= {"preferred": (preferred, tuple(used)), "other": (codes[rows.size :], tuple(used))}
+    return Columns(labels, numbers, read.rows, optional, tuple(read.notes))
 
 
 def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Columns:
@@ -217,28 +232,58 @@ def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Colu
         if "rank" in read.columns:
             numbers["rank"] = read.numbers("rank", required=False)
     read.mistakes.check()
-    columns = Columns(labels, numbers, read.rows, notes=tuple(read.notes))
-    return columns if options.identical_rows == "keep" else read.distinct(columns, options.identical_rows)
+    return Columns(labels, numbers, read.rows, notes=tuple(read.notes))
 
 
-def label_columns(frame: Frame, *names: str) -> list[list[str]]:
-    """The labels in the columns of these names; the topic and the document may have any of their usual names."""
-    usual = {name: {"topic": TOPIC, "document": DOCUMENT}.get(name, (name,)) for name in names}
-    table = _Table.of(frame, usual, TableOptions(), (names[0], None))
-    table.need(*names)
-    read = table.complete(*names)
-    columns = [read.labels(name) for name in names]
-    read.mistakes.check()
-    return [np.array(labels, object)[codes].tolist() for codes, labels in columns]
+def as_frame(data: object) -> Frame:
+    """The data as something with columns: a frame that is computed, or {column: cells}.
+
+    Frames of any library, lazy ones too, and rows: dictionaries, named tuples or dataclasses.
+
+    Raises
+    ------
+    ArgumentError
+        What holds no rows, or rows without names.
+    """
+    if isinstance(data, Mapping):
+        return _checked_columns(data)
+    import narwhals as nw
+
+    opened: Any = nw.from_native(data, pass_through=True)
+    if isinstance(opened, nw.LazyFrame):
+        return opened.collect().to_native()  # type: ignore[no-any-return]
+    if isinstance(opened, nw.DataFrame):
+        return data  # type: ignore[return-value]
+    if isinstance(data, str | bytes) or not isinstance(data, Iterable):
+        raise ArgumentError(f"expected a data frame, rows or a dictionary, found {described(data)}")
+    return _frame_of_rows(list(data))
 
 
-def roles_in(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]], columns: Names) -> dict[str, str]:
-    """{role: header} of a table; crowd-kit knows no topics, so its tasks are the documents of a single one."""
-    role_of = roles_of(headers, usual_names, columns)
-    task = next((header for header in headers if header_key(header) == "task"), None)
-    if task is not None and "document" in usual_names:
-        role_of.setdefault("document", task)
-    return role_of
+def _checked_columns(columns: Mapping[Any, Any]) -> Frame:
+    lengths: dict[str, int] = {}
+    for name, cells in columns.items():
+        if isinstance(cells, Mapping) or not hasattr(cells, "__len__"):
+            raise ArgumentError(f"expected {{column: cells}}, but {name!r} is {described(cells)}")
+        lengths[str(name)] = len(cells)
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ArgumentError(f"columns must be of one length, but they hold different numbers of cells: {sizes}")
+    return columns
+
+
+def _frame_of_rows(rows: list[Any]) -> Frame:
+    """A frame of pandas; a cell that a dictionary does not have is missing."""
+    import pandas as pd
+
+    if not rows:
+        raise ArgumentError("there are none")
+    kind = type(rows[0])
+    for number, row in enumerate(rows, start=1):
+        if type(row) is not kind:
+            raise RowError(number, f"expected {kind.__name__}, as the first row is, found {described(row)}")
+    if not (issubclass(kind, Mapping) or hasattr(kind, "_fields") or is_dataclass(kind)):
+        raise ArgumentError(f"expected rows as dictionaries or named tuples, found {described(rows[0])}")
+    return pd.DataFrame(rows, dtype=object)
 
 
 def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
@@ -284,7 +329,7 @@ class _Rows:
     def distinct(self, columns: Columns, identical: IdenticalRows) -> Columns:
         """The columns with identical rows treated as asked."""
         others = [*columns.numbers.values(), *columns.optional.values()]
-        places, notes = distinct_rows(list(columns.labels.values()), others, identical, self.rows)
+        places, notes = distinct_rows(list(columns.labels.values()), others, identical)
         noted = replace(columns, notes=(*columns.notes, *notes))
         if places is None:
             return noted
@@ -322,18 +367,13 @@ class _Table:
         stand_in: tuple[str, str | None],
     ) -> _Table:
         columns = columns_of(as_frame(frame))
-        role_of = roles_in(list(columns), usual_names, options.columns or {})
+        role_of = roles_of(list(columns), usual_names, options.columns or {})
         return cls(columns, role_of, options, stand_in, usual_names)
 
     def need(self, *roles: str) -> None:
         """Refuse a table without a column of each role, naming all that are missing."""
         who, label = self.stand_in
-        missing = [
-            role
-            for role in roles
-            if role not in self.role_of and not (role == who and label is not None)
-            if role != "topic" or not self._is_tasks
-        ]
+        missing = [role for role in roles if role not in self.role_of and not (role == who and label is not None)]
         if not missing:
             return
         wanted = " and no ".join(f"{role} column (one of {', '.join(self.usual_names[role])})" for role in missing)
@@ -341,23 +381,8 @@ class _Table:
         raise ArgumentError(
             f"no {wanted} among {', '.join(self.columns)}; rename {'one' if len(missing) == 1 else 'them'}, or say "
             f"which {'it is' if len(missing) == 1 else 'they are'} with {arguments}"
-            + (", or columns={'rank': 'HEADER'}" if "score" in missing and "rank" in self.usual_names else "")
-            + self._if_wide(missing)
+            + (", or columns={'rank': 'HEADER'}" if "score" in missing else "")
         )
-
-    def _if_wide(self, missing: list[str]) -> str:
-        """What to do with a table that seems to have a column of grades for each assessor."""
-        others = [header for header in self.columns if header not in self.role_of.values()]
-        if missing not in (["value"], ["score"]) or len(others) < 2:
-            return ""
-        return (
-            f"; if {first_of(others, 3)} are assessors, write a row for each judgment, with columns topic, document, "
-            "assessor and value (melt does it in pandas)"
-        )
-
-    @property
-    def _is_tasks(self) -> bool:
-        return header_key(self.role_of.get("document", "")) == "task"
 
     def order_of(self, role: str) -> tuple[str, ...] | None:
         """The categories of a column from the lowest, where they are words in an order."""
@@ -377,8 +402,6 @@ class _Table:
                 anything[role] = objects(column)
             else:
                 columns[role] = number_cells(column) if role in numbers else label_cells(column)
-        if "topic" not in columns and self._is_tasks:
-            columns["topic"] = constant("tasks", n)
         who, label = self.stand_in
         if who not in columns and label is not None:
             columns[who] = constant(label, n)

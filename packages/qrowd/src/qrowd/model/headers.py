@@ -1,9 +1,8 @@
 """The names that the field gives to columns of judgments, preferences and runs, and which column of a table is which.
 
 qrowd's own names come first; the others are those of ir_measures (query_id, doc_id, relevance), PyTerrier (qid, docno,
-label), ranx (q_id, doc_id, score), trectools (query, docid, rel), BEIR (query-id, corpus-id, score), crowd-kit (task,
-worker, label) and of tables that people write. Letter case, blanks, underscores, hyphens and dots in a header do not
-count: `Topic ID` is `topic_id`.
+label), ranx (q_id, doc_id, score), trectools (query, docid, rel), BEIR (query-id, corpus-id, score) and of tables that
+people write. Letter case, blanks, underscores, hyphens and dots in a header do not count: `Topic ID` is `topic_id`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ScaleError
-from qrowd.kernels.arrays import Codes, Floats
-from qrowd.model.labels import by_code
+from qrowd.kernels.arrays import Floats
 from qrowd.model.scales import Kind, Scale, infer_scale
 
 Sources = tuple[int, ...]
@@ -46,28 +45,19 @@ def inferred_scales(
     values : of each assessor; declared : None where the scale is to be inferred; sources : None where each assessor
     comes from a file of their own.
     """
-    scales = [
-        infer_scale(own_values) if scale is None else scale for own_values, scale in zip(values, declared, strict=True)
-    ]
+    scales = [infer_scale(value) if scale is None else scale for value, scale in zip(values, declared, strict=True)]
     tables: dict[int, list[int]] = {}
     for a, source in enumerate(sources or ()):
         tables.setdefault(source, []).append(a)
     for table in tables.values():
-        open_ones = [a for a in table if declared[a] is None]
-        if len(table) > 1 and open_ones:
+        inferred = [a for a in table if declared[a] is None]
+        if len(table) > 1 and inferred:
             stated = {(one.kind, one.maximum): one for a in table if (one := declared[a]) is not None}
-            for a, scale in zip(open_ones, _shared([values[a] for a in open_ones], list(stated.values())), strict=True):
+            own = [scales[a] for a in inferred]
+            shared = _shared([values[a] for a in inferred], own, list(stated.values()))
+            for a, scale in zip(inferred, shared, strict=True):
                 scales[a] = scale
     return tuple(scales)
-
-
-def scales_of_rows(value: Floats, assessor: Codes, n: int, sources: Sources | None) -> tuple[Scale, ...]:
-    """(n,) the inferred scale of each assessor. value, assessor : of each row."""
-    if sources is not None and n and len(set(sources)) == 1:
-        shared = infer_scale(value)
-        if shared.kind in ("binary", "graded") and shared.maximum <= 10:  # so that each own scale is a part of it
-            return (shared,) * n
-    return inferred_scales(by_code(value, assessor, n), [None] * n, sources)
 
 
 Part = tuple[tuple[str, ...], tuple[Scale, ...], Sources | None]
@@ -99,27 +89,20 @@ def scales_of_parts(
     together = joined_sources(tables, len(assessors))
     size = np.bincount(together, minlength=1)
     grown = {together[int(table[0])] for table in tables if table.size < size[together[int(table[0])]]}
-    agreed = [next(iter(scales)) if len(scales) == 1 else None for scales in stated]
-    declared = [
-        scale if scale is not None and (scale.declared or source not in grown) else None
-        for scale, source in zip(agreed, together, strict=True)
-    ]
-    for a in [a for a, scales in enumerate(stated) if len(scales) > 1]:
-        declared[a] = _declared_once(assessors[a], stated[a], values[a])
-    return inferred_scales(values, declared, together), together
+    fixed: list[Scale | None] = []
+    for a, candidates in enumerate(stated):
+        declared = sorted((scale for scale in candidates if scale.declared), key=str)
+        if not alike(declared):
+            problem = f"scale {declared[0]} in one table and {declared[1]} in another"
+            raise ScaleError(f"assessor {assessors[a]}: {problem}; give them two names")
+        (agreed, *others) = declared if len(candidates) > 1 and declared else candidates
+        outdated = agreed.problem(values[a]) if agreed.declared else together[a] in grown
+        fixed.append(None if others or outdated else agreed)
+    return inferred_scales(values, fixed, together), together
 
 
-def _declared_once(assessor: str, scales: set[Scale], values: Floats) -> Scale | None:
-    """The declared scale among those of an assessor, if it holds the values."""
-    declared = [scale for scale in scales if scale.declared]
-    if not alike(declared):
-        one, two = sorted(map(str, declared))[:2]
-        raise ScaleError(f"assessor {assessor}: scale {one} in one table and {two} in another; give them two names")
-    return declared[0] if len(declared) == 1 and declared[0].problem(values) is None else None
-
-
-def _shared(values: list[Floats], declared: list[Scale]) -> list[Scale]:
-    """Scales of the assessors of one table who declared none.
+def _shared(values: list[Floats], own: list[Scale], declared: list[Scale]) -> list[Scale]:
+    """Scales of the assessors of one table who declared none. own : what each of them would have alone.
 
     That of those who declared, if they agree on one that holds all values; else the simplest that holds all values. If
     there is none, because grades stand beside fractions or magnitudes, whole grades share one.
@@ -127,7 +110,6 @@ def _shared(values: list[Floats], declared: list[Scale]) -> list[Scale]:
     everything = np.concatenate(values)
     if len(declared) == 1 and declared[0].problem(everything) is None:
         return [replace(declared[0], declared=False)] * len(values)
-    own = [infer_scale(own_values) for own_values in values]
     shared = common_scale(values, own)
     if shared is not None:
         return [shared] * len(values)

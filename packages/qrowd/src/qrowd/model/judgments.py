@@ -22,29 +22,31 @@ from qrowd.model.inferred_scales import (
     alike,
     inferred_scales,
     scales_of_parts,
-    scales_of_rows,
     settled,
     two_unlike,
 )
 from qrowd.model.labels import (
     Codes,
+    Nested,
     Selection,
+    as_integers,
     by_code,
     coded_rows,
     compact,
     distinct_numbers,
     first_match,
-    matching,
-    merge_codes,
+    joined_labels,
+    nested_of,
+    nested_rows,
     number_of,
     or_missing,
     read_only,
     repeated_rows,
+    selected,
 )
 from qrowd.model.panel import Panel, Pool, panel_values
 from qrowd.model.previews import judgments_display, sizes
 from qrowd.model.scales import BINARY, Scale, infer_scale, parse_scale
-from qrowd.model.tabular import Nested, as_integers, nested_of, nested_rows
 
 if TYPE_CHECKING:
     from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
@@ -121,7 +123,8 @@ class Judgments(Displayed):
 
         optional : order, unit, seconds, time, comment, where recorded.
         """
-        inferred = scales_of_rows(value, assessor, len(assessors), sources)
+        n = len(assessors)
+        inferred = inferred_scales(by_code(value, assessor, n), [None] * n, sources)
         judgments = cls(topics, documents, assessors, topic, document, assessor, value, inferred, sources, **optional)
         return judgments.with_scales(scales) if scales else judgments
 
@@ -172,14 +175,14 @@ class Judgments(Displayed):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per judgment: topic, document, assessor, value, what else was recorded, and scales where declared."""
-        from qrowd.model.declared_scales import scale_column
         from qrowd.model.frames import make_frame
 
         labels = {name: np.array(getattr(self, f"{name}s"), object) for name in ("topic", "document", "assessor")}
         columns = {name: words[getattr(self, name)] for name, words in labels.items()} | {"value": self.value}
         columns |= {name: getattr(self, name) for name in self.OPTIONAL if getattr(self, name) is not None}
         if any(scale.declared for scale in self.scales):
-            columns["scale"] = scale_column(self.assessor, self.scales)
+            scales = [str(scale) if scale.declared else None for scale in self.scales]
+            columns["scale"] = np.array(scales, object)[self.assessor]
         return make_frame(columns, backend)
 
     def to_dict(self, *, assessor: str | None = None) -> dict[str, Any]:
@@ -272,15 +275,7 @@ class Judgments(Displayed):
         assessors: Selection | None = None,
     ) -> Judgments:
         """Only these topics, documents and assessors, each by name, shell pattern, list of those, or function."""
-        keep = np.ones(len(self), bool)
-        for selection, labels, codes, noun in (
-            (topics, self.topics, self.topic, "topic"),
-            (documents, self.documents, self.document, "document"),
-            (assessors, self.assessors, self.assessor, "assessor"),
-        ):
-            if selection is not None:
-                keep &= matching(labels, selection, noun)[codes]
-        return self._take(np.flatnonzero(keep))
+        return self._take(selected(self, topics=topics, documents=documents, assessors=assessors))
 
     def with_scales(self, scales: Mapping[str, Scale | str]) -> Judgments:
         """With declared scales, by assessor name or shell pattern; the first pattern that fits an assessor counts.
@@ -356,7 +351,9 @@ class Judgments(Displayed):
             name = self.assessors[lowest.index(None)]
             raise ScaleError(f"assessor {name}: magnitudes do not say what is relevant; recode them with a threshold")
         value = np.where(self.value < 0, self.value, self.value >= np.array(lowest, np.float64)[self.assessor])
-        return self._revalued(value, tuple(replace(BINARY, declared=scale.declared) for scale in self.scales))
+        return replace(
+            self, value=value, scales=tuple(replace(BINARY, declared=scale.declared) for scale in self.scales)
+        )
 
     def rescaled(self) -> Judgments:
         """Every value divided by its scale's maximum, so that all judge from 0 to 1; what was relevant stays relevant.
@@ -371,11 +368,7 @@ class Judgments(Displayed):
                 raise ScaleError(f"assessor {name}: magnitudes have no maximum to divide by; normalise or recode them")
         maxima = np.array([scale.maximum for scale in self.scales])
         value = np.where(self.value < 0, self.value, self.value / maxima[self.assessor])
-        return self._revalued(value, tuple(scale.rescaled() for scale in self.scales))
-
-    def _revalued(self, value: NDArray[np.float64], scales: tuple[Scale, ...]) -> Judgments:
-        vars(other := replace(self, value=value, scales=scales))["_repeated"] = self._repeated  # not by values
-        return other
+        return replace(self, value=value, scales=tuple(scale.rescaled() for scale in self.scales))
 
     def single(self, *, repeats: Repeats = "first") -> Judgments:
         """At most one judgment per (topic, document, assessor).
@@ -469,9 +462,8 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
     """
     if len(parts) == 1:
         return parts[0]
-    (topics, topic), (documents, document), (assessors, assessor) = (
-        merge_codes([getattr(part, name + "s") for part in parts], [getattr(part, name) for part in parts])
-        for name in ("topic", "document", "assessor")
+    (topics, topic), (documents, document), (assessors, assessor) = joined_labels(
+        parts, "topic", "document", "assessor"
     )
     value = np.concatenate([part.value for part in parts])
     optional: dict[str, Any] = {

@@ -1,22 +1,21 @@
 """Labels become integers once, at the door: vocabularies of topics, documents, assessors and systems.
 
-What is a number is decided here too, for text files and for frames.
+What is a number is decided here too, for text files, frames and nested dictionaries, as pytrec_eval and ranx take them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from math import nan
+from math import isfinite, nan
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, InputError
 
 Codes = NDArray[np.int32]
-BLOCK = 1 << 16  # rows that are worked on at a time
 Selection = str | Iterable[str] | Callable[[str], bool]
 """Labels by name, by shell pattern, several of those, or a function that says which."""
 
@@ -40,30 +39,11 @@ def factorize(labels: Iterable[object]) -> tuple[Codes, tuple[str, ...]]:
     return np.array(codes, np.int32), tuple(numbers)
 
 
-def first_rows(codes: NDArray[np.integer], n: int) -> NDArray[np.int64]:
-    """The row (from 0) where each of the numbers 0 ... n - 1 comes first, in the order of rows, if it comes at all.
-
-    >>> first_rows(np.array([3, 0, 3, 1]), 5)
-    array([0, 1, 3])
-    """
-    is_new, n_new = np.ones(n, bool), n
-    parts = [np.empty(0, np.int64)]
-    for number, (block,) in enumerate(blocks(codes)):
-        changes = np.append(0, np.flatnonzero(block[1:] != block[:-1]) + 1)
-        rows = changes[is_new[block[changes]]]
-        if rows.size:
-            numbers, firsts = np.unique(block[rows], return_index=True)
-            parts.append(rows[np.sort(firsts)] + number * BLOCK)
-            is_new[numbers] = False
-            n_new -= numbers.size
-            if not n_new:
-                break
-    return np.concatenate(parts)
-
-
 def renumbered(codes: NDArray[np.integer], labels: Sequence[Label]) -> tuple[Codes, Sequence[Label]]:
     """Labels in use in order of appearance, and codes into them."""
-    order = codes[first_rows(codes, len(labels))]
+    first = np.full(len(labels), codes.size)
+    first[codes[::-1]] = np.arange(codes.size)[::-1]  # of several rows the last one assigned, here the first, stays
+    order = codes[np.sort(first[first < codes.size])]
     if order.size == len(labels) and (order == np.arange(order.size)).all():
         return codes.astype(np.int32), labels
     number = np.zeros(len(labels), np.int32)
@@ -71,15 +51,9 @@ def renumbered(codes: NDArray[np.integer], labels: Sequence[Label]) -> tuple[Cod
     return number[codes], [labels[i] for i in order.tolist()]
 
 
-def blocks(*columns: NDArray[Any]) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Columns of one length in blocks of rows, so that what is computed of a block stays in the processor's cache."""
-    for start in range(0, columns[0].size, BLOCK):
-        yield tuple(column[start : start + BLOCK] for column in columns)
-
-
 def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct ones of numbers 0 ... size - 1 in order, and the place of each number among them."""
-    if size > _room(numbers.size):
+    if size > 8 * numbers.size + (1 << 20):  # more than memory has room for
         used, places = np.unique(numbers, return_inverse=True)
         return used.astype(np.int64), places
     is_used = np.zeros(size, bool)
@@ -98,42 +72,20 @@ def repeated_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The rows (from 0) that agree with another one in all three columns, and where one repeats the one before.
 
-    They come by topic, document and who. Where memory has room for a mark for each combination, rows without repeats
-    are recognised without a sort.
+    They come by topic, document and who.
     """
-    none = np.empty(0, np.int64), np.empty(0, bool)
-    if not topic.size:
-        return none
-    n_pairs, room = (int(topic.max()) + 1) * n_documents, _room(topic.size)
-    if n_pairs <= room:
-        width = np.int32(n_documents) if n_pairs < 1 << 31 else np.int64(n_documents)
-        exists = np.zeros(n_pairs, bool)
-        for t, d in blocks(topic, document):
-            exists[t * width + d] = True
-        number = np.cumsum(exists)
-        if int(number[-1]) * n_who <= room:
-            marks = np.zeros(int(number[-1]) * n_who, bool)
-            number = (number - 1) * n_who
-            for t, d, w in blocks(topic, document, who):
-                marks[number[t * width + d] + w] = True
-            if np.count_nonzero(marks) == topic.size:
-                return none
     pair = topic.astype(np.int64) * n_documents + document
+    n_pairs = (int(topic.max(initial=-1)) + 1) * n_documents
     if n_pairs * n_who >= 1 << 63:
         _, pair = distinct_numbers(pair, n_pairs)
     combined = pair * n_who + who
-    ordered = np.sort(combined)
+    ordered = np.sort(combined, kind="stable")  # which is quick where rows come in an order
     if not (ordered[1:] == ordered[:-1]).any():
-        return none
+        return np.empty(0, np.int64), np.empty(0, bool)
     rows = np.argsort(combined, kind="stable")
     equal = combined[rows][1:] == combined[rows][:-1]
     several = np.append(equal, False) | np.append(False, equal)
     return rows[several], np.append(False, equal)[several]
-
-
-def _room(n: int) -> int:
-    """How many marks of a byte may stand for n rows."""
-    return 8 * n + (1 << 20)
 
 
 def by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:
@@ -154,6 +106,24 @@ def merge_codes(labels: Sequence[tuple[str, ...]], codes: Sequence[Codes]) -> tu
         new = np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int32)
         parts.append(new[part])
     return tuple(numbers), np.concatenate(parts)
+
+
+def joined_labels(parts: Sequence[Any], *names: str) -> list[tuple[tuple[str, ...], Codes]]:
+    """Of each name, such as "topic", the labels of all parts and the codes into them, one part after the other."""
+    return [
+        merge_codes([getattr(part, f"{name}s") for part in parts], [getattr(part, name) for part in parts])
+        for name in names
+    ]
+
+
+def selected(data: Any, **selections: Selection | None) -> NDArray[np.int64]:
+    """The rows of data whose labels are all wanted: selections of topics, documents ... by the name of their labels."""
+    keep = np.ones(len(data), bool)
+    for plural_name, selection in selections.items():
+        if selection is not None:
+            noun = plural_name.removesuffix("s")
+            keep &= matching(getattr(data, plural_name), selection, noun)[getattr(data, noun)]
+    return np.flatnonzero(keep)
 
 
 def or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDArray[np.generic]:
@@ -209,6 +179,15 @@ def number_in(cell: object) -> float:
         return float(text)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return nan
+
+
+def described(value: object) -> str:
+    """A value in few words, for a message."""
+    if value is None:
+        return "None"
+    if isinstance(value, str | int | float | bool):
+        return f"{type(value).__name__} {value!r:.60}"
+    return f"{'an' if type(value).__name__[0] in 'aeiouAEIOU' else 'a'} {type(value).__name__}"
 
 
 def closest(word: str, labels: Sequence[str], noun: str) -> str:
@@ -330,11 +309,75 @@ def joined_codes(vocabulary: Vocabulary, columns: Sequence[Codes]) -> tuple[tupl
 
     A vocabulary may hold words that are in none of them: of files with mistakes, or of other columns.
     """
-    codes = np.concatenate(columns)
-    first_row = np.full(len(vocabulary), codes.size)
-    first_row[codes[::-1]] = np.arange(codes.size)[::-1]  # of several rows the last one assigned, here the first, stays
-    order = np.argsort(first_row, kind="stable")[: np.count_nonzero(first_row < codes.size)]
-    number = np.empty(len(vocabulary), np.int32)
-    number[order] = np.arange(order.size)
-    labels = vocabulary.labels()
-    return tuple(labels[word] for word in order.tolist()), number[codes]
+    codes, labels = renumbered(np.concatenate(columns), vocabulary.labels())
+    return tuple(labels), codes
+
+
+# ---------------------------------------------------------------------- nested dictionaries
+
+Nested = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+def depth_of(nested: object) -> int:
+    """How many dictionaries stand above the first number; 0 where there is none."""
+    if not isinstance(nested, Mapping):
+        return 0
+    for inner in nested.values():
+        if not isinstance(inner, Mapping):
+            return 1
+        if depth := depth_of(inner):
+            return depth + 1
+    return 0
+
+
+def nested_rows(nested: object, outer: str, name: str) -> Iterator[tuple[str, str, str, float]]:
+    """(topic, document, name, number) of {name: {topic: {document: number}}}, or of the two inner levels alone.
+
+    outer : what the names are of, for messages. name : that of two levels.
+
+    Raises
+    ------
+    ArgumentError
+        Other dictionaries, or a value that is no finite number.
+    """
+    if isinstance(nested, Mapping) and depth_of(nested) == 2:
+        nested = {name: nested}
+    if not isinstance(nested, Mapping) or (nested and depth_of(nested) not in (0, 3)):
+        raise ArgumentError(
+            f"expected {{{outer}: {{topic: {{document: number}}}}}} or {{topic: {{document: number}}}}, "
+            f"found {_outline(nested)}"
+        )
+    for who, topics in nested.items():
+        for topic, documents in _inside(topics, f"{outer} {who!r}"):
+            for document, value in _inside(documents, f"{outer} {who!r}, topic {topic!r}"):
+                number = float(value) if type(value) in (int, float) else number_in(value)
+                if not isfinite(number):
+                    where = f"{outer} {who!r}, topic {topic!r}, document {document!r}"
+                    raise InputError(f"{where}: expected a finite number, found {described(value)}")
+                yield topic, document, who, number
+
+
+def _inside(level: object, where: str) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(level, Mapping):
+        raise ArgumentError(f"{where}: expected a dictionary, found {described(level)}")
+    return level.items()
+
+
+def _outline(nested: object) -> str:
+    return f"a dictionary of {depth_of(nested)} levels" if isinstance(nested, Mapping) else described(nested)
+
+
+def nested_of(
+    names: Sequence[str], topics: Sequence[str], documents: Sequence[str], codes: Sequence[Codes], numbers: Any
+) -> dict[str, Any]:
+    """{name: {topic: {document: number}}} of columns. codes : numbers into names, topics and documents."""
+    nested: dict[str, Any] = {name: {} for name in names}
+    columns = [np.array(labels, object)[code] for labels, code in zip((names, topics, documents), codes, strict=True)]
+    for name, topic, document, number in zip(*columns, numbers.tolist(), strict=True):
+        nested[name].setdefault(topic, {})[document] = number
+    return nested
+
+
+def as_integers(numbers: NDArray[np.float64]) -> Any:
+    """The numbers as integers, where all of them are whole: grades of pytrec_eval and ranx must be."""
+    return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers

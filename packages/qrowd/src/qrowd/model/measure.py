@@ -18,7 +18,7 @@ from sys import float_info
 from typing import ClassVar, Literal, TypeGuard
 
 from qrowd.errors import MeasureError
-from qrowd.model.tabular import described
+from qrowd.model.labels import described
 
 Value = bool | int | float | str | dict[float, float] | None
 _SHAPE = re.compile(r"(?P<name>[^(@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<cutoff>.*))?", re.DOTALL)

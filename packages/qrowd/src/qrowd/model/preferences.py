@@ -9,7 +9,7 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +28,6 @@ from qrowd.model.labels import (
     or_missing,
     plural,
     read_only,
-    renumbered,
 )
 from qrowd.model.panel import Pool
 from qrowd.model.previews import preferences_display, sizes
@@ -137,18 +136,18 @@ class Preferences(Displayed):
     MARKS = ("bad_topic", "bad_document", "bad_assessor")
 
     def __post_init__(self) -> None:
-        for name in (*self.CODES, *self.MARKS, *self.OPTIONAL, "bad_group"):
-            if (column := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read_only(column))
         self._refuse(self.preferred == self.other, "a document cannot be preferred to itself")
         self._refuse(~np.isin(self.strength, (1, 2)), "the strength must be 1, or 2 for definitely better")
         if self.weight is not None:
             self._refuse(~(np.isfinite(self.weight) & (self.weight > 0)), "the weight must be a finite number above 0")
         if self.first is not None:
-            unknown = np.isnan(self.first)
-            self._refuse(~(unknown | np.isin(self.first, (0, 1))), "first must be 1, 0 or missing")
-        if (self.group is None) != (self.bad_group is None) and self.bad_topic.size and len(self):
+            self._refuse(~(np.isnan(self.first) | np.isin(self.first, (0, 1))), "first must be 1, 0 or missing")
+        if (self.group is None) != (self.bad_group is None):
             raise ArgumentError("group and bad_group: give both, or neither")
+        object.__setattr__(self, "strength", self.strength.astype(np.int64))
+        for name in (*self.CODES, *self.MARKS, *self.OPTIONAL, "bad_group"):
+            if (column := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(column))
 
     def _refuse(self, wrong: NDArray[np.bool_], problem: str) -> None:
         if wrong.any():
@@ -156,6 +155,58 @@ class Preferences(Displayed):
             raise RowError(row + 1, f"{self.describe(row)}: {problem}")
 
     # ------------------------------------------------------------------ making them
+
+    @classmethod
+    def from_codes(
+        cls,
+        topics: tuple[str, ...],
+        documents: tuple[str, ...],
+        assessors: tuple[str, ...],
+        *,
+        topic: Codes,
+        preferred: Codes,
+        other: Codes,
+        assessor: Codes,
+        strength: NDArray[Any],
+        notes: tuple[str, ...] = (),
+        **optional: Any,
+    ) -> Preferences:
+        """From columns in which a row with a negative `preferred` marks `other` as Bad.
+
+        optional : weight, first, group, order, seconds, time of every row; columns of numbers may be nan throughout.
+
+        Raises
+        ------
+        RowError
+            A row that is no preference.
+        """
+        rows, marks = np.flatnonzero(preferred >= 0), np.flatnonzero(preferred < 0)
+        recorded = {name: column[rows] for name, column in optional.items()}
+        for name in ("weight", "first", "order", "seconds"):
+            if name in recorded and np.isnan(recorded[name]).all():
+                del recorded[name]
+        if "weight" in recorded:
+            recorded["weight"] = np.where(np.isnan(recorded["weight"]), 1.0, recorded["weight"])
+        if "group" in optional:
+            recorded["bad_group"] = optional["group"][marks]
+        try:
+            return cls(
+                topics,
+                documents,
+                assessors,
+                topic[rows],
+                preferred[rows],
+                other[rows],
+                assessor[rows],
+                strength[rows],
+                topic[marks],
+                other[marks],
+                assessor[marks],
+                notes=notes,
+                **recorded,
+            )
+        except RowError as error:  # its rows are those of the preferences alone
+            raise RowError(int(rows[error.row - 1]) + 1, error.problem) from None
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[Any, ...]], *, bad: Iterable[Mark] = ()) -> Preferences:
@@ -170,43 +221,20 @@ class Preferences(Displayed):
         for number, row in enumerate(preferences, start=1):
             if len(row) not in (4, 5):
                 raise RowError(number, f"expected (topic, preferred, other, assessor[, strength]), found {row!r}")
-        topic, preferred, other, assessor = ([row[i] for row in preferences] for i in range(4))
-        bad_topic, bad_document, bad_assessor = ([mark[i] for mark in marks] for i in range(3))
-        return cls._from_codes(
-            factorize([*topic, *bad_topic]),
-            factorize([*preferred, *other, *bad_document]),
-            factorize([*assessor, *bad_assessor]),
-            strength=np.array([row[4] if len(row) == 5 else 1 for row in preferences], np.float64),
-        )
-
-    @classmethod
-    def _from_codes(
-        cls,
-        topics: tuple[Codes, Sequence[str]],
-        documents: tuple[Codes, Sequence[str]],
-        assessors: tuple[Codes, Sequence[str]],
-        *,
-        strength: NDArray[np.float64],
-        **optional: Any,
-    ) -> Preferences:
-        """From codes and labels: those of the preferred documents, the others and the marked ones together."""
-        n = strength.size
-        if (wrong := ~np.isin(strength, (1, 2))).any():
-            row = int(wrong.argmax())
-            raise RowError(row + 1, f"strength is {strength[row]:g}; it must be 1, or 2 for definitely better")
-        return cls(
-            tuple(topics[1]),
-            tuple(documents[1]),
-            tuple(assessors[1]),
-            topics[0][:n],
-            documents[0][:n],
-            documents[0][n : 2 * n],
-            assessors[0][:n],
-            strength.astype(np.int64),
-            topics[0][n:],
-            documents[0][2 * n :],
-            assessors[0][n:],
-            **optional,
+        n, m = len(preferences), len(marks)
+        topic, topics = factorize([row[0] for row in (*preferences, *marks)])
+        assessor, assessors = factorize([row[3] for row in preferences] + [mark[2] for mark in marks])
+        names = [[row[column] for row in preferences] for column in (1, 2)]
+        document, documents = factorize([*names[0], *names[1], *(mark[1] for mark in marks)])
+        return cls.from_codes(
+            topics,
+            documents,
+            assessors,
+            topic=topic,
+            preferred=np.append(document[:n], np.full(m, -1, np.int32)),
+            other=document[n:],
+            assessor=assessor,
+            strength=np.array([row[4] if len(row) == 5 else 1 for row in preferences] + [1] * m, np.float64),
         )
 
     @classmethod
@@ -228,35 +256,41 @@ class Preferences(Displayed):
         """
         from qrowd.model.frames import TableOptions, preference_columns
 
-        options = TableOptions(columns, None, incomplete_rows)
-        columns_of_frame = preference_columns(frame, options, assessor)
-        is_preference, is_mark = np.flatnonzero(~columns_of_frame.marks), np.flatnonzero(columns_of_frame.marks)
-        optional = dict(columns_of_frame.optional)
-        strength = optional.pop("strength", np.full(columns_of_frame.marks.size, np.nan))[is_preference]
-        of_preferences: dict[str, Any] = {name: column[is_preference] for name, column in optional.items()}
-        for name in ("first", "order", "seconds", "weight"):
-            if name in of_preferences and np.isnan(of_preferences[name]).all():
-                del of_preferences[name]
-        if "weight" in of_preferences:
-            of_preferences["weight"] = np.where(np.isnan(of_preferences["weight"]), 1.0, of_preferences["weight"])
-        if "group" in optional:
-            of_preferences["bad_group"] = optional["group"][is_mark]
-        topic, preferred, other, who = (columns_of_frame.labels[x] for x in ("topic", "preferred", "other", "assessor"))
-        parts = (
-            (topic[1], ((topic[0], is_preference), (topic[0], is_mark))),
-            (other[1], ((preferred[0], is_preference), (other[0], is_preference), (other[0], is_mark))),
-            (who[1], ((who[0], is_preference), (who[0], is_mark))),
-        )
-        coded = [renumbered(np.concatenate([codes[rows] for codes, rows in part]), words) for words, part in parts]
+        table = preference_columns(frame, TableOptions(columns, None, incomplete_rows), assessor)
+        (topic, topics), (who, assessors) = table.labels["topic"], table.labels["assessor"]
+        (preferred, documents), (other, _) = table.labels["preferred"], table.labels["other"]
+        strength = table.numbers.get("strength", np.ones(topic.size))
         try:
-            return cls._from_codes(
-                *coded,
+            return cls.from_codes(
+                topics,
+                documents,
+                assessors,
+                topic=topic,
+                preferred=preferred,
+                other=other,
+                assessor=who,
                 strength=np.where(np.isnan(strength), 1.0, strength),
-                notes=columns_of_frame.notes,
-                **of_preferences,
+                notes=table.notes,
+                **table.optional,
             )
-        except RowError as error:  # its rows are those of the preferences alone
-            raise RowError(int(columns_of_frame.rows[int(is_preference[error.row - 1])]), error.problem) from None
+        except RowError as error:  # its rows are those that were read
+            raise RowError(int(table.rows[error.row - 1]), error.problem) from None
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of all preferences and, below them, marks, as `from_codes` takes them."""
+        m = self.bad_topic.size
+        columns = {
+            "topic": np.append(self.topic, self.bad_topic),
+            "preferred": np.append(self.preferred, np.full(m, -1, np.int32)),
+            "other": np.append(self.other, self.bad_document),
+            "assessor": np.append(self.assessor, self.bad_assessor),
+            "strength": np.append(self.strength, np.ones(m, np.int64)),
+        }
+        for name in self.OPTIONAL:
+            if (column := getattr(self, name)) is not None:
+                of_marks = self.bad_group if name == "group" else None
+                columns[name] = np.append(column, or_missing(of_marks, m, name not in ("group", "time")))
+        return columns
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per preference as a data frame: topic, preferred, other, assessor, strength and what was recorded.
@@ -265,26 +299,13 @@ class Preferences(Displayed):
         """
         from qrowd.model.frames import make_frame
 
-        m = self.bad_topic.size
-
-        def text(labels: tuple[str, ...], *codes: Codes) -> NDArray[Any]:
-            return np.array(labels, object)[np.concatenate(codes)]
-
-        def below(column: NDArray[Any], numeric: bool) -> NDArray[Any]:
-            return np.concatenate([column, np.full(m, np.nan if numeric else None, np.float64 if numeric else object)])
-
-        columns = {
-            "topic": text(self.topics, self.topic, self.bad_topic),
-            "preferred": below(text(self.documents, self.preferred), numeric=False),
-            "other": text(self.documents, self.other, self.bad_document),
-            "assessor": text(self.assessors, self.assessor, self.bad_assessor),
-            "strength": below(self.strength.astype(np.float64), numeric=True) if m else self.strength,
-        }
-        for name in self.OPTIONAL:
-            if (column := getattr(self, name)) is not None:
-                columns[name] = below(column, numeric=name not in ("group", "time"))
-        if self.bad_group is not None:
-            columns["group"] = np.concatenate([or_missing(self.group, len(self), numeric=False), self.bad_group])
+        columns = self._columns()
+        if self.bad_topic.size:
+            columns["strength"] = np.where(columns["preferred"] < 0, np.nan, columns["strength"])
+        columns["topic"] = np.array(self.topics, object)[columns["topic"]]
+        columns["preferred"] = np.array([*self.documents, None], object)[columns["preferred"]]  # a mark is -1
+        columns["other"] = np.array(self.documents, object)[columns["other"]]
+        columns["assessor"] = np.array(self.assessors, object)[columns["assessor"]]
         return make_frame(columns, backend)
 
     def to_rows(self) -> list[tuple[str, str, str, str, int]]:
@@ -340,12 +361,6 @@ class Preferences(Displayed):
         """How many rows repeat an earlier preference of the same assessor for the same document over the same other."""
         return len(self) - int(np.unique(self._numbered(self.preferred, self.other)).size)
 
-    def n_contradictions(self) -> int:
-        """How many pairs of documents an assessor ordered both ways (ties, two halves of a preference, aside)."""
-        whole = np.ones(len(self), bool) if self.weight is None else self.weight != 0.5
-        both = np.unique(np.stack([self._pairs, self.preferred > self.other])[:, whole], axis=1)
-        return int(both.shape[1] - np.unique(both[0]).size)
-
     # ------------------------------------------------------------------ what kernels take
 
     @cached_property
@@ -396,10 +411,6 @@ class Preferences(Displayed):
             rows,
         )
 
-    def view(self, topic: int, assessor: int) -> TopicPreferences:
-        """What one assessor said of one topic: `topic_view` with this assessor alone."""
-        return self.topic_view(topic).of(assessor)
-
     # ------------------------------------------------------------------ new preferences from these
 
     def select(
@@ -410,18 +421,18 @@ class Preferences(Displayed):
         assessors: Selection | None = None,
     ) -> Preferences:
         """Only these topics, assessors, and pairs of these documents, each by name, shell pattern, list or function."""
-        keep, keep_bad = np.ones(len(self), bool), np.ones(self.bad_topic.size, bool)
-        for selection, labels, noun, columns, bad in (
-            (topics, self.topics, "topic", (self.topic,), self.bad_topic),
-            (documents, self.documents, "document", (self.preferred, self.other), self.bad_document),
-            (assessors, self.assessors, "assessor", (self.assessor,), self.bad_assessor),
+        columns = self._columns()
+        keep = np.ones(columns["topic"].size, bool)
+        for selection, labels, noun, names in (
+            (topics, self.topics, "topic", ("topic",)),
+            (documents, self.documents, "document", ("preferred", "other")),
+            (assessors, self.assessors, "assessor", ("assessor",)),
         ):
             if selection is not None:
-                matches = matching(labels, selection, noun)
-                for column in columns:
-                    keep &= matches[column]
-                keep_bad &= matches[bad]
-        return self._take(np.flatnonzero(keep), np.flatnonzero(keep_bad))
+                matches = np.append(matching(labels, selection, noun), True)  # the last: no preferred document
+                for name in names:
+                    keep &= matches[columns[name]]
+        return self._take(np.flatnonzero(keep))
 
     def single(self, *, repeats: Repeats = "first") -> Preferences:
         """At most one preference per topic, pair of documents and assessor.
@@ -438,97 +449,61 @@ class Preferences(Displayed):
                 "in all); choose repeats='first' or 'last'"
             )
         ends = np.append(~again[1:], True)[: rows.size] if repeats == "last" else ~again
-        return self._take(np.sort(rows[ends]), np.arange(self.bad_topic.size))
+        return self._take(np.append(np.sort(rows[ends]), np.arange(len(self), len(self) + self.bad_topic.size)))
 
     def pooled(self, *, name: str = "everyone") -> Preferences:
         """As if one assessor had said it all, in one judgment group per assessor (and group of theirs).
 
         trec_eval's formats write such an assessor.
         """
-        group, bad_group = (
-            np.array(
-                [
-                    self.assessors[a] if g is None else f"{self.assessors[a]}/{g}"
-                    for a, g in zip(who.tolist(), or_missing(part, who.size, numeric=False).tolist(), strict=True)
-                ],
-                object,
-            )
-            for who, part in ((self.assessor, self.group), (self.bad_assessor, self.bad_group))
+        columns = self._columns()
+        groups = columns.get("group", [None] * columns["topic"].size)
+        names = [self.assessors[a] for a in columns["assessor"].tolist()]
+        columns["group"] = np.array(
+            [name if group is None else f"{name}/{group}" for name, group in zip(names, groups, strict=True)], object
         )
-        return replace(
-            self,
-            assessors=(name,),
-            assessor=np.zeros_like(self.assessor),
-            bad_assessor=np.zeros_like(self.bad_assessor),
-            group=group,
-            bad_group=bad_group,
-        )
+        columns["assessor"] = np.zeros_like(columns["assessor"])
+        return Preferences.from_codes(self.topics, self.documents, (name,), **columns, notes=self.notes)
 
-    def _take(self, rows: NDArray[np.int64], marks: NDArray[np.int64]) -> Preferences:
-        """These rows and marks, with labels that neither uses left out."""
-        n = rows.size
-        topics, topic = compact(self.topics, np.concatenate([self.topic[rows], self.bad_topic[marks]]))
-        documents, document = compact(
-            self.documents, np.concatenate([self.preferred[rows], self.other[rows], self.bad_document[marks]])
-        )
-        assessors, assessor = compact(self.assessors, np.concatenate([self.assessor[rows], self.bad_assessor[marks]]))
-        optional = {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in self.OPTIONAL}
-        return Preferences(
-            topics,
-            documents,
-            assessors,
-            topic[:n],
-            document[:n],
-            document[n : 2 * n],
-            assessor[:n],
-            self.strength[rows],
-            topic[n:],
-            document[2 * n :],
-            assessor[n:],
-            bad_group=None if self.bad_group is None else self.bad_group[marks],
-            notes=self.notes,
-            **optional,
-        )
+    def _take(self, rows: NDArray[np.int64]) -> Preferences:
+        """These rows, where marks stand below preferences, with labels that none uses left out."""
+        columns = {name: column[rows] for name, column in self._columns().items()}
+        is_mark = columns["preferred"] < 0
+        topics, columns["topic"] = compact(self.topics, columns["topic"])
+        assessors, columns["assessor"] = compact(self.assessors, columns["assessor"])
+        preferred = np.where(is_mark, columns["other"], columns["preferred"])
+        documents, document = compact(self.documents, np.append(preferred, columns["other"]))
+        preferred, columns["other"] = np.split(document, 2)
+        columns["preferred"] = np.where(is_mark, np.int32(-1), preferred)
+        return Preferences.from_codes(topics, documents, assessors, **columns, notes=self.notes)
 
 
 def concatenate_preferences(parts: Sequence[Preferences]) -> Preferences:
     """All rows and marks of all parts, one after the other; the same assessor name is the same assessor."""
     if len(parts) == 1:
         return parts[0]
-
-    def joined(labels: str, *columns: str) -> tuple[tuple[str, ...], list[Codes]]:
-        """One vocabulary, and each of the columns over it."""
-        pieces = [getattr(part, name) for name in columns for part in parts]
-        words, codes = merge_codes([getattr(part, labels) for part in parts] * len(columns), pieces)
-        sizes = [sum(getattr(part, name).size for part in parts) for name in columns]
-        return words, np.split(codes, np.cumsum(sizes)[:-1])
-
-    topics, (topic, bad_topic) = joined("topics", "topic", "bad_topic")
-    documents, (preferred, other, bad_document) = joined("documents", "preferred", "other", "bad_document")
-    assessors, (assessor, bad_assessor) = joined("assessors", "assessor", "bad_assessor")
+    columns = [part._columns() for part in parts]
+    topics, topic = merge_codes([part.topics for part in parts], [each["topic"] for each in columns])
+    assessors, assessor = merge_codes([part.assessors for part in parts], [each["assessor"] for each in columns])
+    labels = [part.documents for part in parts]
+    documents, other = merge_codes(labels, [each["other"] for each in columns])
+    is_mark = np.concatenate([each["preferred"] for each in columns]) < 0
+    _, preferred = merge_codes(labels, [np.maximum(each["preferred"], 0) for each in columns])
     optional: dict[str, Any] = {}
     for name in Preferences.OPTIONAL:
-        if any(getattr(part, name) is not None for part in parts):
-            columns = [or_missing(getattr(part, name), len(part), name not in ("group", "time")) for part in parts]
-            optional[name] = np.concatenate(columns)
-    if "weight" in optional:
-        optional["weight"] = np.where(np.isnan(optional["weight"]), 1.0, optional["weight"])
-    if any(part.bad_group is not None for part in parts):
-        optional["bad_group"] = np.concatenate(
-            [or_missing(part.bad_group, part.bad_topic.size, numeric=False) for part in parts]
-        )
-    return Preferences(
+        if any(name in each for each in columns):
+            numeric = name not in ("group", "time")
+            pieces = [or_missing(each.get(name), each["topic"].size, numeric) for each in columns]
+            optional[name] = np.concatenate(pieces)
+    return Preferences.from_codes(
         topics,
         documents,
         assessors,
-        topic,
-        preferred,
-        other,
-        assessor,
-        np.concatenate([part.strength for part in parts]),
-        bad_topic,
-        bad_document,
-        bad_assessor,
+        topic=topic,
+        preferred=np.where(is_mark, np.int32(-1), preferred),
+        other=other,
+        assessor=assessor,
+        strength=np.concatenate([each["strength"] for each in columns]),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         **optional,
     )

@@ -1,6 +1,6 @@
 """What judgments, preferences, runs and scores show of themselves: their counts, who gave them, and the first rows.
 
-These modules import this one, so that their types are not named here.
+Their modules import this one, so that their types are not named here.
 """
 
 from __future__ import annotations
@@ -26,29 +26,16 @@ def sizes(data: Any, noun: str, extra: str = "") -> str:
 
 
 def judgments_display(judgments: Any) -> Display:
-    """The assessors with their scales and mean values, and the first judgments."""
+    """The assessors with their scales, and the first judgments."""
     n = len(judgments.assessors)
-    judged = judgments.value >= 0
-    count = np.bincount(judgments.assessor[judged], minlength=n)
-    total = np.bincount(judgments.assessor[judged], weights=judgments.value[judged], minlength=n)
     by_assessor = {
         "assessor": judgments.assessors,
-        "judgments": count,
+        "judgments": np.bincount(judgments.assessor[judgments.value >= 0], minlength=n),
         "topics": _topics_by(judgments.assessor, judgments.topic, n),
-        "mean value": np.divide(total, count, out=np.full(n, np.nan), where=count > 0),
-        "scale": [str(scale) for scale in judgments.scales],
+        "scale": list(map(str, judgments.scales)),
     }
-    columns = {
-        "topic": _first(judgments.topics, judgments.topic),
-        "document": _first(judgments.documents, judgments.document),
-        "assessor": _first(judgments.assessors, judgments.assessor),
-        "value": judgments.value[:FIRST],
-    }
-    columns |= {
-        name: getattr(judgments, name)[:FIRST] for name in judgments.OPTIONAL if getattr(judgments, name) is not None
-    }
-    tables = Rows.of("assessors", by_assessor), Rows("judgments", columns, len(judgments))
-    return Display(f"{sizes(judgments, 'judgment')}.", tables)
+    recorded = [name for name in judgments.OPTIONAL if getattr(judgments, name) is not None]
+    return _display(judgments, "judgments", by_assessor, ("topic", "document", "assessor"), ("value", *recorded))
 
 
 def preferences_display(preferences: Any) -> Display:
@@ -60,15 +47,8 @@ def preferences_display(preferences: Any) -> Display:
         "topics": _topics_by(preferences.assessor, preferences.topic, n),
         "Bad marks": np.bincount(preferences.bad_assessor, minlength=n),
     }
-    columns = {
-        "topic": _first(preferences.topics, preferences.topic),
-        "preferred": _first(preferences.documents, preferences.preferred),
-        "other": _first(preferences.documents, preferences.other),
-        "assessor": _first(preferences.assessors, preferences.assessor),
-        "strength": preferences.strength[:FIRST],
-    }
-    tables = Rows.of("assessors", by_assessor), Rows("preferences", columns, len(preferences))
-    return Display(f"{repr(preferences).removeprefix('Preferences(').removesuffix(')')}.", tables)
+    labels = ("topic", "preferred", "other", "assessor")
+    return _display(preferences, "preferences", by_assessor, labels, ("strength",))
 
 
 def runs_display(runs: Any) -> Display:
@@ -80,14 +60,20 @@ def runs_display(runs: Any) -> Display:
         "topics": topics,
         "documents per topic": np.divide(count, topics, out=np.full(n, np.nan), where=topics > 0),
     }
-    columns = {
-        "system": _first(runs.systems, runs.system),
-        "topic": _first(runs.topics, runs.topic),
-        "document": _first(runs.documents, runs.document),
-        "score": runs.score[:FIRST],
-    }
-    tables = Rows.of("systems", by_system), Rows("retrieved documents", columns, len(runs))
-    return Display(f"{repr(runs).removeprefix('Runs(').removesuffix(')')}.", tables)
+    return _display(runs, "retrieved documents", by_system, ("system", "topic", "document"), ("score",))
+
+
+def _display(
+    data: Any, noun: str, by_whom: dict[str, Any], labels: tuple[str, ...], others: tuple[str, ...]
+) -> Display:
+    """A table of assessors or systems, and the first rows. labels, others : columns of codes, and of anything else."""
+    columns: dict[str, Any] = {}
+    for name in labels:
+        words = data.documents if name in ("preferred", "other") else getattr(data, f"{name}s")
+        columns[name] = [words[code] for code in getattr(data, name)[:FIRST].tolist()]
+    columns |= {name: getattr(data, name)[:FIRST] for name in others}
+    sentence = repr(data).removesuffix(")").partition("(")[2]
+    return Display(f"{sentence}.", (Rows.of(f"{next(iter(by_whom))}s", by_whom), Rows(noun, columns, len(data))))
 
 
 def scores_display(scores: Any, means: NDArray[np.float64]) -> Display:
@@ -101,13 +87,8 @@ def scores_display(scores: Any, means: NDArray[np.float64]) -> Display:
     counts = ", ".join(plural(len(names), noun) for names, noun in labels)
     defined = not np.isnan(first_means).all()
     first = f" {systems[0]} has the highest mean {scores.measures[0]}." if defined else ""
-    sentence = f"{', '.join(scores.measures)}: {counts}.{first}"
     table = Rows("mean over assessors and topics", columns, len(systems))
-    return Display(sentence, (table,))
-
-
-def _first(labels: tuple[str, ...], codes: NDArray[np.int32]) -> list[str]:
-    return [labels[code] for code in codes[:FIRST].tolist()]
+    return Display(f"{', '.join(scores.measures)}: {counts}.{first}", (table,))
 
 
 def _topics_by(who: NDArray[np.int32], topic: NDArray[np.int32], n: int) -> NDArray[np.int64]:

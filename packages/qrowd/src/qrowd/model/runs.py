@@ -19,19 +19,22 @@ from qrowd.errors import InputError, RowError, check_choice
 from qrowd.model.conventions import ScoreDtype as ScoreDtype
 from qrowd.model.labels import (
     Codes,
+    Nested,
     Selection,
     coded_rows,
     compact,
-    matching,
-    merge_codes,
+    joined_labels,
+    nested_of,
+    nested_rows,
     number_of,
     plural,
     read_only,
+    repeated_rows,
+    selected,
 )
-from qrowd.model.tabular import Nested, nested_of, nested_rows
 
 if TYPE_CHECKING:
-    from qrowd.model.cells import IdenticalRows, IncompleteRows
+    from qrowd.model.cells import IncompleteRows
     from qrowd.model.frames import Frame
     from qrowd.model.headers import Names
 
@@ -61,9 +64,10 @@ class Runs(Displayed):
         bad = np.flatnonzero(~np.isfinite(self.score))
         if bad.size:
             raise InputError(f"{self.describe(int(bad[0]))}: the score is not a finite number")
-        rows = first_duplicate(self.system, self.topic, self.document)
-        if rows is not None:
-            raise RowError(rows[1] + 1, f"{self.describe(rows[1])}: the document is in the list twice")
+        repeated, again = repeated_rows(self.system, self.topic, self.document, len(self.topics), len(self.documents))
+        if again.any():
+            row = int(repeated[again].min())
+            raise RowError(row + 1, f"{self.describe(row)}: the document is in the list twice")
         for name in ("system", "topic", "document", "score", "rank"):
             if (column := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read_only(column))
@@ -85,7 +89,6 @@ class Runs(Displayed):
         system: str = "run",
         columns: Names | None = None,
         incomplete_rows: IncompleteRows = "refuse",
-        identical_rows: IdenticalRows = "keep",
     ) -> Runs:
         """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per retrieved document.
 
@@ -95,7 +98,7 @@ class Runs(Displayed):
         """
         from qrowd.model.frames import TableOptions, run_columns
 
-        table = run_columns(frame, TableOptions(columns, None, incomplete_rows, identical_rows), system)
+        table = run_columns(frame, TableOptions(columns, None, incomplete_rows), system)
         (who, systems), (topic, topics), (document, documents) = (
             table.labels[name] for name in ("system", "topic", "document")
         )
@@ -128,14 +131,7 @@ class Runs(Displayed):
 
     def select(self, *, systems: Selection | None = None, topics: Selection | None = None) -> Runs:
         """Only these systems and topics, each by name, shell pattern, list of those, or function."""
-        keep = np.ones(len(self), bool)
-        for selection, labels, codes, noun in (
-            (systems, self.systems, self.system, "system"),
-            (topics, self.topics, self.topic, "topic"),
-        ):
-            if selection is not None:
-                keep &= matching(labels, selection, noun)[codes]
-        rows = np.flatnonzero(keep)
+        rows = selected(self, systems=systems, topics=topics)
         (who, system), (topic_labels, topic), (labels, document) = (
             compact(names, codes[rows])
             for names, codes in (
@@ -225,25 +221,17 @@ class Runs(Displayed):
         """How many lists state ranks that put a lower score above a higher one."""
         if self.rank is None or not len(self):
             return 0
-        rows = np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank))
-        if not rows.size:
-            return 0
-        rows = rows[np.lexsort((self.rank[rows], self._lists[rows]))]
-        lists, rank, score = self._lists[rows], self.rank[rows], self.score[rows]
-        # Documents of one rank stand together: the lowest score there against the highest of the next rank.
-        firsts = np.flatnonzero(np.append(True, (lists[1:] != lists[:-1]) | (rank[1:] != rank[:-1])))
-        lowest, highest, lists = np.minimum.reduceat(score, firsts), np.maximum.reduceat(score, firsts), lists[firsts]
-        rising = (lists[1:] == lists[:-1]) & (highest[1:] > lowest[:-1])
+        lists, rank, score = self._lists, self.rank, self.score
+        same = lists[1:] == lists[:-1]
+        falling = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
+        # Most lists are written in one piece down their ranks, with falling scores.
+        suspicious = np.bincount(lists[np.append(True, ~same)]) > 1
+        suspicious[lists[1:][same & ~falling]] = True
+        rows = np.flatnonzero(suspicious[lists] & ~np.isnan(rank))
+        rows = rows[np.lexsort((-score[rows], rank[rows], lists[rows]))]
+        lists, score = lists[rows], score[rows]
+        rising = (lists[1:] == lists[:-1]) & (score[1:] > score[:-1])
         return int(np.unique(lists[1:][rising]).size)
-
-    def _suspicious(self, rank: NDArray[Any]) -> NDArray[np.bool_]:
-        """(n,) rows of lists that were not simply written down the ranks with falling scores; most are."""
-        lists = self._lists
-        begins = np.append(True, lists[1:] != lists[:-1])
-        falling = np.append(True, (rank[1:] > rank[:-1]) & (self.score[1:] <= self.score[:-1]))
-        suspicious = np.bincount(lists[begins], minlength=int(lists.max()) + 1) > 1
-        suspicious[lists[~begins & ~falling]] = True
-        return np.asarray(suspicious[lists])
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,10 +265,7 @@ def concatenate_runs(parts: Sequence[Runs]) -> Runs:
     """
     if len(parts) == 1:
         return parts[0]
-    (systems, system), (topics, topic), (documents, document) = (
-        merge_codes([getattr(part, name + "s") for part in parts], [getattr(part, name) for part in parts])
-        for name in ("system", "topic", "document")
-    )
+    (systems, system), (topics, topic), (documents, document) = joined_labels(parts, "system", "topic", "document")
     score = np.concatenate([part.score for part in parts])
     rank = np.concatenate([np.full(len(part), np.nan) if part.rank is None else part.rank for part in parts])
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
@@ -288,21 +273,3 @@ def concatenate_runs(parts: Sequence[Runs]) -> Runs:
         return Runs(systems, topics, documents, system, topic, document, score, rank, notes)
     except RowError as error:
         raise InputError(f"{error.problem}: two parts hold this list; rename a system or leave one out") from None
-
-
-def first_duplicate(*columns: Codes) -> tuple[int, int] | None:
-    """The first two rows that agree in every column, or None.
-
-    The rows are compared by one combined number, so the check of a clean file is one sort.
-    """
-    combined = columns[0].astype(np.int64)
-    for column in columns[1:]:
-        combined = combined * (int(column.max(initial=0)) + 1) + column
-    ordered = np.sort(combined)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return None
-    rows = np.argsort(combined, kind="stable")
-    again = np.flatnonzero(combined[rows][1:] == combined[rows][:-1])
-    second = int(rows[again + 1].min())
-    first = int(np.flatnonzero(combined == combined[second])[0])
-    return first, second

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ScaleError
-from qrowd.model.labels import blocks
 
 Kind = Literal["binary", "graded", "fractions", "magnitude"]
 
@@ -104,7 +103,7 @@ def infer_scale(values: NDArray[np.float64]) -> Scale:
     highest = float(own_values.max())
     if not isfinite(highest):
         raise ScaleError("a value is not finite")
-    whole = all((np.floor(block) == block).all() for (block,) in blocks(own_values))
+    whole = bool((np.floor(own_values) == own_values).all())
     if whole and highest <= 1:
         return Scale("binary", 1.0, declared=False)
     if whole and (highest <= 10 or own_values.min() == 0):

@@ -94,48 +94,18 @@ class Scores(Displayed):
             coverage=self.coverage[np.ix_(a, t)],
         )
 
-    def panel_mean(self, *, weights: Mapping[str, float] | Sequence[float] | Floats | None = None) -> Scores:
+    def panel_mean(self) -> Scores:
         """The mean over the assessors that have a score, topic by topic: scores of the one assessor "panel mean".
 
-        weights : {assessor: weight}, or one number per assessor, 0 or more; default: equal weights.
-
         The number of relevant documents is the mean of the same assessors'; the coverage is the highest of any.
-
-        Raises
-        ------
-        ArgumentError
-            Weights that are negative, or not one for each assessor.
         """
-        if weights is None:
-            values = known_mean(self.values, axis=1)
-            relevant = known_mean(np.where(self.known, self.relevant, np.nan), axis=1)
-        else:
-            weight = self._weights(weights)
-            values = _weighted_mean(self.values, weight[:, None, None])
-            relevant = _weighted_mean(np.where(self.known, self.relevant, np.nan), weight[:, None])
         return replace(
             self,
             assessors=(PANEL_MEAN,),
-            values=values[:, None],
-            relevant=relevant[:, None],
+            values=known_mean(self.values, axis=1)[:, None],
+            relevant=known_mean(np.where(self.known, self.relevant, np.nan), axis=1)[:, None],
             coverage=self.coverage.max(axis=0, keepdims=True),
         )
-
-    def _weights(self, weights: Mapping[str, float] | Sequence[float] | Floats) -> Floats:
-        if isinstance(weights, Mapping):
-            places = [number_of(name, self.assessors, "assessor") for name in weights]
-            if len(places) < len(self.assessors):
-                missing = next(name for name in self.assessors if name not in weights)
-                raise ArgumentError(f"weights: none for assessor {missing!r}; give one for each assessor")
-            weights = np.array(list(weights.values()), np.float64)[np.argsort(places)]
-        array = np.asarray(weights, np.float64)
-        if array.shape != (len(self.assessors),):
-            raise ArgumentError(
-                f"weights of shape {array.shape}: one for each of {len(self.assessors)} assessors expected"
-            )
-        if not (array >= 0).all():
-            raise ArgumentError("weights: numbers of 0 or more were expected")
-        return array
 
     def to_xarray(self) -> xarray.DataArray:
         """A DataArray (measure, assessor, topic, system) with coordinates `relevant` and `coverage`."""
@@ -254,14 +224,11 @@ def scores_of(scores: AnyScores | Any, *, argument: str = "scores") -> Scores:
         return scores
     if hasattr(scores, "dims"):
         return Scores.from_xarray(scores)
-    kind = type(scores).__name__
-    if kind in ("Judgments", "Runs", "Preferences"):
-        found, next_step = f"these are {kind.lower()}, but scores were expected", "qrowd.evaluate gives scores"
-    elif isinstance(scores, str) or hasattr(scores, "__fspath__"):
+    if isinstance(scores, str) or hasattr(scores, "__fspath__"):
         found, next_step = f"{scores!r:.80} is no more than a name", "read files with qrowd.read_scores(...)"
     else:
-        found = f"{kind} has no names"
-        next_step = "Scores.from_array(values, topics=..., systems=...) gives them"
+        found = f"{type(scores).__name__} were given, but scores were expected"
+        next_step = "qrowd.evaluate gives scores, and Scores.from_array names those of an array"
     raise ArgumentError(f"{argument}: {found}; {next_step}")
 
 
@@ -325,14 +292,6 @@ def _numbered(dim: str, size: int, names: Sequence[str] | None) -> Names:
     if len(labels) != size:
         raise ArgumentError(f"{dim}s: {len(labels)} labels for {size} {dim}s")
     return labels
-
-
-def _weighted_mean(values: Floats, weight: Floats) -> Floats:
-    """Mean over the assessors of (measures, assessors, ...) values that are not nan; nan where their weights are 0."""
-    known = ~np.isnan(values)
-    total = np.where(known, weight, 0.0).sum(axis=1)
-    sums = np.where(known, values * weight, 0.0).sum(axis=1)
-    return np.asarray(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0))
 
 
 def known_mean(values: Floats, axis: int) -> Floats:

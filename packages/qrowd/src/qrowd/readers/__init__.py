@@ -8,13 +8,9 @@ from __future__ import annotations
 import re
 from os.path import exists
 
-from qrowd.readers.argilla import ARGILLA
-from qrowd.readers.autojudge import AUTOJUDGE
+from qrowd.readers.annotation_tools import ARGILLA, LABEL_STUDIO
 from qrowd.readers.exports import Reader, first_record
-from qrowd.readers.label_studio import LABEL_STUDIO
-from qrowd.readers.ragelo import RAGELO
-from qrowd.readers.trec_rag import TREC_RAG
-from qrowd.readers.umbrela import UMBRELA
+from qrowd.readers.model_judges import RAGELO, TREC_RAG, UMBRELA
 
 READERS: dict[str, Reader] = {
     "label-studio": LABEL_STUDIO,
@@ -22,7 +18,6 @@ READERS: dict[str, Reader] = {
     "ragelo": RAGELO,
     "trec-rag": TREC_RAG,
     "umbrela": UMBRELA,
-    "autojudge": AUTOJUDGE,
 }
 
 

@@ -19,7 +19,6 @@ from qrowd import files, tables, trec
 from qrowd.errors import FileError, InputError
 from qrowd.model.alignment import align
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
-from qrowd.model.frames import TableOptions
 from qrowd.model.headers import COLUMNS, Kind
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import Words
@@ -146,7 +145,7 @@ def _together(runs: Runs, judgments: Judgments) -> str:
     shared = len(set(runs.topics) & set(judgments.topics))
     if not shared:
         return "together: runs and judgments share no topic"
-    unjudged = align(runs, judgments.panel().pool).unjudged_share(10)
+    unjudged = align(runs, judgments.panel().pool).facts(runs, [10]).attributes()["unjudged_shares"][10]
     topics = count(shared, "shared topic")
     return f"together: {topics}; {percent(unjudged, 1)} of the first 10 documents were judged by nobody"
 
@@ -179,9 +178,11 @@ class _Settings:
     incomplete_rows: IncompleteRows
     identical_rows: IdenticalRows
 
-    def of_tables(self, kind: Kind) -> TableOptions:
+    def of_tables(self, kind: Kind) -> dict[str, Any]:
         columns = {role: headers for role, headers in self.columns.items() if role in COLUMNS[kind]}
-        return TableOptions(columns, self.labels, self.incomplete_rows, self.identical_rows)
+        settings: dict[str, Any] = {"columns": columns, "incomplete_rows": self.incomplete_rows}
+        of_judgments = {"labels": self.labels, "identical_rows": self.identical_rows}
+        return settings | of_judgments if kind == "judgments" else settings
 
 
 def inspect(
@@ -265,12 +266,12 @@ def _mistaken(name: str, path: Path, kind: Kind, text: bytes, form: trec.Format,
     return _File(name, path, kind, mistakes=tuple(_lines(shown(path), lines)))
 
 
-def _table(text: bytes, name: str, label: str, kind: Kind, options: TableOptions) -> Judgments | Preferences | Runs:
+def _table(text: bytes, name: str, label: str, kind: Kind, settings: Any) -> Judgments | Preferences | Runs:
     if kind == "runs":
-        return tables.runs_from_table(text, name, system=label, options=options)
+        return tables.from_table(Runs, text, name, system=label, **settings)
     if kind == "preferences":
-        return tables.preferences_from_table(text, name, assessor=label, options=options)
-    return tables.judgments_from_table(text, name, assessor=label, options=options)
+        return tables.from_table(Preferences, text, name, assessor=label, **settings)
+    return tables.from_table(Judgments, text, name, assessor=label, **settings)
 
 
 def _text_format(text: bytes, name: str, settings: _Settings) -> tuple[Kind, trec.Format]:

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from qrowd.errors import MeasureError
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.linear import linear_parts
 from qrowd.measures.precision import AP
-from qrowd.measures.scoring import ByGain, Linear
+from qrowd.measures.scoring import ByGain, Linear, linear_parts
 from qrowd.model.measure import Measure
 from qrowd.model.scales import Scale
 

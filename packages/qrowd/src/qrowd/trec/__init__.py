@@ -1,4 +1,4 @@
-"""TREC's text formats, to and from the model: runs, qrels and preferences."""
+"""TREC's text formats, to the model, and from it: runs, qrels and preferences."""
 
 from qrowd.trec.formats import PREFERENCES as PREFERENCES
 from qrowd.trec.formats import QRELS as QRELS
@@ -17,7 +17,6 @@ from qrowd.trec.reading import parse as parse
 from qrowd.trec.reading import runs_from as runs_from
 from qrowd.trec.reading import split as split
 from qrowd.trec.writing import checked_label as checked_label
-from qrowd.trec.writing import format_preferences as format_preferences
 from qrowd.trec.writing import format_qrels as format_qrels
 from qrowd.trec.writing import format_run as format_run
 from qrowd.trec.writing import qrels_line as qrels_line

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from qrowd.errors import FileError
 from qrowd.model.inferred_scales import joined_sources
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import Codes, Vocabulary, Words, joined_codes, number_in
-from qrowd.model.runs import Runs, first_duplicate
+from qrowd.model.labels import Codes, Vocabulary, Words, joined_codes, number_in, repeated_rows
+from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.trec.formats import BYTE_ORDER_MARK, TAGGED_RUN, Format, mistakes
 
@@ -121,8 +121,10 @@ def number_labels(fields: Fields, words: Words) -> Parsed:
         vocabulary.encode(fields.characters, fields.starts[i], fields.ends[i])
         for i, vocabulary in enumerate(vocabularies)
     )
-    if format.key and first_duplicate(*codes) is not None:
-        raise next(mistakes(fields.text, fields.name, format))
+    if format.key:
+        topic, document, tag = (*codes, np.zeros_like(codes[0]))[:3]
+        if repeated_rows(topic, document, tag, len(vocabularies[1]), len(vocabularies[-1]))[1].any():
+            raise next(mistakes(fields.text, fields.name, format))
     return Parsed(
         fields.name,
         format,

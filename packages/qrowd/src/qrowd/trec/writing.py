@@ -1,73 +1,17 @@
-"""Runs, judgments and preferences as TREC's lines."""
+"""Runs and judgments as TREC's lines."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
-from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 
 BLANK = r"[ \t-\r]"
-
-
-def format_preferences(preferences: Preferences, *, format: Literal["pairs", "winner", "prefs"] = "pairs") -> str:
-    """Preferences as lines of text in their own order.
-
-    format : "pairs" (`topic preferred other`), "winner" (`topic a b preferred`, a being the document shown first, or
-        where nobody knows the one with the lower id), "prefs" (trec_eval's, one subgroup per preference, the group
-        being that of the preference, else its assessor; levels 2 and 1, 0 for what is Bad).
-
-    Raises
-    ------
-    ArgumentError
-        What the format cannot hold: several assessors, marks, strong preferences, weights, certain labels.
-    """
-    check_choice("format", format, ("pairs", "winner", "prefs"))
-    for there, what in (
-        ((preferences.strength == 2).any(), "strong preferences (strength 2)"),
-        (preferences.weight is not None and (preferences.weight != 1).any(), "weights"),
-        (format != "prefs" and preferences.bad_topic.size > 0, "Bad marks"),
-        (format != "prefs" and len(preferences.assessors) > 1, "several assessors; select one"),
-    ):
-        if there:
-            raise ArgumentError(f"format={format!r} cannot hold {what}; write a table (to_frame) instead")
-    topics = [checked_label(label, first=True) for label in preferences.topics]
-    documents = [checked_label(label) for label in preferences.documents]
-    columns = preferences.topic, preferences.preferred, preferences.other
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    if format == "pairs":
-        return "".join(f"{topics[t]} {documents[p]} {documents[o]}\n" for t, p, o in rows)
-    if format == "winner":
-        firsts = np.full(len(rows), np.nan) if preferences.first is None else preferences.first
-        lines = []
-        for (t, p, o), first in zip(rows, firsts.tolist(), strict=True):
-            leads = documents[p] < documents[o] if np.isnan(first) else first == 1
-            a, b = (p, o) if leads else (o, p)
-            lines.append(f"{topics[t]} {documents[a]} {documents[b]} {documents[p]}\n")
-        return "".join(lines)
-    grouped = preferences.pooled() if len(preferences.assessors) > 1 or preferences.group is None else preferences
-    assert grouped.group is not None
-    groups, marks = (
-        [] if labels is None else [checked_label(str(label)) for label in labels.tolist()]
-        for labels in (grouped.group, grouped.bad_group)
-    )
-    bad = set(zip(grouped.bad_topic.tolist(), grouped.bad_document.tolist(), marks, strict=True))
-    lines = []
-    for number, ((t, p, o), group) in enumerate(zip(rows, groups, strict=True), start=1):
-        if (t, p, group) in bad:
-            row = grouped.describe(number - 1)
-            raise ArgumentError(f"{row}: prefs cannot hold a preference for a Bad document; write a table instead")
-        lines.append(f"{topics[t]} {group} {number} {documents[p]} 2\n")
-        lines.append(f"{topics[t]} {group} {number} {documents[o]} {0 if (t, o, group) in bad else 1}\n")
-    for number, (t, d, group) in enumerate(sorted(bad), start=len(rows) + 1):
-        lines.append(f"{topics[t]} {group} {number} {documents[d]} 0\n")
-    return "".join(lines)
 
 
 def format_run(runs: Runs, system: str) -> str:

@@ -16,7 +16,7 @@ from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_bytes, without_endings
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.pools import Lists, lists_of
-from qrowd.model.runs import concatenate_runs
+from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.readers import irds
 from qrowd.texts import Row, read_documents, read_fields, read_objects, read_page, read_topics
 from qrowd_server.campaigns.plan.documents import ENDINGS, image_of, image_to_text
@@ -188,7 +188,7 @@ def read_run_files(files: CampaignFiles, topics: Collection[str]) -> Lists | Non
         systems[system] = name
         content = files.content(name)
         if tables.is_table(content, name):
-            parts.append(tables.runs_from_table(content, name, system=system))
+            parts.append(tables.from_table(Runs, content, name, system=system))
         else:
             parts.append(trec.runs_from([(system, trec.parse(content, name, trec.RUN))]))
     return lists_of(concatenate_runs(parts), topics)
@@ -214,7 +214,7 @@ def read_gold_judgments(files: CampaignFiles) -> tuple[str, Judgments] | None:
     (name,) = names
     content = files.content(name)
     if tables.is_table(content, name):
-        return name, tables.judgments_from_table(content, name, assessor="gold")
+        return name, tables.from_table(Judgments, content, name, assessor="gold")
     return name, concatenate_judgments([trec.judgments_from([("gold", trec.parse(content, name, trec.QRELS))])])
 
 

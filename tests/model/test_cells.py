@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qrowd import tables
 from qrowd.errors import RowError
-from qrowd.model import encoding, labels
-from qrowd.model.encoding import split_cells
-from qrowd.model.inferred_scales import inferred_scales, scales_of_rows
+from qrowd.model import labels
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import by_code, distinct_numbers, first_rows, number_in, renumbered, repeated_rows
-from qrowd.tables import judgments_from_table, read_table
+from qrowd.model.labels import distinct_numbers, number_in, renumbered, repeated_rows
+from qrowd.tables import from_table, split_cells
 
 LABELS = ("topic", "document", "assessor")
 ROOT = str(Path(labels.__file__).parents[1])
@@ -95,27 +94,12 @@ def test_a_missing_cell_of_any_kind_of_column_is_named_with_its_row(kind):
     assert (kept.documents, kept.assessors) == (("a", "b", "d"), ("x", "y"))
 
 
-def test_text_in_parquet_stays_a_dictionary(tmp_path):
-    frame = pd.DataFrame({"topic": ["t", "u"] * 3, "document": list("abcabc"), "value": [1, 0] * 3})
-    frame.to_parquet(tmp_path / "x.parquet", row_group_size=2)
-    text = (tmp_path / "x.parquet").read_bytes()
-    assert pa.types.is_dictionary(read_table(text, "x.parquet").columns.schema.field("document").type)
-    assert judged(judgments_from_table(text, "x.parquet")) == judged(Judgments.from_frame(frame))
-
-
 @pytest.mark.parametrize("topic", [[3, 1, 3], [10**15, 1, 10**15], [2**62, 1, 2**62], [-5, 4, -5]])
 def test_whole_numbers_are_labels_whether_they_are_close_together_or_not(topic):
     for make in (pd.DataFrame, pl.DataFrame, pa.table, dict):
         judgments = Judgments.from_frame(make({"topic": topic, "document": ["a", "b", "c"], "value": [1, 0, 1]}))
         assert judgments.topics == tuple(map(str, topic[:2]))
         assert judgments.topic.tolist() == [0, 1, 0]
-
-
-def test_cells_that_are_equal_but_of_other_types_keep_their_own_text():
-    frame = {"topic": ["t"] * 5, "document": [1, "1", True, 1.0, "True"], "value": [1] * 5}
-    judgments = Judgments.from_frame(frame)
-    assert judgments.documents == ("1", "True")
-    assert judgments.document.tolist() == [0, 0, 1, 0, 1]
 
 
 texts = st.one_of(
@@ -154,12 +138,12 @@ def test_lines_without_quotes_are_split_as_python_s_reader_splits_them(rows, sep
     text = newline.join(separator.join(row) for row in rows) + newline
     expected = [[cell or None for cell in column] for column in zip(*rows, strict=True)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding, "CHUNK", chunk)
+        patch.setattr(tables, "CHUNK", chunk)
         columns = split_cells(text.encode(), separator, len(rows[0]))
     if columns is None:  # a line may be blank
         assert all(any(not (cell or "").strip() for cell in column) for column in expected)
         return
-    assert [column.to_list() for column in columns] == expected
+    assert [list(column) for column in columns] == expected
     assert [list(column.distinct) for column in columns] == [list(dict.fromkeys(column)) for column in expected]
     assert [column[0] for column in columns] == [column[0] for column in expected]
 
@@ -171,8 +155,8 @@ def test_lines_that_are_not_plain_are_left_to_the_slow_reader(text):
 
 def test_a_plain_csv_file_of_twice_the_rows_takes_no_more_calls_of_python():
     small, large = (pd.DataFrame(columns_of(n)).to_csv(index=False).encode() for n in (10_000, 20_000))
-    judgments_from_table(small, "x.csv")
-    assert calls(lambda: judgments_from_table(large, "x.csv")) == calls(lambda: judgments_from_table(small, "x.csv"))
+    from_table(Judgments, small, "x.csv")
+    assert calls(lambda: from_table(Judgments, large, "x.csv")) == calls(lambda: from_table(Judgments, small, "x.csv"))
 
 
 # ---- work per row, and memory
@@ -234,12 +218,9 @@ codes_of = st.lists(st.integers(0, 5), max_size=30).map(lambda codes: np.array(c
 
 
 @given(codes_of)
-def test_labels_are_numbered_in_order_of_appearance_over_all_blocks(codes):
+def test_labels_are_numbered_in_order_of_appearance(codes):
     expected = list(dict.fromkeys(codes.tolist()))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(labels, "BLOCK", 4)
-        assert codes[first_rows(codes, 6)].tolist() == expected
-        new, words = renumbered(codes, "abcdef")
+    new, words = renumbered(codes, "abcdef")
     assert [words[i] for i in new] == ["abcdef"[i] for i in codes]
     assert list(words) == ["abcdef"[i] for i in expected]
 
@@ -261,18 +242,3 @@ def test_repeated_rows_are_those_whose_combination_comes_more_than_once(rows, si
     several = sorted((row, i) for i, row in enumerate(rows) if rows.count(row) > 1)
     assert repeated.tolist() == [i for _, i in several]
     assert again.tolist() == [i > 0 and several[i - 1][0] == row for i, (row, _) in enumerate(several)]
-
-
-values_of = st.sampled_from([[0, 1], [0, 1, 2, 3, -2], [1, 2, 10], [5, 40], [0, 0.5, 1], [0.5, 12], [-1]])
-
-
-@given(st.data(), values_of, st.integers(1, 3), st.booleans())
-def test_the_scale_of_a_table_of_small_grades_needs_no_look_at_each_assessor(data, values, n, one_table):
-    value = np.array(data.draw(st.lists(st.sampled_from(values), min_size=1, max_size=9)), np.float64)
-    assessor = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=value.size, max_size=value.size)), np.int32)
-    sources = (0,) * n if one_table else None
-    expected = inferred_scales([value[assessor == a] for a in range(n)], [None] * n, sources)
-    assert scales_of_rows(value, assessor, n, sources) == expected
-    assert [group.tolist() for group in by_code(value, assessor, n)] == [
-        value[assessor == a].tolist() for a in range(n)
-    ]
