@@ -148,5 +148,6 @@ class SystemsOutput:
 
     def deliver(self, result: Reported | Document, arguments: Mapping[str, Any]) -> None:
         """Show the result, and write it."""
-        systems = arguments["runs"].systems
+        scores = getattr(result, "scores", None)
+        systems = arguments["runs"].systems if scores is None else scores.systems  # a collection in parts has no list
         deliver(document_of(result).shown(systems, top=self.top, short_names=self.short_names), self.output)

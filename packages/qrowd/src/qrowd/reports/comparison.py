@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import repeat
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -427,5 +427,7 @@ def _tables(part: MeasureComparison) -> list[Table]:
         title = f"{part.measure}: {part.pair.first} minus {part.pair.second}"
         if part.intervals:
             tables.append(interval_table(f"{title}, with intervals by several methods", part.intervals))
-        tables.append(table_of(f"{title}, by assessor", part.pair_rows()).first(ASSESSORS_SHOWN))
+        panel, *rows = part.pair_rows()
+        rows = sorted(rows, key=lambda row: (isnan(row.difference), -row.difference))
+        tables.append(table_of(f"{title}, by assessor", [panel, *rows]).first(ASSESSORS_SHOWN))
     return tables
