@@ -26,7 +26,7 @@ def pairs(preferences):
 def test_three_fields_are_topic_preferred_other():
     preferences = read("# a comment\nt a b\n\n t\tb c \r\n")
     assert pairs(preferences) == [("t", "a", "b", "x"), ("t", "b", "c", "x")]
-    assert preferences.first is preferences.group is None
+    assert preferences.first is None
     assert preferences.bad == ()
 
 
@@ -48,10 +48,8 @@ EXAMPLES_OF_TREC_EVAL = [
 def test_five_fields_are_trec_evals_levels_within_a_subgroup(text, n):
     preferences = read(text)
     assert len(preferences) == n  # the second: 5 and a repeat, which is kept
-    assert set(preferences.group) == {line.split()[1] for line in text.splitlines()}
-    zeros = {(line.split()[1], line.split()[3]) for line in text.splitlines() if line.endswith(" 0")}
-    marks = [document for _, document, _ in preferences.bad]
-    assert set(zip(preferences.bad_group, marks, strict=True)) == zeros
+    zeros = {line.split()[3] for line in text.splitlines() if line.endswith(" 0")}
+    assert {document for _, document, _ in preferences.bad} == zeros
 
 
 def test_levels_by_group_are_read_when_asked_for():
@@ -60,14 +58,12 @@ def test_levels_by_group_are_read_when_asked_for():
         ("q", "d1", "d2", "x"), ("q", "d1", "d3", "x"), ("q", "d2", "d3", "x"), ("q", "d2", "d1", "x"),
     ]  # fmt: skip
     assert preferences.bad == (("q", "d3", "x"), ("q", "d1", "x"))
-    assert preferences.bad_group.tolist() == ["0", "1"]
 
 
 def test_a_judgment_group_may_be_an_assessor():
     preferences = read("q ann 0 d1 2\nq ann 0 d2 0\nq bob 0 d2 1\nq bob 0 d1 0\n", assessor_in_column=True)
     assert pairs(preferences) == [("q", "d1", "d2", "ann"), ("q", "d2", "d1", "bob")]
     assert preferences.bad == (("q", "d2", "ann"), ("q", "d1", "bob"))
-    assert preferences.group is None
 
 
 # ---- mistakes

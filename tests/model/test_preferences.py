@@ -17,7 +17,6 @@ WITH_EVERYTHING = {
     "strength": [1, 2, 1],
     "weight": [1.0, 0.5, 1.0],
     "first": [1, 0, None],
-    "group": ["g", "h", "g"],
     "order": [3, 1, 2],
     "seconds": [1.5, 2.5, 3.5],
     "time": ["noon", "night", None],
@@ -27,7 +26,7 @@ WITH_EVERYTHING = {
 def same(one, two):
     assert one.to_rows() == two.to_rows()
     assert one.bad == two.bad
-    for name in (*Preferences.OPTIONAL, "bad_group"):
+    for name in Preferences.OPTIONAL:
         mine, theirs = getattr(one, name), getattr(two, name)
         if mine is None or theirs is None:
             assert mine is theirs is None, name
@@ -106,14 +105,6 @@ def test_rows_of_another_length_are_refused():
         Preferences.from_rows([("t", "a", "b")])
 
 
-def test_groups_of_preferences_without_groups_of_marks_are_refused():
-    one = Preferences.from_rows([("t", "a", "b", "ann")], bad=[("t", "c", "ann")])
-    columns = {name: getattr(one, name) for name in ("topic", "preferred", "other", "assessor", "strength")}
-    marks = {name: getattr(one, name) for name in Preferences.MARKS}
-    with pytest.raises(ArgumentError, match="give both, or neither"):
-        Preferences(one.topics, one.documents, one.assessors, **columns, **marks, group=np.array(["g"], object))
-
-
 def test_columns_cannot_be_overwritten():
     with pytest.raises(ValueError, match="read-only"):
         Preferences.from_frame(WITH_EVERYTHING).topic[0] = 1
@@ -189,14 +180,12 @@ def test_parts_are_put_one_after_the_other_and_nothing_is_lost(worlds):
     assert together.to_rows() == [row[:5] for world in worlds for row in world.rows]
     assert together.bad == tuple(mark[:3] for world in worlds for mark in world.bad)
     assert together.weight.tolist() == [row[5] for world in worlds for row in world.rows]
-    assert together.group.tolist() == [row[6] for world in worlds for row in world.rows]
 
 
 def test_what_only_some_parts_recorded_is_missing_in_the_others():
     plain = Preferences.from_rows([("t", "a", "b", "ann")], bad=[("t", "c", "ann")])
     together = concatenate_preferences([plain, Preferences.from_frame(WITH_EVERYTHING)])
     assert together.weight.tolist() == [1, 1, 0.5, 1]
-    assert together.group.tolist() == [None, "g", "h", "g"]
     np.testing.assert_array_equal(together.order, [np.nan, 3, 1, 2])
 
 
@@ -216,10 +205,8 @@ def test_pairs_judged_again_are_refused_on_request():
     assert len(Preferences.from_rows([]).single(repeats="error")) == 0
 
 
-def test_pooled_preferences_are_one_assessors_with_a_group_for_everyone():
+def test_pooled_preferences_are_those_of_one_assessor():
     one = Preferences.from_rows([("t", "a", "b", "ann"), ("t", "b", "a", "bob")], bad=[("t", "c", "bob")])
     pooled = one.pooled(name="all")
-    assert pooled.assessors == ("all",)
-    assert pooled.group.tolist() == ["ann", "bob"]
-    assert pooled.bad_group.tolist() == ["bob"]
-    assert Preferences.from_frame(WITH_EVERYTHING).pooled().group.tolist() == ["ann/g", "ann/h", "bob/g"]
+    assert pooled.to_rows() == [("t", "a", "b", "all", 1), ("t", "b", "a", "all", 1)]
+    assert pooled.bad == (("t", "c", "all"),)

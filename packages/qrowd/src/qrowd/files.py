@@ -164,9 +164,9 @@ def read_preferences(
         `topic group subgroup document level`), "qrels_prefs" (`topic group document level`); "auto" tells the first
         three by the number of fields. In trec_eval's formats higher levels are preferred to lower ones of the same
         (sub)group, and level 0 marks a document as Bad.
-    assessor : "file" makes every text file one assessor, named after it without its endings, with trec_eval's judgment
-        groups as groups of that assessor; "column" makes every judgment group an assessor. Tables (CSV, TSV, JSON
-        Lines, Parquet, Excel; a header names the columns) bring their assessor column, if they have one.
+    assessor : "file" makes every text file one assessor, named after it without its endings; "column" makes every
+        judgment group of trec_eval's formats an assessor. Tables (CSV, TSV, JSON Lines, Parquet, Excel; a header names
+        the columns) bring their assessor column, if they have one.
     columns, incomplete_rows : of tables, as in `qrowd.model.frames.TableOptions`.
     progress : called with the numbers of files read and of all files.
 

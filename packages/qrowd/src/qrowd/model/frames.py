@@ -209,7 +209,8 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
         optional["first"] = (preferred == a).astype(np.float64)
     read.mistakes.check()
     numbers = {"strength": optional.pop("strength")} if "strength" in optional else {}
-    optional |= {name: read.objects[name] for name in ("group", "time") if name in read.objects}
+    if "time" in read.objects:
+        optional["time"] = read.objects["time"]
     codes, used = renumbered(np.append(preferred[rows], other), documents)
     preferred[rows] = codes[: rows.size]
     labels |= {"preferred": (preferred, tuple(used)), "other": (codes[rows.size :], tuple(used))}
@@ -342,7 +343,7 @@ class _Rows:
         )
 
 
-OBJECTS = ("unit", "time", "comment", "group")  # columns whose cells may be anything, if the table has more than labels
+OBJECTS = ("unit", "time", "comment")  # columns whose cells may be anything, if the table has more than labels
 
 
 @dataclass(frozen=True, eq=False)

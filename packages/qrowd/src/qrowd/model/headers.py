@@ -51,7 +51,6 @@ PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
     "strength": ("strength",),
     "weight": ("weight",),
     "first": ("first",),
-    "group": ("group", "judgment_group"),
     "order": JUDGMENT_COLUMNS["order"],
     "seconds": JUDGMENT_COLUMNS["seconds"],
     "time": JUDGMENT_COLUMNS["time"],

@@ -9,7 +9,7 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.display import Display, Displayed
-from qrowd.errors import ArgumentError, InputError, RowError, check_choice
+from qrowd.errors import InputError, RowError, check_choice
 from qrowd.model.labels import (
     Codes,
     Selection,
@@ -104,8 +104,6 @@ class Preferences(Displayed):
     bad_topic, bad_document, bad_assessor : (marks,) int32, the documents marked as Bad, and by whom.
     weight : (n,) how much of a preference a row is, or None for 1 each; a tie counted half in both directions has .5.
     first : (n,) 1 where the preferred document was shown first (left), 0 where second, nan where nobody knows.
-    group, bad_group : (n,) and (marks,) which of an assessor's statements belong together (trec_eval's judgment
-        groups); None where all that an assessor said of a topic does.
     order, seconds, time : (n,) each, or None where nobody recorded it. `order` is any increasing number, `seconds` is
         time spent, `time` is when.
     notes : what was noticed while they were read, such as rows that were left out.
@@ -124,14 +122,12 @@ class Preferences(Displayed):
     bad_assessor: Codes = field(default_factory=_no_codes)
     weight: NDArray[np.float64] | None = None
     first: NDArray[np.float64] | None = None
-    group: NDArray[np.object_] | None = None
-    bad_group: NDArray[np.object_] | None = None
     order: NDArray[np.float64] | None = None
     seconds: NDArray[np.float64] | None = None
     time: NDArray[np.object_] | None = None
     notes: tuple[str, ...] = ()
 
-    OPTIONAL = ("weight", "first", "group", "order", "seconds", "time")
+    OPTIONAL = ("weight", "first", "order", "seconds", "time")
     CODES = ("topic", "preferred", "other", "assessor", "strength")
     MARKS = ("bad_topic", "bad_document", "bad_assessor")
 
@@ -142,10 +138,8 @@ class Preferences(Displayed):
             self._refuse(~(np.isfinite(self.weight) & (self.weight > 0)), "the weight must be a finite number above 0")
         if self.first is not None:
             self._refuse(~(np.isnan(self.first) | np.isin(self.first, (0, 1))), "first must be 1, 0 or missing")
-        if (self.group is None) != (self.bad_group is None):
-            raise ArgumentError("group and bad_group: give both, or neither")
         object.__setattr__(self, "strength", self.strength.astype(np.int64))
-        for name in (*self.CODES, *self.MARKS, *self.OPTIONAL, "bad_group"):
+        for name in (*self.CODES, *self.MARKS, *self.OPTIONAL):
             if (column := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read_only(column))
 
@@ -173,7 +167,7 @@ class Preferences(Displayed):
     ) -> Preferences:
         """From columns in which a row with a negative `preferred` marks `other` as Bad.
 
-        optional : weight, first, group, order, seconds, time of every row; columns of numbers may be nan throughout.
+        optional : weight, first, order, seconds, time of every row; columns of numbers may be nan throughout.
 
         Raises
         ------
@@ -187,8 +181,6 @@ class Preferences(Displayed):
                 del recorded[name]
         if "weight" in recorded:
             recorded["weight"] = np.where(np.isnan(recorded["weight"]), 1.0, recorded["weight"])
-        if "group" in optional:
-            recorded["bad_group"] = optional["group"][marks]
         try:
             return cls(
                 topics,
@@ -288,8 +280,7 @@ class Preferences(Displayed):
         }
         for name in self.OPTIONAL:
             if (column := getattr(self, name)) is not None:
-                of_marks = self.bad_group if name == "group" else None
-                columns[name] = np.append(column, or_missing(of_marks, m, name not in ("group", "time")))
+                columns[name] = np.append(column, or_missing(None, m, name != "time"))
         return columns
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -452,18 +443,13 @@ class Preferences(Displayed):
         return self._take(np.append(np.sort(rows[ends]), np.arange(len(self), len(self) + self.bad_topic.size)))
 
     def pooled(self, *, name: str = "everyone") -> Preferences:
-        """As if one assessor had said it all, in one judgment group per assessor (and group of theirs).
-
-        trec_eval's formats write such an assessor.
-        """
-        columns = self._columns()
-        groups = columns.get("group", [None] * columns["topic"].size)
-        names = [self.assessors[a] for a in columns["assessor"].tolist()]
-        columns["group"] = np.array(
-            [name if group is None else f"{name}/{group}" for name, group in zip(names, groups, strict=True)], object
+        """As if one assessor had said it all."""
+        return replace(
+            self,
+            assessors=(name,),
+            assessor=np.zeros_like(self.assessor),
+            bad_assessor=np.zeros_like(self.bad_assessor),
         )
-        columns["assessor"] = np.zeros_like(columns["assessor"])
-        return Preferences.from_codes(self.topics, self.documents, (name,), **columns, notes=self.notes)
 
     def _take(self, rows: NDArray[np.int64]) -> Preferences:
         """These rows, where marks stand below preferences, with labels that none uses left out."""
@@ -492,7 +478,7 @@ def concatenate_preferences(parts: Sequence[Preferences]) -> Preferences:
     optional: dict[str, Any] = {}
     for name in Preferences.OPTIONAL:
         if any(name in each for each in columns):
-            numeric = name not in ("group", "time")
+            numeric = name != "time"
             pieces = [or_missing(each.get(name), each["topic"].size, numeric) for each in columns]
             optional[name] = np.concatenate(pieces)
     return Preferences.from_codes(

@@ -36,7 +36,7 @@ def preference_format(text: bytes, name: str, format: PreferenceFormat = "auto")
 
 
 def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column: bool = False) -> Preferences:
-    """One assessor per (name, file); or, where the format has judgment groups, one per group.
+    """One assessor per (name, file); with `assessor_in_column`, one per judgment group where the format has them.
 
     The files share their vocabularies.
     """
@@ -55,7 +55,6 @@ def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column
     if assessor_in_column:
         who = np.where(group >= 0, np.int32(len(names)) + group, who)
     assessors, assessor = compact((*names, *groups), who)
-    optional = {"group": np.array([*groups, None], object)[group]} if groups and not assessor_in_column else {}
     return Preferences.from_codes(
         topics,
         documents,
@@ -66,7 +65,6 @@ def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column
         assessor=assessor,
         strength=np.ones(topic.size),
         first=first,
-        **optional,
     )
 
 
