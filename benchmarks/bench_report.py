@@ -20,7 +20,7 @@ from side_by_side import data, finish, promise, seconds
 
 import qrowd
 from browsers import chromium
-from qrowd.reports.report_documents import top_documents
+from qrowd.reports.report_data import top_documents
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
 MEGABYTE = 1e6
@@ -65,7 +65,7 @@ alone = seconds(lambda: qrowd.evaluate(runs, judgments, MEASURES))
 
 def page(**options: object) -> str:
     """The page."""
-    return qrowd.report(runs, judgments, MEASURES, n_resamples=1000, rng=1, **options).to_html()  # type: ignore[arg-type]
+    return qrowd.report(runs, judgments, MEASURES, n_resamples=1000, rng=1, **options).content("report.html").decode()  # type: ignore[arg-type]
 
 
 for what, options in (

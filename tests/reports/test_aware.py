@@ -6,8 +6,6 @@ import pytest
 from qrowd.aware import assessor_weights, doubtful_weights, similarity_to_random
 from qrowd.aware.weights import AssessorWeights, DoubtfulWeight
 from qrowd.reports.aware import aware_summary, weight_notes
-from qrowd.reports.report import report as report_of
-from qrowd.reports.report_page import report_page
 from qrowd.simulation import Lenient, Random, Spammer, simulate_judgments, simulate_pool, simulate_runs
 
 TRUTH = simulate_pool(12, 40, n_grades=4, prevalence=0.3, rng=1)
@@ -76,18 +74,3 @@ def test_the_case_of_a_panel_is_said_for_every_measure_from_the_mean_agreement_w
     assert f"agree more {numbers[0]}, as where assessors differ in random errors" in cases[0]
     assert f"agree no more {numbers[1]}: there is no sign that these weights are better" in cases[1]
     assert any("agree less with the others' rankings (" in note for note in notes(by_lot, polarity="printed"))
-
-
-@pytest.fixture(scope="module")
-def report():
-    return report_of(RUNS, judged_by(spammer=Spammer(3)), n_resamples=200, random_assessors=20, rng=1)
-
-
-def test_the_report_says_beside_its_column_of_weights_that_a_spammer_has_the_largest(report):
-    first = str(report.assessors.weight_notes[0])
-    assert first.startswith("spammer: has the largest weight by nDCG@10 (")
-    row = next(row for row in report.assessors.rows if row.assessor == "spammer")
-    assert row.accuracy == max(one.accuracy for one in report.assessors.rows)
-    assert f"({100 * row.accuracy:.1f} %; with equal weights " in first
-    assert "spammer: has the largest weight by nDCG@10" in report_page(report)
-    assert report.to_document().notes[:2] == report.assessors.weight_notes

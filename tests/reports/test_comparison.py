@@ -15,7 +15,6 @@ from qrowd.reports.differences import intervals
 from qrowd.reports.document import render
 from qrowd.reports.evaluation import summarise
 from qrowd.reports.report import report as report_of
-from qrowd.reports.report_text import on_systems
 from qrowd.reports.systems import may_be_best
 from qrowd.simulation import simulate_demo
 
@@ -109,7 +108,7 @@ def test_evaluate_compare_and_report_name_the_same_set_by_the_same_p():
         assert phrase in compared.sentence
         assert phrase in summary.sentence
         assert report.answer.may_be_best == ranks.may_be_best
-        assert phrase in on_systems(report)
+        assert phrase in report.section("systems").sentence
         bm25 = {row.system: row.p for row in summary.measures[0].rows}
         assert {row.system: row.p for row in report.systems} == pytest.approx(bm25, nan_ok=True)
         assert [bm25[name] for name in ranks.systems] == pytest.approx(ranks.against("bm25").p, nan_ok=True)

@@ -9,6 +9,7 @@ from qrowd.reports.comparison import compare
 from qrowd.reports.evaluation import evaluation_of
 from qrowd.reports.planning import plan
 from qrowd.reports.report import report
+from qrowd.reports.report_page import report_page
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +41,8 @@ def test_compare_plan_and_report_warn_as_evaluate_does(runs_and_crowd):
     assert compare(*runs_and_crowd, "nDCG@10", n_resamples=50, rng=1).sentence.endswith(warning)
     assert plan(*runs_and_crowd, "nDCG@10").sentence.endswith(warning)
     page = report(*runs_and_crowd, "nDCG@10", n_resamples=50, random_assessors=5, rng=1)
-    assert page.answer.sentence.endswith(warning)
-    assert '<p class="caution"><strong>Caution:</strong> an assessor judged 33 %' in page.to_html()
+    assert page.answer.caution.endswith(warning)
+    assert '<p class="caution">Caution: an assessor judged 33 %' in report_page(page)
 
 
 def test_both_remedies_silence_the_warning(runs_and_crowd):

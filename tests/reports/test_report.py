@@ -8,6 +8,7 @@ from base64 import b64decode
 from dataclasses import replace
 from hashlib import sha256
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,13 +22,10 @@ from qrowd.methods import evaluate_methods
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-from qrowd.reports import report_charts
 from qrowd.reports import report_page as page_module
 from qrowd.reports.document import RENDERERS
 from qrowd.reports.report import report as report_of
-from qrowd.reports.report_content import Provenance
-from qrowd.reports.report_page import report_page
-from qrowd.reports.report_text import grade_groups
+from qrowd.reports.report_page import Provenance, report_page, systems_chart
 from qrowd.reports.systems import SystemRow
 from qrowd.simulation import simulate_demo
 
@@ -37,6 +35,19 @@ FEW = 5  # random assessors: enough for what is tested
 
 def summary_of(runs, judgments, **options):
     return report_of(runs, judgments, **OPTIONS | {"random_assessors": FEW} | options)
+
+
+def rows_of(report, name):
+    """The rows of a table of the report."""
+    return [SimpleNamespace(**record) for record in report.tables[name].records]
+
+
+def ranks_by(report, name):
+    """{method: {system: rank}}, in the order of the table."""
+    ranks = {}
+    for row in rows_of(report, f"{name}s"):
+        ranks.setdefault(vars(row)[name], {})[row.system] = row.rank
+    return ranks
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +107,7 @@ def test_the_interval_of_a_mean_ends_where_the_measure_does():
     report = summary_of(Runs.from_dict(lists), Judgments.from_rows(rows))
     assert all(0 <= row.low <= row.mean <= row.high <= 1 for row in report.systems)
     assert report.systems[0].high == 1
-    assert all(-1 <= pair.low <= pair.high <= 1 for pair in report.pairs)
+    assert all(-1 <= pair.low <= pair.high <= 1 for pair in rows_of(report, "pairs"))
 
 
 def test_the_answer_is_the_interval_of_the_leader_and_the_next_for_all_pairs_together(report, scores, ranks):
@@ -156,13 +167,13 @@ def test_the_interval_of_a_mean_is_that_of_its_difference_to_a_system_that_score
 def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores, ranks):
     names = scores.systems
     leading = [row.system for row in report.systems[:10]]
-    assert {(row.first, row.second) for row in report.pairs} == {
+    assert {(row.first, row.second) for row in rows_of(report, "pairs")} == {
         (a, b) for i, a in enumerate(leading) for b in leading[i + 1 :]
     }
-    at = [(names.index(row.first), names.index(row.second)) for row in report.pairs]
-    assert [row.p for row in report.pairs] == pytest.approx([ranks.p[i, j] for i, j in at])
-    assert [row.significant for row in report.pairs] == [bool(ranks.better[i, j]) for i, j in at]
-    row = report.pairs[7]
+    at = [(names.index(row.first), names.index(row.second)) for row in rows_of(report, "pairs")]
+    assert [row.p for row in rows_of(report, "pairs")] == pytest.approx([ranks.p[i, j] for i, j in at])
+    assert [row.significant for row in rows_of(report, "pairs")] == [bool(ranks.better[i, j]) for i, j in at]
+    row = rows_of(report, "pairs")[7]
     one = difference(scores, row.first, row.second)
     assert (row.difference, row.another_panel) == pytest.approx((one.difference, one.p_panel_agrees()))
     assert row.ahead_for == rank_systems(scores.sel(measure="nDCG@10")).n_above(row.first, row.second)
@@ -171,61 +182,44 @@ def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores,
 def test_assessors_and_topics_come_from_agreement_on_one_scale(report, panel, scores):
     _, judgments = panel
     unit = judgments.rescaled()  # the demo's scales differ
-    assert report.assessors.alpha == krippendorff_alpha(unit).item().value
-    assert "divided by its scale's maximum" in report.assessors.compared
+    assert report.section("assessors").values["alpha"] == krippendorff_alpha(unit).item().value
+    assert "divided by its scale's maximum" in report.section("assessors").notes[0]
     by_topic = krippendorff_alpha(unit, by="topic")
-    assert [row.alpha for row in report.topics.rows] == by_topic.value.tolist()
+    assert [row.alpha for row in rows_of(report, "topics")] == by_topic.value.tolist()
     ease = ease_correlation(scores.to_xarray(), by_topic, bins=())
-    assert report.topics.correlation == pytest.approx(ease.correlations[0][0].r)
-    assert [row.ease for row in report.topics.rows] == pytest.approx(ease.ease.tolist())
-    spammer = next(row for row in report.assessors.rows if row.assessor == "crowd-3")
+    assert report.section("topics").values["r"] == pytest.approx(ease.correlations[0][0].r)
+    assert [row.ease for row in rows_of(report, "topics")] == pytest.approx(ease.ease.tolist())
+    spammer = next(row for row in rows_of(report, "assessors") if row.assessor == "crowd-3")
     assert spammer.outlying
-    assert spammer.agreement == min(row.agreement for row in report.assessors.rows)
-
-
-def test_shares_of_aware_s_weight_sum_to_one_where_everyone_has_every_score():
-    rows = summary_of(*small(ann="31 20", bob="13 21", cyd="30 12")).assessors.rows
-    assert sum(row.accuracy for row in rows) == pytest.approx(1)
-    assert len({row.accuracy for row in rows}) > 1
-
-
-def test_documents_on_which_assessors_disagree_come_with_their_grades():
-    runs, judgments = small(ann="30 11", bob="00 10", cyd="30 11")
-    said = summary_of(runs, judgments).topics.splits
-    places = [(row.topic, row.document, row.retrieved) for row in said]
-    assert places == [("q1", "d1", 2), ("q2", "d1", 2), ("q2", "d2", 2)]  # q1's d2 is 0 to all
-    assert [(one.assessor, one.value, one.share) for one in said[0].grades] == [
-        ("ann", 3, 1),
-        ("cyd", 3, 1),
-        ("bob", 0, 0),
-    ]
-    shares = [[1, 0, 1], [1 / 3, 1, 1 / 3], [1 / 3, 0, 1 / 3]]  # ann and cyd go up to 3, bob to 1
-    assert [row.sd for row in said] == pytest.approx([np.std(row) for row in shares], abs=1e-8)
+    assert spammer.agreement == min(row.agreement for row in rows_of(report, "assessors"))
 
 
 def test_rankings_are_those_of_the_approaches_by_name():
     runs, judgments = small(ann="31 20", bob="01 10", cyd="30 01")
-    methods = summary_of(runs, judgments).methods
+    report = summary_of(runs, judgments)
     own = rank_systems(evaluate_methods(runs, judgments, ["nDCG@10"], methods=["majority"]))
-    found = methods.rankings[1]
-    order = [runs.systems.index(name) for name in methods.systems]
-    assert found.means == tuple(own.mean[order])
-    assert found.ranks == tuple(own.rank[order])
-    assert [ranking.name for ranking in methods.rankings][:2] == ["mean of assessors", "majority"]
+    rows = {row.system: (row.mean, row.rank) for row in rows_of(report, "methods") if row.method == "majority"}
+    assert rows == {name: (own.mean[s], own.rank[s]) for s, name in enumerate(own.systems)}
+    assert list(ranks_by(report, "method"))[:2] == ["mean of assessors", "majority"]
 
 
 def test_labels_on_different_scales_are_merged_as_relevant_or_not_and_that_is_said(report):
-    names = [ranking.name for ranking in report.methods.rankings]
-    assert names == ["mean of assessors", "majority", "Dawid-Skene", "AWARE", "predicted relevance"]
-    assert any("counts as relevant or not" in note for note in report.methods.notes)
-    assert report.methods.rankings[0].tau_b == 1
+    assert list(ranks_by(report, "method")) == [
+        "mean of assessors",
+        "majority",
+        "Dawid-Skene",
+        "AWARE",
+        "predicted relevance",
+    ]
+    assert any("counts as relevant or not" in note for note in report.section("methods").notes)
 
 
 def test_magnitudes_are_merged_by_their_median_and_geometric_mean_and_what_cannot_be_is_named():
     runs, judgments = small(ann="31 21", bob="12 19", cyd="21 13")
-    methods = summary_of(runs, judgments.with_scales({"*": "magnitude"})).methods
-    assert [ranking.name for ranking in methods.rankings] == ["mean of assessors", "median", "geometric mean"]
-    assert [name for name, _ in methods.skipped] == ["majority", "Dawid-Skene", "predicted relevance", "AWARE"]
+    report = summary_of(runs, judgments.with_scales({"*": "magnitude"}))
+    assert list(ranks_by(report, "method")) == ["mean of assessors", "median", "geometric mean"]
+    left_out = [note.partition(" is left out: ")[0] for note in report.section("methods").notes if "left out" in note]
+    assert left_out == ["majority", "Dawid-Skene", "AWARE", "predicted relevance"]
 
 
 def test_equal_systems_share_the_lead_and_the_answer_is_about_the_next_one():
@@ -235,7 +229,7 @@ def test_equal_systems_share_the_lead_and_the_answer_is_about_the_next_one():
     found = summary_of(Runs.from_dict(twin | low), judgments)
     assert (found.answer.first, found.answer.equals, found.answer.second) == ("up", ("twin",), "down")
     assert found.answer.verdict.startswith("up and twin ")
-    assert {(row.first, row.second) for row in found.pairs} == {("up", "down")}
+    assert {(row.first, row.second) for row in rows_of(found, "pairs")} == {("up", "down")}
 
 
 def test_all_are_compared_with_a_baseline(panel):
@@ -248,12 +242,15 @@ def test_all_are_compared_with_a_baseline(panel):
 def test_a_reference_is_left_out_of_the_panel_and_everyone_is_held_against_it(panel):
     runs, judgments = panel
     found = summary_of(runs, judgments, reference="ann")
-    assert [row.assessor for row in found.assessors.rows] == [name for name in judgments.assessors if name != "ann"]
-    assert found.methods.rankings[-1].name == "ann"
+    assert [row.assessor for row in rows_of(found, "assessors")] == [
+        name for name in judgments.assessors if name != "ann"
+    ]
+    ranks = ranks_by(found, "method")
+    assert list(ranks)[-1] == "ann"
     alone = evaluate(runs, judgments.select(assessors="ann"), ["nDCG@10"])
     own = dict(zip(alone.systems, rank_systems(alone).rank.tolist(), strict=True))
-    assert dict(zip(found.methods.systems, found.methods.rankings[-1].ranks, strict=True)) == own
-    assert 0 < found.assessors.rows[0].tau_b < 1
+    assert ranks["ann"] == own
+    assert 0 < rows_of(found, "assessors")[0].tau_b < 1
 
 
 def test_the_same_seed_gives_the_same_page(panel, page):
@@ -267,13 +264,6 @@ def test_a_chance_that_rounds_to_one_is_not_called_certain(panel):
     found = summary_of(runs, experts, baseline="tf-idf")
     assert 0.995 < found.answer.another_panel < 1
     assert found.answer.sentence.endswith("would agree with probability above 0.99.")
-
-
-def test_values_of_a_split_stand_in_their_own_units():
-    found = summary_of(*small(ann="30 20", bob="10 10", cyd="00 00"))
-    (one, *_) = found.topics.splits
-    assert grade_groups(one) == [("highest", "ann, bob"), ("0", "cyd")]  # 3 of 3, and 1 of 1
-    assert grade_groups(found.topics.splits[1])[1] == ("2 of 3", "ann")
 
 
 # ---------------------------------------------------------------------- whatever was judged
@@ -303,7 +293,7 @@ def test_names_cannot_break_the_page():
     nasty = '<script>alert("x")</script>&\'"'
     runs = Runs.from_dict({f"{nasty}{i}": {nasty: {nasty: 1.0, "d": 1.0 + i}} for i in (0, 0.5)})
     rows = [(nasty, nasty, f"{nasty}a", 1.0), (nasty, "d", f"{nasty}a", 0.0), (nasty, nasty, f"{nasty}b", 0.0)]
-    found = summary_of(runs, Judgments.from_rows(rows), title=nasty, provenance=Provenance(nasty))
+    found = summary_of(runs, Judgments.from_rows(rows), provenance=Provenance(nasty))
     text = report_page(found)
     assert "<script>alert" not in text
     assert text.count("<script>") == 1
@@ -341,16 +331,16 @@ def test_the_page_asks_for_nothing_from_anywhere(page):
 def test_every_chart_has_a_table_tooltips_and_its_numbers_to_take_along(page, report):
     for name, rows in (
         ("systems.csv", report.systems),
-        ("pairs.csv", report.pairs),
-        ("assessors.csv", report.assessors.rows),
-        ("topics.csv", report.topics.rows),
+        ("pairs.csv", rows_of(report, "pairs")),
+        ("assessors.csv", rows_of(report, "assessors")),
+        ("topics.csv", rows_of(report, "topics")),
     ):
         (encoded,) = re.findall(rf'base64,([\w+/=]*)" download="{name}"', page)
         read = list(csv.DictReader(io.StringIO(b64decode(encoded).decode())))
         assert len(read) == len(rows)
-        assert list(read[0]) == [name for name in vars(rows[0]) if name != "text"]  # there is none
-    assert page.count("<svg ") == 2
-    assert page.count("data-sorts") == 6  # five tables, and the script's word for them
+        assert list(read[0]) == [name for name, value in vars(rows[0]).items() if value is not None]
+    assert page.count("<svg ") == 1
+    assert page.count("<table data-sorts") == len(report.tables)
     for svg in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
         assert "<title>" in svg
         assert "aria-label=" in svg
@@ -361,12 +351,11 @@ def test_documents_hold_all_numbers(report):
     read = list(csv.DictReader(io.StringIO(RENDERERS[".csv"](document).decode())))
     assert [row["system"] for row in read] == [row.system for row in report.systems]
     assert float(read[3]["mean"]) == report.systems[3].mean
-    assert int(read[0]["rank_by_dawid_skene"]) == report.methods.rankings[2].ranks[0]
     content = json.loads(RENDERERS[".json"](document))
     assert content["answer"]["low"] == report.answer.low
-    assert content["systems"][0]["difference"] is None
+    assert content["tables"]["systems"][0]["difference"] is None
     latex = RENDERERS[".tex"](document).decode()
-    assert latex.count(r"\begin{table}") == 7 + latex.count("(2 of 2)}")
+    assert latex.count(r"\begin{table}") == len(report.tables) + latex.count("(2 of 2)}")
 
 
 def test_input_files_are_named_with_their_hash(tmp_path):
@@ -390,7 +379,7 @@ def test_the_bars_of_a_chart_end_where_the_measure_does():
     same = {"rank": 1, "standard_error": 0.1, "lowest": 0.9, "highest": 1.0, "best_rank": 1, "worst_rank": 2}
     best = SystemRow(system="best", mean=0.97, first_for=1, **same)
     other = replace(best, system="other", mean=0.9, difference=-0.07, difference_low=-0.2, difference_high=0.08)
-    drawing = report_charts.systems_chart([best, other], "best", "nDCG@10")
+    drawing = systems_chart([best, other], "best", "nDCG@10")
     (end,) = [float(x) for x in re.findall(r'x2="([\d.]+)" y2="[\d.]+" class="bar"', drawing)]
     (one,) = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*class="tick">1</text>', drawing)]
     assert end == pytest.approx(one, abs=0.1)

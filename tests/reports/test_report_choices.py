@@ -6,7 +6,6 @@ import re
 from base64 import b64decode
 from dataclasses import replace
 from html.parser import HTMLParser
-from math import isnan
 
 import numpy as np
 import pytest
@@ -15,16 +14,14 @@ from hypothesis import strategies as st
 
 import qrowd
 from conftest import data as folder_of
-from qrowd.aware.averages import weighted_average
 from qrowd.model.scores import known_mean
 from qrowd.reports.report import report as report_of
-from qrowd.reports.report_content import Provenance
-from qrowd.reports.report_documents import top_documents
+from qrowd.reports.report_data import top_documents
+from qrowd.reports.report_page import Provenance, report_page
 from qrowd.simulation import simulate_demo
 
 MEASURES = ["nDCG@10", "AP", "P@10"]
 OPTIONS = {"n_resamples": 100, "random_assessors": 5, "rng": 3}
-TYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4"}
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> {{payload}} \u2028 \ud800 &amp;"
 
 
@@ -53,22 +50,9 @@ class Scripts(HTMLParser):
 
 
 def decoded(page: str) -> tuple[dict, dict]:
-    """The header and the arrays of a page, read by the description of the format alone."""
-    texts = Scripts(page).texts
-    header, content = json.loads(texts["header"]), gzip.decompress(b64decode(texts["payload"]))
-    arrays, at = {}, 0
-    for one in header["arrays"]:
-        n = int(np.prod(one["shape"]))
-        if one["dtype"] == "utf8":
-            arrays[one["name"]] = json.loads(content[at : at + n])
-            at += n
-            continue
-        size = np.dtype(TYPES[one["dtype"]]).itemsize
-        planes = np.frombuffer(content[at : at + n * size], np.uint8).reshape(size, n)
-        arrays[one["name"]] = planes.T.copy().view(TYPES[one["dtype"]]).reshape(one["shape"])
-        at += n * size
-    assert at == len(content)
-    return header, arrays
+    """The data of a page, and its scores as an array."""
+    content = json.loads(gzip.decompress(b64decode(Scripts(page).texts["payload"])))
+    return content, {"scores": np.array(content["scores"], float)}
 
 
 def equal(first, second) -> bool:
@@ -83,7 +67,7 @@ def demo():
 
 
 def page_of(*arguments, **options) -> str:
-    return report_of(*arguments, **OPTIONS | options).to_html()
+    return report_page(report_of(*arguments, **OPTIONS | options))
 
 
 @pytest.fixture(scope="module")
@@ -100,24 +84,20 @@ def test_the_scores_are_those_of_evaluate_bit_for_bit(demo, page):
     assert tuple(topic["id"] for topic in header["topics"]) == scores.topics
 
 
-def test_merged_scores_and_weighted_means_are_those_of_evaluate_methods(demo):
+def test_scores_by_each_method_are_those_of_evaluate_methods(demo):
     runs, judgments = demo
     people = judgments.select(assessors=["ann", "bob", "lena", "sven"])
-    header, arrays = decoded(page_of(runs, people, MEASURES))
-    kinds = [(one["name"], one["kind"]) for one in header["methods"]]
-    assert kinds == [
-        ("mean of assessors", "mean"), ("majority", "merged"), ("Dawid-Skene", "merged"), ("AWARE", "weights"),
-        ("predicted relevance", "merged"),
-    ]  # fmt: skip
-    scores = qrowd.evaluate_methods(runs, people, MEASURES, methods=["majority", "dawid-skene"], rng=3)
-    for k in range(2):
-        assert equal(arrays["merged"][k], scores.values[:, k])
-    assert not np.isnan(arrays["merged"][2][0]).any()  # there is no average precision of probabilities
-    assert np.isnan(arrays["merged"][2][1:]).all()
-    (weights,) = arrays["weights"]
-    values = np.where(np.isnan(weights)[..., None], np.nan, arrays["scores"])
-    aware = qrowd.evaluate_methods(runs, people, MEASURES, methods="sgl_rmse_md(n_resamples=5)", rng=3)
-    np.testing.assert_allclose(weighted_average(values, weights), aware.values[:, 0], rtol=0, atol=1e-15)
+    content, _ = decoded(page_of(runs, people, MEASURES))
+    merged = {one["name"]: np.array(one["scores"], float) for one in content["methods"][1:]}
+    assert content["methods"][0] == {"name": "mean of assessors"}
+    assert list(merged) == ["majority", "Dawid-Skene", "AWARE", "predicted relevance"]
+    methods = ["majority", "dawid-skene", "sgl_rmse_md(n_resamples=5)"]
+    scores = qrowd.evaluate_methods(runs, people, MEASURES, methods=methods, rng=3)
+    for name, expected in zip(merged, scores.values.transpose(1, 0, 2, 3), strict=False):
+        assert equal(merged[name], expected)
+    expected = merged["predicted relevance"]
+    assert not np.isnan(expected[0]).any()  # there is no average precision of probabilities
+    assert np.isnan(expected[1:]).all()
 
 
 @settings(max_examples=25)
@@ -139,32 +119,27 @@ def test_the_mean_over_any_assessors_and_topics_is_that_of_evaluate_on_their_jud
 
 
 def test_the_rankings_are_the_lists_by_score_and_hold_each_document_of_a_topic_once(demo, page):
-    header, arrays = page
-    labels, starts = arrays["labels_and_texts"]["labels"], arrays["starts"]
-    lists = demo[0].to_dict()
-    for t, topic in enumerate(header["topics"]):
-        here = labels[starts[t] : starts[t + 1]]
-        assert len(set(here)) == len(here)
-        seen = set()
-        for s, system in enumerate(header["systems"]):
+    content, _ = page
+    lists, seen = demo[0].to_dict(), []
+    for topic, rankings in zip(content["topics"], content["ranking"], strict=True):
+        for system, numbers in zip(content["systems"], rankings, strict=True):
             scored = lists[system].get(topic["id"], {})
             expected = sorted(scored, key=lambda document: (scored[document], document), reverse=True)[:10]
-            numbers = arrays["ranking"][t, s]
-            assert [labels[d] for d in numbers if d >= 0] == expected
-            assert (numbers[len(expected) :] == -1).all()
-            seen.update(expected)
-        assert seen == set(here)
+            assert [content["documents"][d]["label"] for d in numbers] == expected
+        here = {d for numbers in rankings for d in numbers}
+        assert len({content["documents"][d]["label"] for d in here}) == len(here)
+        seen += sorted(here)
+    assert seen == list(range(len(content["documents"])))
 
 
 def test_the_grades_are_those_of_the_judgments(demo, page):
-    header, arrays = page
-    given_grades = demo[1].to_dict()
-    labels, starts = arrays["labels_and_texts"]["labels"], arrays["starts"]
-    for t, topic in enumerate(header["topics"]):
-        for d in range(starts[t], starts[t + 1]):
-            for a, assessor in enumerate(header["assessors"]):
-                grade = given_grades[assessor].get(topic["id"], {}).get(labels[d], np.nan)
-                assert equal(arrays["grades"][d, a], np.float32(grade))
+    content, _ = page
+    given_grades, n = demo[1].to_dict(), len(demo[1].assessors)
+    for topic, rankings in zip(content["topics"], content["ranking"], strict=True):
+        for d in {d for numbers in rankings for d in numbers}:
+            row = content["documents"][d]
+            for assessor, value in zip(content["assessors"], row["grades"] or [None] * n, strict=True):
+                assert value == given_grades[assessor].get(topic["id"], {}).get(row["label"])
 
 
 def test_what_is_not_judged_or_below_0_has_no_grade_and_repeats_follow_the_convention():
@@ -172,42 +147,18 @@ def test_what_is_not_judged_or_below_0_has_no_grade_and_repeats_follow_the_conve
     rows = [("t", "d1", "ann", 2), ("t", "d1", "ann", 0), ("t", "d2", "ann", -1), ("t", "d2", "bob", 1)]
     judgments = qrowd.Judgments.from_rows(rows)
     for repeats, grade in (("first", 2), ("last", 0), ("mean", 1)):
-        _, arrays = decoded(page_of(runs, judgments, "P@2", conventions=qrowd.Conventions(repeats=repeats)))
-        grades = dict(zip(arrays["labels_and_texts"]["labels"], arrays["grades"].tolist(), strict=True))
-        assert grades["d1"][0] == grade
-        assert isnan(grades["d2"][0])
-        assert grades["d2"][1] == 1
-        assert all(map(isnan, grades["d3"]))
-
-
-def test_of_preferences_the_grades_are_won_minus_lost_comparisons(demo):
-    runs = demo[0]
-    topic = runs.topics[0]
-    documents = sorted(top_documents(runs.select(topics=[topic])))[:4]
-    pairs = [(documents[0], documents[1]), (documents[0], documents[2]), (documents[2], documents[1])]
-    rows = [(topic, better, other, assessor) for better, other in pairs for assessor in ("ann", "bob")]
-    rows.append((topic, documents[1], documents[0], "bob"))
-    preferences = qrowd.Preferences.from_rows(rows)
-    header, arrays = decoded(page_of(runs, preferences))
-    assert header["kind"] == "preferences"
-    assert [one["kind"] for one in header["methods"]] == ["mean"]
-    assert equal(arrays["scores"], qrowd.evaluate(runs, preferences, ["ppref@10"]).values)
-    labels = arrays["labels_and_texts"]["labels"]
-    balance = {"ann": [2, -2, 0, None], "bob": [1, -1, 0, None]}
-    for a, assessor in enumerate(header["assessors"]):
-        for document, expected in zip(documents, balance[assessor], strict=True):
-            value = arrays["grades"][labels.index(document), a]
-            assert isnan(value) if expected is None else value == expected
+        content, _ = decoded(page_of(runs, judgments, "P@2", conventions=qrowd.Conventions(repeats=repeats)))
+        grades = {one["label"]: one["grades"] for one in content["documents"]}
+        assert grades == {"d1": [grade, None], "d2": [None, 1], "d3": []}
 
 
 def test_texts_are_those_of_listed_documents_and_long_ones_are_cut():
     runs = {"a": {"t": {"d1": 3, "d2": 2}}, "b": {"t": {"d2": 3, "d1": 2}}}
     texts = {"d1": {"title": "First", "text": "one"}, "d2": {"text": "x" * 2001}, "d3": {"text": "not listed"}}
     judgments = {"ann": {"t": {"d1": 1}}}
-    header, arrays = decoded(page_of(runs, judgments, "P@1", topics={"t": {"title": " What? "}}, documents=texts))
-    content = arrays["labels_and_texts"]
-    assert dict(zip(content["labels"], content["texts"], strict=True)) == {"d1": "First one", "d2": "x" * 2000 + "…"}
-    assert header["topics"] == [{"id": "t", "text": "What?"}]
+    content, _ = decoded(page_of(runs, judgments, "P@1", topics={"t": {"title": " What? "}}, documents=texts))
+    assert {one["label"]: one["text"] for one in content["documents"]} == {"d1": "First one", "d2": "x" * 2000 + "…"}
+    assert content["topics"] == [{"id": "t", "text": "What?"}]
     assert "not listed" not in json.dumps(content)
 
 
@@ -217,11 +168,9 @@ def test_comments_stand_with_their_document_and_assessor():
         "topic": ["t", "t", "u", "u"], "document": ["d2", "d1", "d1", "d9"], "assessor": ["ann", "bob", "bob", "bob"],
         "value": [1, 0, 2, 1], "comment": ["names it", None, " unsure ", "not listed"],
     }  # fmt: skip
-    _, arrays = decoded(page_of(runs, qrowd.Judgments.from_frame(table), "P@1"))
-    content = arrays["labels_and_texts"]
-    listed = [f"{content['labels'][int(place.split(',')[0])]}: {text}" for place, text in content["comments"].items()]
-    assert sorted(listed) == ["d1: unsure", "d2: names it"]
-    assert [place.split(",")[1] for place in content["comments"]] == ["0", "1"]
+    content, _ = decoded(page_of(runs, qrowd.Judgments.from_frame(table), "P@1"))
+    comments = [(one["label"], one["comments"]) for one in content["documents"] if one["comments"]]
+    assert comments == [("d2", {"ann": "names it"}), ("d1", {"bob": "unsure"})]
 
 
 def test_the_quantiles_are_those_of_printed_tables(page):
@@ -237,17 +186,16 @@ def test_names_can_not_end_the_script_or_fill_a_placeholder(demo):
     plain = Scripts(page_of(*demo, "AP"))
     texts = {document: {"text": HOSTILE} for document in top_documents(runs)}
     topics = {topic: {"title": HOSTILE} for topic in runs.topics}
-    page = page_of(runs, judgments, "AP", title=HOSTILE, provenance=Provenance(HOSTILE), topics=topics, documents=texts)
+    page = page_of(runs, judgments, "AP", provenance=Provenance(HOSTILE), topics=topics, documents=texts)
     assert page.encode()
     scripts = Scripts(page)
-    assert scripts.tags.count("script") == plain.tags.count("script") == 3
+    assert scripts.tags.count("script") == plain.tags.count("script") == 2
     assert "img" not in scripts.tags
     assert scripts.texts["script"] == plain.texts["script"]
-    assert "<" not in scripts.texts["header"]
-    header, arrays = decoded(page)
-    assert header["systems"][0] == header["assessors"][0] == HOSTILE
-    assert header["topics"][0]["text"] == " ".join(HOSTILE.split())
-    assert set(arrays["labels_and_texts"]["texts"]) == {" ".join(HOSTILE.split())}
+    content, _ = decoded(page)
+    assert content["systems"][0] == content["assessors"][0] == HOSTILE
+    assert content["topics"][0]["text"] == " ".join(HOSTILE.split())
+    assert {one["text"] for one in content["documents"]} == {" ".join(HOSTILE.split())}
 
 
 def test_the_page_asks_nothing_of_a_network_and_forbids_it(demo):
@@ -271,7 +219,7 @@ def test_topics_without_a_list_and_systems_without_a_topic_are_on_the_page():
     assert tuple(topic["id"] for topic in header["topics"]) == scores.topics
     assert equal(arrays["scores"], scores.values)
     t = scores.topics.index("u")
-    assert (arrays["ranking"][t, 0] == -1).all()
+    assert header["ranking"][t][0] == []
 
 
 def test_dl21_the_page_of_18_assessors_with_texts_has_less_than_4_megabytes():
@@ -285,7 +233,7 @@ def test_dl21_the_page_of_18_assessors_with_texts_has_less_than_4_megabytes():
     texts = {document: {"text": text} for document, text in rows if document in shown}
     content = page_of(runs, judgments, MEASURES, documents=texts)
     assert len(content.encode()) < 4_000_000
-    _, arrays = decoded(content)
+    data, arrays = decoded(content)
     assert arrays["scores"].shape == (3, 18, 53, 63)
     assert equal(arrays["scores"], qrowd.evaluate(runs, judgments, MEASURES).values)
-    assert sum(map(bool, arrays["labels_and_texts"]["texts"])) > 7000
+    assert sum(bool(one["text"]) for one in data["documents"]) > 7000

@@ -156,18 +156,3 @@ def test_a_reader_goes_from_a_choice_to_the_text_of_a_document(browser, tmp_path
     assert "bm25" in tab.locator("#chosen-pair .say").inner_text()
     assert errors == []
     tab.close()
-
-
-@pytest.mark.nightly
-def test_preferences_show_won_minus_lost_comparisons(browser, tmp_path):
-    runs, _ = demo()
-    lists = runs.to_dict()
-    rows = []
-    for topic in list(lists["bm25"])[:6]:
-        first, second = list(lists["bm25"][topic])[:2]
-        rows += [(topic, first, second, "ann"), (topic, second, first, "bob")]
-    tab = opened(browser, tmp_path / "report.html", runs, qrowd.Preferences.from_rows(rows))
-    tab.evaluate("part => window.qrowd.change(part)", {"first": runs.systems.index("bm25"), "topic": 0})
-    item = tab.locator("#chosen-topic .splits li", has_text=rows[0][1])
-    assert item.locator(".group").all_inner_texts() == ["1 ann", "−1 bob"]
-    tab.close()

@@ -23,10 +23,10 @@ from qrowd.cli.output import check_output, is_standard_output, name_with_ending,
 from qrowd.errors import FileError
 from qrowd.paths import find_files
 from qrowd.reports.report import report as report_on
-from qrowd.reports.report_content import InputFile, Provenance
+from qrowd.reports.report_page import InputFile, Provenance
 
 if TYPE_CHECKING:
-    from qrowd.reports.report import Report
+    from qrowd.reports.report_page import Report
 
 LARGE = 20_000_000  # bytes of a page, from which on a note says how to make it smaller
 
@@ -53,7 +53,7 @@ class ReportInputs(RunsAndJudgments):
         """The values with what is read, and with the command and the files that were read."""
         from qrowd.judge import read_document_texts, read_topic_texts
         from qrowd.model.judgments import Judgments
-        from qrowd.reports.report_documents import top_documents
+        from qrowd.reports.report_data import top_documents
 
         files = reading.MaybeRuns(self.runs, self.system)
         runs, data = run_files(self.files, files, self, self.preferences)

@@ -144,7 +144,7 @@ def assessors(
     """Describe each assessor: grades, severity, agreement with others, drift and speed."""
     profiles = assessor_profiles(judgments, gold=gold, level=level, repeats=repeats, combine_scales=combine_scales)
     unlike: dict[str, Combined] = {"severity and agreement": unlike_at(profiles.level if level else None)}
-    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike), gold=profiles.gold)
+    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
     return assessors_document(profiles, scale)
 
 

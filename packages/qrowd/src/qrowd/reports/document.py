@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from io import BytesIO
@@ -114,6 +114,23 @@ class Document:
         """The document as plain text."""
         tables = ["\n".join([table.title, *table.lines(), ""]) for table in self.tables]
         return "\n".join([self.sentence, "", *tables, *map(str, self.notes)])
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a page: what it says, and the tables that this rests on.
+
+    name : its anchor. headline : what the first screen says of it. tables : {name: table}, each also a file. values :
+    the numbers of the sentence, for files.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    notes: tuple[Note | str, ...] = ()
+    headline: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _long_names_note(names: Mapping[str, str]) -> list[Note]:

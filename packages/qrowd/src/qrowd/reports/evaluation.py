@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,7 +99,7 @@ class Summary(Reported):
         if self.scores.attributes.get("disagreement"):
             tables["disagreement"] = self._disagreement_columns
         if self.unanswered is not None:
-            tables["unanswered"] = partial(columns_of, self.unanswered.systems)
+            tables["unanswered"] = self.unanswered.failures._columns
         return tables
 
     def _disagreement_columns(self) -> dict[str, Any]:

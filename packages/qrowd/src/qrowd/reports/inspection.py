@@ -211,14 +211,13 @@ def inspect(
         if progress is not None:
             progress(done, len(listed.named))
     mistakes = [line for file in read for line in file.mistakes]
-    kinds: dict[Kind, list[_File]] = {kind: [f for f in read if f.kind == kind] for kind in get_args(Kind)}
     in_column = assessor == "column"
-    runs = _whole(kinds["runs"], trec.runs_from, concatenate_runs, mistakes, "" if system == "column" else "system")
-    noun = "" if in_column else "assessor"
+    runs = _joined(read, "runs", trec.runs_from, concatenate_runs, "" if system == "column" else "system", mistakes)
     of_judgments = partial(trec.judgments_from, assessor_in_column=in_column)
-    judgments = _whole(kinds["judgments"], of_judgments, concatenate_judgments, mistakes, noun)
     of_preferences = partial(trec.preferences_from, assessor_in_column=in_column)
-    preferences = _whole(kinds["preferences"], of_preferences, concatenate_preferences, mistakes, noun)
+    noun = "" if in_column else "assessor"
+    judgments = _joined(read, "judgments", of_judgments, concatenate_judgments, noun, mistakes)
+    preferences = _joined(read, "preferences", of_preferences, concatenate_preferences, noun, mistakes)
     wholes = (whole for whole in (runs, judgments, preferences) if whole is not None)
     notes = (*listed.notes, *(note for whole in wholes for note in whole.notes))
     return Inspection(tuple(mistakes), runs, judgments, preferences, tuple(_formats(read)), notes)
@@ -228,6 +227,7 @@ def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
     """One file, by itself."""
     name, path = item
     kind: Kind = "judgments"
+    text, form = b"", None
     try:
         if path.suffix == ".archive":
             command = f"qrowd campaign import {shlex.quote(shown(path))}"
@@ -237,17 +237,15 @@ def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
             outline = tables.outline_of(text, shown(path), settings.columns)
             kind = outline.kind
             roles = ", ".join(f"{role}: {header}" for role, header in outline.role_of.items())
-            part = _table(text, shown(path), name, kind, settings.of_tables(kind))
-            return _File(name, path, kind, outline.format, roles, part)
+            return _File(
+                name, path, kind, outline.format, roles, _table(text, shown(path), name, kind, settings.of_tables(kind))
+            )
         kind, form = _text_format(text, shown(path), settings)
-    except FileError as error:
-        return _File(name, path, kind, mistakes=tuple(_lines(shown(path), [error, *error.more])))
-    except InputError as error:
-        return _File(name, path, kind, mistakes=(str(error),))
-    try:
         return _File(name, path, kind, "TREC's lines", form.line, trec.split(text, shown(path), form))
     except FileError as error:
-        return _mistaken(name, path, kind, text, form, error)
+        return _File(name, path, kind, mistakes=_mistakes(path, text, form, error))
+    except InputError as error:
+        return _File(name, path, kind, mistakes=(str(error),))
 
 
 def _numbered(file: _File, words: Words) -> _File:
@@ -257,13 +255,17 @@ def _numbered(file: _File, words: Words) -> _File:
     try:
         return replace(file, part=trec.number_labels(file.part, words))
     except FileError as error:
-        return _mistaken(file.name, file.path, file.kind, file.part.text, file.part.format, error)
+        mistakes = _mistakes(file.path, file.part.text, file.part.format, error)
+        return replace(file, part=None, mistakes=mistakes)
 
 
-def _mistaken(name: str, path: Path, kind: Kind, text: bytes, form: trec.Format, error: FileError) -> _File:
-    """A text file with all its mistakes, which a second, slower reading lists."""
-    lines = list(islice(trec.mistakes(text, shown(path), form), MISTAKES_SHOWN + 1)) or [error]
-    return _File(name, path, kind, mistakes=tuple(_lines(shown(path), lines)))
+def _mistakes(path: Path, text: bytes, form: trec.Format | None, error: FileError) -> tuple[str, ...]:
+    """The first mistakes of a file and whether there are more; those of a text file by a second, slower reading."""
+    listed = [error, *error.more]
+    if form is not None:
+        listed = list(islice(trec.mistakes(text, shown(path), form), MISTAKES_SHOWN + 1)) or listed
+    more = [f"{shown(path)}: more mistakes follow"] if len(listed) > MISTAKES_SHOWN else []
+    return (*map(str, listed[:MISTAKES_SHOWN]), *more)
 
 
 def _table(text: bytes, name: str, label: str, kind: Kind, settings: Any) -> Judgments | Preferences | Runs:
@@ -289,42 +291,27 @@ def _text_format(text: bytes, name: str, settings: _Settings) -> tuple[Kind, tre
     return "judgments", trec.QRELS
 
 
-def _whole(
+def _joined(
     read: Sequence[_File],
+    kind: Kind,
     join: Callable[[Iterable[tuple[str, trec.Parsed]]], Whole],
     concatenate: Callable[[Sequence[Whole]], Whole],
-    mistakes: list[str],
     noun: str,
+    mistakes: list[str],
 ) -> Whole | None:
-    """What the files of one kind hold; a file that cannot be joined is noted and left out, the others still count."""
-    good = [file for file in read if file.part is not None]
-    while good:
-        texts = [(file.name, file.part) for file in good if isinstance(file.part, trec.Parsed)]
-        wholes: list[Any] = [file.part for file in good if not isinstance(file.part, trec.Parsed)]
-        try:
-            if noun:
-                check_names([(file.name, file.path) for file in good], noun)
-            return concatenate([join(texts), *wholes] if texts else wholes)
-        except FileError as error:
-            bad = next((file for file in good if shown(file.path) == error.path), None)
-            if bad is None:
-                mistakes.append(str(error))
-                return None
-            again = []
-            if isinstance(bad.part, trec.Parsed):
-                again = list(islice(trec.mistakes(bad.part.text, bad.part.name, bad.part.format), MISTAKES_SHOWN + 1))
-            mistakes += _lines(error.path, again or [error])
-            good = [file for file in good if file is not bad]
-        except InputError as error:
-            mistakes.append(str(error))
-            return None
-    return None
-
-
-def _lines(path: str, errors: Sequence[FileError]) -> list[str]:
-    """The first mistakes of a file, one line each, and whether there are more."""
-    more = [f"{path}: more mistakes follow"] if len(errors) > MISTAKES_SHOWN else []
-    return [*map(str, errors[:MISTAKES_SHOWN]), *more]
+    """What the files of a kind hold together. noun : what each file is named after, if anything."""
+    good = [file for file in read if file.kind == kind and file.part is not None]
+    texts = [(file.name, file.part) for file in good if isinstance(file.part, trec.Parsed)]
+    wholes: list[Any] = [file.part for file in good if not isinstance(file.part, trec.Parsed)]
+    if not good:
+        return None
+    try:
+        if noun:
+            check_names([(file.name, file.path) for file in good], noun)
+        return concatenate([join(texts), *wholes] if texts else wholes)
+    except InputError as error:
+        mistakes.append(str(error))
+        return None
 
 
 def _formats(read: Sequence[_File]) -> Iterator[tuple[str, ...]]:

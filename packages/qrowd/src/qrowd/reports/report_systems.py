@@ -1,32 +1,26 @@
-"""The report's first half: which system leads and how certain that is, and which differences are significant."""
+"""The first half of the report: which system leads, how certain that is, and which differences are significant."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from math import isnan, nan
 from typing import Annotated, Any
 
-import numpy as np
-
-from qrowd.comparison.differences import Difference, difference_among
-from qrowd.comparison.shrinkage import Spreads
+from qrowd.comparison.differences import Difference
 from qrowd.comparison.system_ranking import rank_systems, settled
-from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.differences import advice
+from qrowd.reports.document import Section
 from qrowd.reports.notes import coverage_warning
-from qrowd.reports.phrases import count, interval, listed, number, probability, signed
+from qrowd.reports.phrases import chance, count, interval, is_or_are, listed, percent, probability, signed
 from qrowd.reports.systems import differences_to, may_be_best, system_order
-from qrowd.reports.table import Column
+from qrowd.reports.table import Column, table_of
 
 LEADING = 10  # systems of which each pair is compared
-ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth", "sixth"),
-    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
-)
+COLUMNS = ("system", "mean", "low", "difference", "difference_low", "p", "rank_low", "may_be_best", "first_for")
 
 
 def _yes_or_no(value: bool) -> str:
@@ -37,13 +31,11 @@ def _yes_or_no(value: bool) -> str:
 class Answer:
     """The first screen.
 
-    verdict : the answer as a headline; sentence : the same with its uncertainty; advice : what would make it more
-        certain.
+    verdict : the answer as a headline; sentence : the same with its uncertainty; caution : where scores are too low;
+    advice : what would make it more certain.
     first, second : the leader, and the system it is compared with: the baseline, else the best that is not its equal.
-    equals : the other systems with the highest mean, as those whose every score is the leader's.
-    reference_ranks : of the leader and its equals by the reference, those it has a score of; empty without one.
-    may_be_best : the confidence set of the best systems, and best_set the same in words; both empty where too little
-        is shared.
+    equals : the other systems with the highest mean.
+    may_be_best : the confidence set of the best systems; empty where too little is shared.
     difference, low, high, p : first minus second, allowing for all pairs of systems; nan where too little is shared.
     another_panel : probability that as many other assessors see the same system ahead; nan where it is not known.
     ahead_for : of the n_ranking assessors with a ranking, those who see the first ahead of the second.
@@ -51,13 +43,12 @@ class Answer:
 
     verdict: str
     sentence: str
+    caution: str
     advice: str
     first: str
     second: str
     equals: tuple[str, ...]
-    reference_ranks: tuple[int, ...]
     may_be_best: tuple[str, ...]
-    best_set: str
     difference: float
     low: float
     high: float
@@ -65,9 +56,23 @@ class Answer:
     another_panel: float
     ahead_for: int
     n_ranking: int
-    n_systems: int
-    method: str
+    n_assessors: int
+    measure: str
     confidence: float
+
+    def key_numbers(self) -> list[tuple[str, str]]:
+        """The few numbers of the first screen: (number, what it is)."""
+        numbers = [(signed(self.difference, 3), f"{self.measure} ahead of {self.second}")]
+        if not isnan(self.low):
+            level = f"{percent(self.confidence)} interval over topics and assessors"
+            numbers.append((interval(self.low, self.high), level))
+        if not isnan(self.another_panel):
+            n = self.n_assessors
+            panel = f"another panel of {n}" if n > 1 else "another assessor"
+            numbers.append((chance(self.another_panel), f"probability that {panel} would agree"))
+        verb = "assessor sees" if self.n_ranking == 1 else "assessors see"
+        numbers.append((f"{self.ahead_for} of {self.n_ranking}", f"{verb} {self.first} ahead"))
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class PairRow:
     """Two of the leading systems, the one ahead first.
 
     low, high, p : allowing for all pairs of systems. significant : p is below 1 - confidence. ahead_for : of n_ranking
-    assessors. another_panel : probability that as many other assessors see the same system ahead.
+    assessors.
     """
 
     first: Annotated[str, Column("system")]
@@ -92,32 +97,16 @@ class PairRow:
         int, Column("assessors who agree", "{} of {}".format, "who see the same system ahead", also=("n_ranking",))
     ]
     n_ranking: int
-    another_panel: Annotated[
-        float,
-        Column(
-            "another panel",
-            partial(number, digits=2),
-            "probability that as many other assessors see the same system ahead on these topics",
-        ),
-    ]
-
-
-def equals_of(scores: Scores, system: str) -> tuple[str, ...]:
-    """The other systems with the very same (assessor, topic) scores."""
-    array = scores.values[0]
-    own = array[:, :, [scores.systems.index(system)]]
-    same = ((array == own) | (np.isnan(array) & np.isnan(own))).all(axis=(0, 1))
-    return tuple(name for name, equal in zip(scores.systems, same, strict=True) if equal and name != system)
 
 
 def leading_pair(scores: Scores, baseline: str | None = None) -> tuple[str, str]:
-    """The leader, and the baseline or else the best system that is not the leader's equal."""
+    """The leader, and the baseline or else the best system whose mean is lower, if there is one."""
     means = settled(known_mean(known_mean(scores.values[0], axis=0), axis=0))
-    names = [scores.systems[s] for s in system_order(means)]
-    if baseline is not None and baseline != names[0]:
-        return names[0], baseline
-    equals = equals_of(scores, names[0])
-    return names[0], next((name for name in names[1:] if name not in equals), names[1])
+    order = system_order(means)
+    first, second = order[0], next((s for s in order if means[s] < means[order[0]]), order[1])
+    if baseline is not None and baseline != scores.systems[first]:
+        return scores.systems[first], baseline
+    return scores.systems[first], scores.systems[second]
 
 
 def answer_of(part: MeasureComparison, scores: Scores, confidence: float, reference: Scores | None = None) -> Answer:
@@ -127,25 +116,18 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
     first, second = pair.first, pair.second
     ranking = rank_systems(scores)
     equals = tuple(name for name, rank in zip(names, ranking.rank, strict=True) if rank == 1 and name != first)
-    by_reference = None if reference is None else _by_reference(reference, scores, (first, *equals))
     best = part.ranks.may_be_best if part.ranks else ()
     one = _of_all_pairs(part, scores, part.intervals[0]) if part.intervals else None
+    by_reference = "" if reference is None else _by_reference(reference, first)
     return Answer(
-        verdict=_verdict((first, *equals), best, len(names), by_reference),
-        sentence="".join(
-            [
-                by_reference.sentence if by_reference else "",
-                _sentence(part, one, first, second),
-                coverage_warning(scores) if scores.attributes.get("scales") else "",  # it is about grades
-            ]
-        ),
+        verdict=_verdict((first, *equals), best, len(names)) + by_reference,
+        sentence=_sentence(part.measure, one, first, second),
+        caution=coverage_warning(scores).strip() if scores.attributes.get("scales") else "",  # it is about grades
         advice=advice(one) if one else "",
         first=first,
         second=second,
         equals=equals,
-        reference_ranks=by_reference.ranks if by_reference else (),
         may_be_best=best,
-        best_set=may_be_best(part.ranks) if part.ranks else "",
         difference=one.difference if one else float(pair.difference[0]),
         low=one.low if one else nan,
         high=one.high if one else nan,
@@ -153,32 +135,10 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
         another_panel=one.p_panel_agrees() if one else nan,
         ahead_for=ranking.n_above(first, second),
         n_ranking=int(ranking.has_ranking.sum()),
-        n_systems=len(names),
-        method=one.method if one else "",
+        n_assessors=len(scores.assessors),
+        measure=part.measure,
         confidence=confidence,
     )
-
-
-def pair_rows(
-    part: MeasureComparison, scores: Scores, confidence: float, also: str | None = None
-) -> tuple[PairRow, ...]:
-    """Each pair of the leading systems and `also`, in the order of their means; of equal systems only the first."""
-    names = [row.system for row in part.rows]
-    distinct = [name for i, name in enumerate(names) if not any(e in names[:i] for e in equals_of(scores, name))]
-    names_shown = distinct[:LEADING] + [name for name in distinct[LEADING:] if name == also]
-    ranking = rank_systems(scores)
-    n, alpha = int(ranking.has_ranking.sum()), round(1 - confidence, 12)
-    spreads, rows = Spreads(scores), []
-    for first, second in combinations(names_shown, 2):
-        try:
-            one = difference_among(spreads, scores, first, second, confidence=confidence)
-            one = _of_all_pairs(part, scores, one)
-        except NoOverlapError:
-            continue
-        ahead = ranking.n_above(first, second)
-        values = (one.difference, one.low, one.high, one.p, bool(one.p < alpha), ahead, n, one.p_panel_agrees())
-        rows.append(PairRow(first, second, *values))
-    return tuple(rows)
 
 
 def _of_all_pairs(part: MeasureComparison, scores: Scores, one: Difference) -> Difference:
@@ -191,83 +151,104 @@ def _of_all_pairs(part: MeasureComparison, scores: Scores, one: Difference) -> D
     return replace(one, **changes)
 
 
+def pair_rows(part: MeasureComparison, scores: Scores, confidence: float, baseline: str | None) -> list[PairRow]:
+    """Each pair of the leading systems and the baseline, best first; none where too little is shared."""
+    names = [row.system for row in part.rows]
+    shown = names[:LEADING] + [name for name in names[LEADING:] if name == baseline]
+    ranking, rows = rank_systems(scores), []
+    for first, second in combinations(shown if part.ranks else [], 2):
+        against = differences_to(part.ranks, second, scores)
+        place = scores.systems.index(first)
+        numbers = {name: float(column[place]) for name, column in vars(against).items()}
+        rows.append(
+            PairRow(
+                first,
+                second,
+                **numbers,
+                significant=numbers["p"] < round(1 - confidence, 12),
+                ahead_for=ranking.n_above(first, second),
+                n_ranking=int(ranking.has_ranking.sum()),
+            )
+        )
+    return rows
+
+
 # ---------------------------------------------------------------------- in words
 
 
-@dataclass(frozen=True)
-class _ByReference:
-    """Where the reference has the leaders. n_joint : other systems with the same mean, where all leaders share a rank.
-
-    ranks : of the leaders it has a score of; empty where there is none.
-    """
-
-    name: str
-    ranks: tuple[int, ...]
-    n_joint: int
-    sentence: str
-
-    @property
-    def places(self) -> str:
-        """In words: first, joint tenth, tenth to twelfth, at rank 13."""
-        low, high = min(self.ranks), max(self.ranks)
-        if high > len(ORDINALS):
-            return f"at rank {low}" if low == high else f"at ranks {low} to {high}"
-        if low < high:
-            return f"{ORDINALS[low - 1]} to {ORDINALS[high - 1]}"
-        return f"{'joint ' if self.n_joint else ''}{ORDINALS[low - 1]}"
-
-
-def _verdict(leaders: tuple[str, ...], best: tuple[str, ...], n: int, by_reference: _ByReference | None) -> str:
-    """The leaders and how sure that is, and first of all where the reference has them."""
+def _verdict(leaders: Sequence[str], best: Sequence[str], n: int) -> str:
+    """The leaders and how sure that is."""
     several = len(leaders) > 1
-    names = listed(leaders if len(leaders) < 4 else [leaders[0], f"{len(leaders) - 1} systems equal to it"])
-    lead = f"{names} {'lead' if several else 'leads'}"
-    others = count(n - len(best), "system")
-    if not best or (set(best) == set(leaders) and n == len(best)):
-        certain, doubt = "", ""
-    elif set(best) == set(leaders):
-        certain, doubt = f"{'are' if several else 'is'} significantly better than the other {others}", ""
-    else:
-        certain, doubt = "", f"{len(best)} of {n} systems may be the best"
-    lead += f" and {certain}" if certain else f", but {doubt}" if doubt else ""
-    if by_reference is None or not by_reference.ranks:
-        return lead
-    name = by_reference.name
-    if set(by_reference.ranks) != {1}:
-        return f"The panel puts first what {name} puts {by_reference.places}: {lead}"
-    joint = f" ({name} with {count(by_reference.n_joint, 'other')})" if by_reference.n_joint else ""
-    both = f"The panel and {name} put {names} first{joint}"
-    subject = "they" if several else "it"
-    return both + (f"; by the panel {subject} {certain}" if certain else f", but by the panel {doubt}" if doubt else "")
+    text = f"{listed(leaders, 3)} {'lead' if several else 'leads'}"
+    if best and set(best) != set(leaders):
+        return f"{text}, but {len(best)} of {n} systems may be the best"
+    if best and len(best) < n:
+        others = count(n - len(best), "system")
+        return f"{text} and {'are' if several else 'is'} significantly better than the other {others}"
+    return text
 
 
-def _by_reference(reference: Scores, scores: Scores, leaders: tuple[str, ...]) -> _ByReference:
-    """Where the reference has the leaders, and which system it has first."""
+def _by_reference(reference: Scores, first: str) -> str:
+    """Where the reference has the leader, and which system it has first."""
     ranking, name = rank_systems(reference), reference.assessors[0]
-    rank_of = dict(zip(reference.systems, ranking.rank.tolist(), strict=True))
-    first, ranks = leaders[0], tuple(rank_of[system] for system in leaders if rank_of.get(system))
+    ranks = dict(zip(reference.systems, ranking.rank.tolist(), strict=True))
     if not ranking.has_ranking[0]:
-        return _ByReference(name, (), 0, f"By {name}, the reference, no system is ahead of another. ")
-    if not rank_of.get(first):
-        return _ByReference(name, (), 0, f"{name}, the reference, has no score of {first}. ")
-    alike = sum(rank == ranks[0] for system, rank in rank_of.items() if system not in leaders)
-    n_joint = alike if len(set(ranks)) == 1 else 0
-    topics, of_panel = (int((~np.isnan(one.values[0])).any(axis=(0, 2)).sum()) for one in (reference, scores))
-    over = f" on {count(topics, 'topic')} (the panel: {of_panel})" if topics != of_panel else ""
-    joint = f", as {count(n_joint, 'other system has', 'other systems have')}" if n_joint else ""
-    if ranks[0] == 1 and len(set(ranks)) == 1:
-        same = f"{name}, the reference, has the same system{'s' if len(ranks) > 1 else ''} first as the panel"
-        return _ByReference(name, ranks, n_joint, f"{same}{over}{joint}. ")
-    best = listed([system for system, rank in rank_of.items() if rank == 1], 3)
-    n_ranked = sum(rank > 0 for rank in rank_of.values())
-    where = f"{first} has rank {rank_of[first]} of {n_ranked}{joint}"
-    return _ByReference(name, ranks, n_joint, f"By {name}, the reference{over}, {where}; {best} is first. ")
+        return f"; by {name}, the reference, no system is ahead of another"
+    if not ranks.get(first):
+        return f"; {name}, the reference, has no score of {first}"
+    best = [system for system, rank in ranks.items() if rank == 1 and system != first]
+    others = f" and {listed(best, 3)} {'has' if len(best) == 1 else 'have'} rank 1" if best else ""
+    return f"; by {name}, the reference, {first} has rank {ranks[first]} of {sum(map(bool, ranks.values()))}{others}"
 
 
-def _sentence(part: MeasureComparison, one: Difference | None, first: str, second: str) -> str:
+def _sentence(measure: str, one: Difference | None, first: str, second: str) -> str:
     if one is None or isnan(one.low):
-        return f"By {part.measure}, {first} is ahead of {second}; too little is shared to say how certain that is."
+        return f"By {measure}, {first} is ahead of {second}; too little is shared to say how certain that is."
     text = one.sentence()
     if one.p_panel_agrees() < 1:  # rounded, it must not sound certain
         text = text.replace("with probability 1.00", "with probability above 0.99")
-    return f"By {part.measure}, {text}."
+    return f"By {measure}, {text}."
+
+
+# ---------------------------------------------------------------------- sections
+
+
+def systems_section(part: MeasureComparison, answer: Answer) -> Section:
+    """All systems: how many differ significantly from the one they are compared with, and which may be the best."""
+    n, others = sum(bool(row.significant) for row in part.rows), len(part.rows) - 1
+    level = percent(answer.confidence)
+    sentence = "The systems share too few topics to say which of them differ."
+    if part.ranks is not None:
+        sentence = (
+            f"{n} of {count(others, 'other system')} {'differs' if n == 1 else 'differ'} significantly from "
+            f"{part.baseline} (p < {1 - answer.confidence:.3g}, adjusted for all pairs of systems); "
+            f"{may_be_best(part.ranks)}."
+        )
+    table = table_of(
+        f"Systems by mean {part.measure}, compared with {part.baseline}",
+        part.rows,
+        COLUMNS,
+        headings={"mean": part.measure},
+        meanings={
+            "low": f"{level}, over topics and assessors; it ends where the measure does",
+            "difference": f"mean minus that of {part.baseline}",
+            "difference_low": f"{level} for all pairs of systems together",
+            "rank_low": f"ranks that the system may hold, {level} for all systems together",
+        },
+    )
+    return Section("systems", "All systems", sentence, {"systems": table})
+
+
+def pairs_section(rows: Sequence[PairRow], answer: Answer) -> Section:
+    """Which differences of the leading systems are significant."""
+    title = "Which differences are significant"
+    if not rows:
+        return Section("pairs", title, "The leading systems share too little to be compared.")
+    significant = sum(row.significant for row in rows)
+    sentence = (
+        f"Of {count(len(rows), 'difference')} among the leading systems, {significant} {is_or_are(significant)} "
+        "significant over topics and assessors."
+    )
+    meanings = {"difference": f"of mean {answer.measure}", "significant": f"p below {1 - answer.confidence:.3g}"}
+    table = table_of("Each pair of the leading systems", rows, meanings=meanings)
+    return Section("pairs", title, sentence, {"pairs": table})

@@ -2,104 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qrowd.errors import ArgumentError
-from qrowd.judge.failures import SystemFailures, system_failures, totals
+from qrowd.judge.failures import SystemFailures, system_failures
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, percent, probability
 
 if TYPE_CHECKING:
-    from qrowd.judge.exchange import Status
     from qrowd.judge.outcome import Statuses
     from qrowd.model.runs import Runs
     from qrowd.paths import PathLike
 
 SIGNIFICANT = 0.05  # p below which shares differ by more than chance
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Unanswered:
-    """Questions to models without an answer, as plain data.
-
-    models : a row per model and prompt. topics, systems : of all models together, the largest share first. Rows hold
-    the share without an answer, and that of each status that there is. p : that of `system_failures`.
-    """
+    """Questions to models without an answer, of all models together. failures : by system."""
 
     sentence: str
-    note: Note
-    models: tuple[Row, ...]
-    topics: tuple[Row, ...]
-    systems: tuple[Row, ...]
-    p: float
+    failures: SystemFailures
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What counts as a question of a system; and the sentence, where systems are not affected differently."""
-        return (self.note,) if self.differs else (Note(self.note.kind, self.sentence), self.note)
+        note = counting_note(self.failures)
+        return (note,) if self.differs else (Note(note.kind, self.sentence), note)
 
     @property
     def differs(self) -> bool:
         """Whether the shares differ between systems by more than chance."""
-        return self.p < SIGNIFICANT
+        return self.failures.p < SIGNIFICANT
 
     def system_table(self, systems: Sequence[str]) -> Table:
         """The systems in this order."""
-        rows = {row["system"]: row for row in self.systems}
-        shown = [rows[system] for system in systems if system in rows]
-        cells = cells_of(self.systems)
-        return Table.of(
-            "questions to models on the documents of each system",
-            {title_of(name): [text(row) for row in shown] for name, text in cells.items()},
-        )
+        shares, counts = self.failures.shares, self.failures.counts
+        rows = [
+            [system, f"{sum(counts[system].values()):,}", percent(shares[system], 1)]
+            for system in systems
+            if system in counts
+        ]
+        title = "questions to models on the documents of each system"
+        return Table(title, ["system", "questions", "unanswered"], rows)
 
 
-def cells_of(rows: Sequence[Row]) -> dict[str, Callable[[Row], str]]:
-    """{field: its text} of rows of models, topics or systems."""
+def unanswered(statuses: Statuses, *, rng: Rng = None) -> Unanswered:
+    """What `qrowd evaluate` says about questions without an answer.
 
-    def text(name: str) -> Callable[[Row], str]:
-        if name == "questions":
-            return lambda row: f"{row[name]:,}"
-        return lambda row: row[name] if isinstance(row[name], str) else percent(row[name], 1)
-
-    return {name: text(name) for name in rows[0]} if rows else {}
-
-
-def title_of(name: str) -> str:
-    """The header of a column."""
-    return name.replace("_", " ")
-
-
-def unanswered(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = None) -> Unanswered:
-    """What the report and `qrowd evaluate` say about questions without an answer.
-
-    statuses : with the runs that are evaluated. n_resamples, rng : of the test whether shares differ between systems.
+    statuses : with the runs that are evaluated. rng : of the test whether shares differ between systems.
 
     Raises
     ------
     ArgumentError
         No run has a document that was asked about.
     """
-    failures = system_failures(statuses, n_resamples=n_resamples, rng=rng)
+    failures = system_failures(statuses, rng=rng)
     if not failures.counts:
         raise ArgumentError("the record has no question on documents of these runs; give the record of their judgments")
-    by_topic = totals(statuses, "topic")
-    by_model = statuses.counts(by="model")
-    present = [status for status in next(iter(by_model.values())) if status != "ok"]
-    present = [status for status in present if any(row[status] for row in by_model.values())]
-    return Unanswered(
-        _sentence(statuses, failures),
-        counting_note(failures),
-        tuple({"model": model, "prompt": prompt, **_shares(row, present)} for (model, prompt), row in by_model.items()),
-        tuple(sorted(({"topic": topic, **_shares(row, present)} for topic, row in by_topic.items()), key=_largest)),
-        tuple(sorted(({"system": s, **_shares(row, present)} for s, row in failures.counts.items()), key=_largest)),
-        failures.p,
-    )
+    return Unanswered(_sentence(statuses, failures), failures)
 
 
 def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = None) -> Unanswered:
@@ -108,15 +73,6 @@ def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = None) -> Unanswere
     from qrowd.judge.outcome import Statuses
 
     return unanswered(Statuses(tuple(outcomes_in(path)[0]), runs), rng=rng)
-
-
-def _shares(row: Mapping[Status, int], present: Sequence[Status]) -> Row:
-    n = sum(row.values())
-    return {"questions": n, "unanswered": 1 - row["ok"] / n} | {status: row[status] / n for status in present}
-
-
-def _largest(row: Row) -> float:
-    return -float(row["unanswered"])
 
 
 def _sentence(statuses: Statuses, failures: SystemFailures) -> str:

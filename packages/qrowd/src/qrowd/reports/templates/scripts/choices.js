@@ -23,8 +23,9 @@ function buildControls(view) {
   form.addEventListener("submit", event => event.preventDefault());
   form.append(element("div", { id: "boxes" }), assessors.part, topics.part);
   return () => {
-    const { note } = data.methods[view.state.method];
-    rendered("boxes", boxes(), note ? element("p", { class: "small" }, sentence(`${data.methods[view.state.method].name}: ${note}`)) : null);
+    const { name, scores } = data.methods[view.state.method];
+    const note = `${name}: the choice of assessors does not change its scores.`;
+    rendered("boxes", boxes(), scores ? element("p", { class: "small" }, note) : null);
     assessors.follow();
     topics.follow();
   };

@@ -26,54 +26,21 @@ function analysis(data, selection) {
   };
 }
 
-// The scores of all systems on a topic by the panel: the mean of the assessors, or as the method says.
-function panelScores(data, selection, topic) {
-  const { measure, method, assessors } = selection;
-  const nSystems = data.systems.length,
-    nTopics = data.topics.length,
-    nAssessors = data.assessors.length;
-  const { kind, place } = data.methods[method];
-  if (kind === "merged") {
-    const from = ((place * data.measures.length + measure) * nTopics + topic) * nSystems;
-    return Array.from(data.merged.subarray(from, from + nSystems));
-  }
-  const sums = new Float64Array(nSystems),
-    totals = new Float64Array(nSystems);
-  const plain = new Float64Array(nSystems),
-    counts = new Float64Array(nSystems);
-  for (const assessor of assessors) {
-    const weight = kind === "weights" ? weightOf(data, selection, assessor, topic) : 1;
-    if (!isKnown(weight)) continue;
-    const from = ((measure * nAssessors + assessor) * nTopics + topic) * nSystems;
-    for (let s = 0; s < nSystems; s++) {
-      const score = data.scores[from + s];
-      if (!isKnown(score)) continue;
-      sums[s] += weight * score;
-      totals[s] += weight;
-      plain[s] += score;
-      counts[s] += 1;
-    }
-  }
-  // Where all weights are 0, all count alike.
-  return Array.from(sums, (sum, s) => (totals[s] > 0 ? sum / totals[s] : plain[s] / counts[s]));
-}
-
-function weightOf(data, { measure, method }, assessor, topic) {
-  const nAssessors = data.assessors.length;
-  const at = (data.methods[method].place * data.measures.length + measure) * nAssessors + assessor;
-  return data.weights[at * data.topics.length + topic];
-}
-
-function scoreOf(data, measure, assessor, topic, system) {
-  const row = (measure * data.assessors.length + assessor) * data.topics.length + topic;
-  return data.scores[row * data.systems.length + system];
+// The scores of all systems on a topic by the panel: the mean of the assessors, or those of a method.
+function panelScores(data, { measure, method, assessors }, topic) {
+  const { scores } = data.methods[method];
+  if (scores) return scores[measure][topic];
+  return columnMeans(
+    assessors.map(assessor => data.scores[measure][assessor][topic]),
+    data.systems.length,
+  );
 }
 
 function assessorMeans(data, { measure, topics }, assessor) {
-  const nSystems = data.systems.length;
-  const from = (measure * data.assessors.length + assessor) * data.topics.length;
-  const rows = topics.map(topic => data.scores.subarray((from + topic) * nSystems, (from + topic + 1) * nSystems));
-  return columnMeans(rows, nSystems);
+  return columnMeans(
+    topics.map(topic => data.scores[measure][assessor][topic]),
+    data.systems.length,
+  );
 }
 
 function columnMeans(rows, width) {
@@ -130,7 +97,7 @@ function extremes(rows, width, pick) {
 // The first system minus the second: by topic, over topics with the interval of the t distribution, and by assessor.
 // A topic counts by the assessors from whom both systems have a score.
 function differenceOf(data, selection, result, first, second) {
-  const byMean = data.methods[selection.method].kind === "mean";
+  const byMean = !data.methods[selection.method].scores;
   const byTopic = [];
   let largest = 0;
   selection.topics.forEach((topic, row) => {
@@ -158,8 +125,9 @@ function meansOfBoth(data, { measure, assessors }, topic, first, second) {
     b = 0,
     n = 0;
   for (const assessor of assessors) {
-    const one = scoreOf(data, measure, assessor, topic, first),
-      other = scoreOf(data, measure, assessor, topic, second);
+    const scores = data.scores[measure][assessor][topic],
+      one = scores[first],
+      other = scores[second];
     if (!isKnown(one - other)) continue;
     a += one;
     b += other;
@@ -184,7 +152,8 @@ function intervalOf(values, rounding, quantiles) {
 function differencesByAssessor(data, { measure, assessors, topics }, first, second) {
   return assessors.map(assessor => {
     const values = topics
-      .map(topic => scoreOf(data, measure, assessor, topic, first) - scoreOf(data, measure, assessor, topic, second))
+      .map(topic => data.scores[measure][assessor][topic])
+      .map(scores => scores[first] - scores[second])
       .filter(isKnown);
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     return { assessor, difference: Math.abs(mean) <= ROUNDING ? 0 : mean };

@@ -24,7 +24,7 @@ function systemRows({ data, result, selection, order, compared }) {
 // Why there is nothing to show, or an empty text.
 function emptiness({ data, selection, result }) {
   if (!selection.topics.length) return "No topic is chosen. Choose one or more topics.";
-  const merged = data.methods[selection.method].kind === "merged";
+  const merged = Boolean(data.methods[selection.method].scores);
   if (!selection.assessors.length && !merged) return "No assessor is chosen. Choose one or more assessors.";
   if (result.nTopics) return "";
   const measure = data.measures[selection.measure].name;
@@ -34,9 +34,8 @@ function emptiness({ data, selection, result }) {
 
 function panelText({ data, selection, result }) {
   const method = data.methods[selection.method];
-  if (method.kind === "merged") return `${method.name} (all ${counted(data.assessors.length, "assessor")})`;
-  const mean = method.kind === "weights" ? `the mean weighted by ${method.name}` : "the mean";
-  if (result.nAssessors > 1) return `${mean} of ${result.nAssessors} assessors`;
+  if (method.scores) return `${method.name} (all ${counted(data.assessors.length, "assessor")})`;
+  if (result.nAssessors > 1) return `the mean of ${result.nAssessors} assessors`;
   return `the assessor ${data.assessors[selection.assessors.find((_, i) => result.own[i].some(isKnown))]}`;
 }
 
@@ -106,7 +105,7 @@ function renderSystems(view) {
 
 // From the means and the intervals, as far as the measure goes.
 function scaleOfSystems([low, high], rows, comparedMean) {
-  const within = value => Math.min(Math.max(value, low ?? -Infinity), high ?? Infinity);
+  const within = value => Math.min(Math.max(value, isKnown(low) ? low : -Infinity), isKnown(high) ? high : Infinity);
   const ends = rows.flatMap(row => [row.mean, comparedMean + row.low, comparedMean + row.high]);
   return scaleOf(
     [comparedMean, ...ends].map(within),

@@ -11,13 +11,12 @@ function renderTopic(view) {
   const ranks = [rankingOf(data, topic, first), rankingOf(data, topic, second)];
   const place = d => Math.min(...ranks.map(one => one.get(d) || Infinity));
   const documents = [...new Set(ranks.flatMap(one => [...one.keys()]))].sort((d, e) => place(d) - place(e));
-  const grades = data.kind === "preferences" ? "won minus lost comparisons" : "grades on the assessors' own scales";
   return rendered(
     "chosen-topic",
     element("h3", {}, "Topic ", breakable(data.topics[topic]), text ? `: ${text}` : ""),
     selectBox("Topic (difference)", "topic-box", options, topic, value => view.change({ topic: Number(value) })),
     element("p", { class: "say" }, `${data.measures[selection.measure].name} on this topic: ${size}.`),
-    element("p", { class: "small" }, `The first ${data.depth} of A and of B, with their ranks, and ${grades}.`),
+    element("p", { class: "small" }, `The first ${data.depth} of A and of B, with their ranks, and grades on the assessors' own scales.`),
     element(
       "ul",
       { class: "splits" },
@@ -33,18 +32,14 @@ function renderTopic(view) {
 }
 
 // {document: rank} of a system's list.
-function rankingOf({ depth, ranking, systems }, topic, system) {
-  const from = (topic * systems.length + system) * depth;
-  const list = Array.from(ranking.subarray(from, from + depth));
-  return new Map(list.flatMap((d, i) => (d < 0 ? [] : [[d, i + 1]])));
+function rankingOf({ ranking }, topic, system) {
+  return new Map(ranking[topic][system].map((d, i) => [d, i + 1]));
 }
 
 function documentItem({ data, selection }, d, [rankInA, rankInB]) {
-  const judged = selection.assessors
-    .map(a => [a, data.grades[d * data.assessors.length + a]])
-    .filter(([, value]) => isKnown(value));
-  const comments = judged.map(([a]) => [a, data.comments[`${d},${a}`]]).filter(([, comment]) => comment);
-  const text = data.texts[d];
+  const { label, text, grades } = data.documents[d];
+  const judged = selection.assessors.map(a => [a, grades[a]]).filter(([, value]) => value !== undefined && isKnown(value));
+  const comments = judged.map(([a]) => [a, data.documents[d].comments[data.assessors[a]]]).filter(([, comment]) => comment);
   return element(
     "li",
     {},
@@ -55,7 +50,7 @@ function documentItem({ data, selection }, d, [rankInA, rankInB]) {
       " ",
       rankBadge("B", rankInB, data.depth),
       " ",
-      element("b", {}, breakable(data.labels[d])),
+      element("b", {}, breakable(label)),
     ),
     element(
       "p",
@@ -64,13 +59,13 @@ function documentItem({ data, selection }, d, [rankInA, rankInB]) {
         ? gradeGroups(judged).map(([value, who]) =>
             element("span", { class: "group" }, element("b", {}, value), ` ${who.map(a => data.assessors[a]).join(", ")}`),
           )
-        : "not judged by the chosen assessors",
+        : "no grade by the chosen assessors",
     ),
     text || comments.length
       ? element(
           "details",
           { class: "text", "data-key": `document ${d}` },
-          element("summary", {}, "Text", element("span", { class: "unseen" }, ` of ${data.labels[d]}`)),
+          element("summary", {}, "Text", element("span", { class: "unseen" }, ` of ${label}`)),
           text ? element("p", {}, text) : null,
           comments.map(([a, comment]) => element("p", {}, element("b", {}, data.assessors[a]), ` wrote: ${comment}`)),
         )
