@@ -174,8 +174,7 @@ def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores,
     assert [row.p for row in rows_of(report, "pairs")] == pytest.approx([ranks.p[i, j] for i, j in at])
     assert [row.significant for row in rows_of(report, "pairs")] == [bool(ranks.better[i, j]) for i, j in at]
     row = rows_of(report, "pairs")[7]
-    one = difference(scores, row.first, row.second)
-    assert (row.difference, row.another_panel) == pytest.approx((one.difference, one.p_panel_agrees()))
+    assert row.difference == pytest.approx(difference(scores, row.first, row.second).difference)
     assert row.ahead_for == rank_systems(scores.sel(measure="nDCG@10")).n_above(row.first, row.second)
 
 
@@ -229,7 +228,6 @@ def test_equal_systems_share_the_lead_and_the_answer_is_about_the_next_one():
     found = summary_of(Runs.from_dict(twin | low), judgments)
     assert (found.answer.first, found.answer.equals, found.answer.second) == ("up", ("twin",), "down")
     assert found.answer.verdict.startswith("up and twin ")
-    assert {(row.first, row.second) for row in rows_of(found, "pairs")} == {("up", "down")}
 
 
 def test_all_are_compared_with_a_baseline(panel):

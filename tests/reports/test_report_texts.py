@@ -60,27 +60,16 @@ def test_the_ranks_by_each_measure_are_those_of_rank_systems(people, report):
     assert report.answer.measure == "nDCG@10"
 
 
-def test_a_sentence_says_where_the_leader_stands_by_each_measure(report, page):
-    sentence = report.section("measures").sentence
-    assert sentence in page
-    for name in MEASURES:
-        assert name in sentence or "each of the 3 measures" in sentence
-
-
-@pytest.mark.parametrize(
-    ("measures", "expected"),
-    [
-        (["P@1", "P@2"], "a leads by P@1; by P@2 it is level with b."),
-        (["P@1", "RR"], "a leads by each of the 2 measures."),
-        (["P@1", "P@3"], "a leads by P@1; by P@3 b is first, and it has rank 2 of 2."),
-    ],
-)
-def test_the_leader_by_one_measure_may_be_level_or_behind_by_another(measures, expected):
+def test_a_sentence_says_which_rank_the_leader_has_by_each_measure(page):
     lists = {"a": ["r1", "n1", "n2"], "b": ["n1", "r1", "r2"]}
     runs = {name: {t: {d: -float(i) for i, d in enumerate(order)} for t in "tu"} for name, order in lists.items()}
     judgments = {who: {t: {"r1": 1, "r2": 1, "n1": 0, "n2": 0} for t in "tu"} for who in ("ann", "bob")}
-    found = summary_of(Runs.from_dict(runs), judgments, measures)
-    assert found.section("measures").sentence == expected
+    for measures, expected in (
+        (["P@1", "RR"], "a has rank 1 by each of the 2 measures."),
+        (["P@1", "P@3"], "a has rank 1 by P@1; rank 2 by P@3."),
+    ):
+        found = summary_of(Runs.from_dict(runs), judgments, measures)
+        assert found.section("measures").sentence == expected
 
 
 def test_one_measure_has_no_section_and_the_same_one_twice_counts_once(people):
@@ -93,14 +82,14 @@ def test_one_measure_has_no_section_and_the_same_one_twice_counts_once(people):
 # ---------------------------------------------------------------------- texts
 
 
-def test_texts_and_comments_stand_with_the_documents_that_are_shown(report, page):
-    rows = [*report.tables["documents"].records, *report.tables["disagreements"].records]
-    for row in rows:
+def test_texts_and_comments_stand_with_the_documents_that_a_reader_can_look_at(report, page):
+    for row in report.tables["documents"].records:
         assert row["text"].startswith(f"{row['document']} begins. word word")
         assert row["text"][:290].rpartition(" ")[0] in page
-        assert f"about {row['topic']} what {row['topic']} is" in page
-        assert row["comments"] == "ann: <b>clear</b>"
-    assert "ann: &lt;b&gt;clear&lt;/b&gt;" in report_page(report)
+    for row in report.data.documents:
+        assert row["text"].startswith(f"{row['label']} begins. word word")
+        assert row["comments"] in ({}, {"ann": "<b>clear</b>"})
+    assert sum(bool(row["comments"]) for row in report.data.documents) > 100
 
 
 def test_the_table_of_topics_has_their_texts(report):
@@ -113,5 +102,4 @@ def test_the_table_of_topics_has_their_texts(report):
 
 def test_topics_and_documents_without_text_are_shown_without(people):
     found = summary_of(*people, topics={"q01": ""}, documents={"nothing": {"title": "", "text": ""}})
-    for name in ("topics", "documents", "disagreements"):
-        assert "text" not in found.tables[name].header
+    assert "text" not in found.tables["topics"].header

@@ -30,7 +30,7 @@ from qrowd.reports.document import Note, Section
 from qrowd.reports.kinship import kinship_table, related_assessors
 from qrowd.reports.notes import documents_down_to
 from qrowd.reports.phrases import count, number, percent
-from qrowd.reports.report_assessors import preferring_section, topics_section
+from qrowd.reports.report_assessors import assessors_section, preferring_section, topics_section
 from qrowd.reports.report_data import AnyTexts, PageData, texts_of
 from qrowd.reports.report_influence import influence_section
 from qrowd.reports.report_methods import PANEL, RANDOM_ASSESSORS, measures_section, methods_section
@@ -130,7 +130,13 @@ def report(
         )
         methods |= of_page
         sections += [
-            influence_section(runs, panel, names[0], answer.first, answer.second, conventions),
+            influence_section(runs, panel, names[0], answer.first, answer.second, texts.documents, conventions),
+            assessors_section(
+                *(panel, scores, part, {} if of_first is None else _tau_with(scores, of_first), reference),
+                conventions=conventions,
+                n_resamples=min(n_resamples, 1000),
+                seed=choices.seed,
+            ),
             topics_section(panel.single(repeats=conventions.repeats), scores, texts.topics, conventions),
             of_methods,
         ]

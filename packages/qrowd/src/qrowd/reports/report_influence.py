@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite, isinf
+from textwrap import shorten
 from typing import Annotated
 
 from qrowd.errors import QrowdError
@@ -32,6 +35,7 @@ class DocumentRow:
     n_judgments: Annotated[int, Column("judgments")]
     part: Annotated[float, Column("part", signed, "what its judgments add to the difference")]
     difference_without: Annotated[float, Column("without it", signed, "the difference if its judgments are left out")]
+    text: Annotated[str | None, Column("text", partial(shorten, width=300, placeholder=" …"))]
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,13 @@ class ChangeRow:
 
 
 def influence_section(
-    runs: Runs, judgments: Judgments, measure: str, first: str, second: str, conventions: Conventions
+    runs: Runs,
+    judgments: Judgments,
+    measure: str,
+    first: str,
+    second: str,
+    texts: Mapping[str, str],
+    conventions: Conventions,
 ) -> Section:
     """How few changes of judgments reverse the difference of two systems, and the documents that matter for it."""
     section = Section("evidence", "What the difference rests on", "")
@@ -77,7 +87,7 @@ def influence_section(
     else:
         if abs(whole.difference) > ROUNDING:
             sentences.append(_concentration(whole))
-        tables["documents"] = _documents(whole)
+        tables["documents"] = _documents(whole, texts)
         try:
             differing = _disagreements(pair, judgments, measure, conventions)
         except QrowdError as error:
@@ -123,10 +133,10 @@ def _concentration(whole: DecomposedDifference) -> str:
     )
 
 
-def _documents(whole: DecomposedDifference) -> Table:
+def _documents(whole: DecomposedDifference, texts: Mapping[str, str]) -> Table:
     """The documents with the largest parts."""
     frame = whole.documents.to_frame().head(min(DOCUMENTS, whole.n_documents))
-    rows = [DocumentRow(**record) for record in frame.to_dict("records")]
+    rows = [DocumentRow(**record, text=texts.get(record["document"])) for record in frame.to_dict("records")]
     return table_of(f"Documents with the largest parts of {whole.first} minus {whole.second}", rows)
 
 
