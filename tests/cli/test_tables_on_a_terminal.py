@@ -73,15 +73,3 @@ def test_other_commands_that_name_systems_print_short_names_too(qrowd, folder, c
 @pytest.mark.parametrize("name", ["evaluate", "compare", "plan", "aware", "plot", "prefer evaluate"])
 def test_every_command_that_prints_systems_of_runs_has_short_names(qrowd, name):
     assert "--short-names" in qrowd(*name.split(), "--help").out
-
-
-def test_a_note_of_long_names_says_how_they_become_short(qrowd, folder):
-    assert "--short-names" not in qrowd("evaluate", *PANEL, "-m", "AP").out
-    for run in (folder / "runs").iterdir():
-        run.rename(run.with_name(f"{run.stem}_msmarco-passage-trec-dl-2019-judged.run"))
-    long = "rerank-large_msmarco-passage-trec-dl-2019-judged"
-    assert f"names: --short-names prints rerank-large for {long}\n" in qrowd("evaluate", *PANEL, "-m", "AP").out
-    outcome = qrowd("evaluate", *PANEL, "-m", "AP", "--short-names")
-    assert outcome.status == 0
-    assert "msmarco" not in outcome.out
-    assert "names: " not in outcome.out

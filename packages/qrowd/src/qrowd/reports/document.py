@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import pandas
 
 ROWS_IN_NOTEBOOK = 30  # of a table
-LONG_NAME = 40  # letters of a name of a system, from which on a note names --short-names
 EXCEL_ROWS = 1_048_575  # of a sheet, below the header
 HTML_PAGE = """<!doctype html>
 <html lang="en">
@@ -100,9 +99,9 @@ class Document:
         tables = self.tables
         if top is not None:
             tables = tuple(table.first(top) if table.header[0] == "system" else table for table in tables)
-        names = dict(zip(systems, without_common_words(systems), strict=True))
         if not short_names:
-            return replace(self, tables=tables, notes=(*self.notes, *_long_names_note(names)))
+            return replace(self, tables=tables)
+        names = dict(zip(systems, without_common_words(systems), strict=True))
         return replace(
             self,
             sentence=renamed(self.sentence, names),
@@ -131,14 +130,6 @@ class Section:
     notes: tuple[Note | str, ...] = ()
     headline: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _long_names_note(names: Mapping[str, str]) -> list[Note]:
-    """How to have shorter names, where one is long. names : {name: short name}."""
-    name = max(names, key=len, default="")
-    if len(name) <= LONG_NAME or names[name] == name:
-        return []
-    return [Note("names", f"--short-names prints {names[name]} for {name}")]
 
 
 class Reported(Result, ABC):
