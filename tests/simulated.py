@@ -16,7 +16,6 @@ from qrowd.simulation import (
     Inverted,
     Lazy,
     Lenient,
-    Magnitude,
     Random,
     Spammer,
     Truth,
@@ -39,8 +38,6 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "lazy": Lazy(),
     "all relevant": Random(1.0),
     "inverted": Inverted(Lenient()),
-    "magnitudes": Magnitude(),
-    "inverted magnitudes": Inverted(Magnitude()),
 }
 
 

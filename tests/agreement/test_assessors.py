@@ -13,7 +13,7 @@ from oracles import agreement as oracle
 from panels import ASSESSORS, GRADES, LEVELS, MAGNITUDES, judgments_of, judgments_of_rows, pairable, panels
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.model.judgments import Judgments
+from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.reports.agreement import assessors_document
 from qrowd.simulation import Inverted, Lenient, Spammer, simulate_judgments, simulate_magnitudes, simulate_pool
 
@@ -219,7 +219,8 @@ def test_planted_misfits_stand_out_and_others_do_not():
         "zero": Spammer(0),
         "inverted": Inverted(Lenient(noise=0.3)),
     }
-    judgments = simulate_judgments(truth, fair | odd, repeat_share=0.2, record=("order",), rng=5)
+    once, again = (simulate_judgments(truth, fair | odd, coverage=c, rng=seed) for c, seed in ((1.0, 5), (0.2, 6)))
+    judgments = concatenate_judgments([once, again])
     found = assessor_profiles(judgments, gold=truth.judgments())
     frame = found.to_frame().set_index("assessor")
     assert set(frame.index[frame["outlying"]]) == set(odd)

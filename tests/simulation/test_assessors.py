@@ -9,7 +9,6 @@ from qrowd.simulation import (
     Inverted,
     Lazy,
     Lenient,
-    Magnitude,
     Random,
     Spammer,
     Truth,
@@ -135,30 +134,4 @@ def test_a_lazy_assessor_marks_any_relevant_document_alike() -> None:
 def test_an_inverted_assessor_says_the_opposite(truth: Truth) -> None:
     for behaviour, top in ((Confused(CONFUSION), 3), (Random(0.2), 1), (Confident(noise=0.3), 1), (Lazy(), 1)):
         assert (values_of(truth, Inverted(behaviour)) == top - values_of(truth, behaviour)).all()
-    assert (values_of(truth, Inverted(Magnitude())) == 1 / values_of(truth, Magnitude())).all()
     assert (values_of(truth, Inverted(Inverted(Lenient()))) == truth.grade).all()
-
-
-def test_magnitudes_are_log_normal_with_the_multiplier_and_exponent_given(truth: Truth) -> None:
-    logs = np.log(values_of(truth, Magnitude(multiplier=20, exponent=0.7, noise=0.3, round_numbers=0)))
-    slope, intercept = np.polyfit(truth.relevance, logs, 1)
-    assert slope == pytest.approx(0.7, abs=0.03)
-    assert intercept == pytest.approx(np.log(20), abs=0.03)
-    assert np.std(logs - slope * truth.relevance) == pytest.approx(0.3, abs=0.02)
-
-
-def test_magnitudes_are_written_in_round_numbers_or_two_digits(truth: Truth) -> None:
-    for share in (0.0, 0.6, 1.0):
-        values = values_of(truth, Magnitude(multiplier=3, exponent=2, round_numbers=share))
-        digits = [f"{value:.1e}".split("e")[0] for value in values]
-        assert all(value == float(f"{value:.2g}") for value in values)
-        round_ones = np.mean([mantissa in ("1.0", "2.0", "5.0") for mantissa in digits])
-        assert share <= round_ones <= share + 0.1
-    assert values.min() < 0.1 < 100 < values.max()
-
-
-def test_rounding_a_magnitude_moves_it_no_further_than_halfway_to_the_next_round_number() -> None:
-    truth = simulate_pool(20, 100, rng=1)
-    exact = 10 * np.exp(2 * truth.relevance)
-    assert np.abs(np.log(values_of(truth, Magnitude(10, 2, 0, 1)) / exact)).max() <= np.log(2.5) / 2 + 1e-9
-    assert np.abs(values_of(truth, Magnitude(10, 2, 0, 0)) / exact - 1).max() <= 0.05 + 1e-9

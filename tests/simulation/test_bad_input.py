@@ -44,7 +44,6 @@ REFUSED: dict[str, Callable[[], object]] = {
     "Spammer(4)": lambda: values_of(TRUTH, Spammer(4)),
     "assessors={}": lambda: simulate_judgments(TRUTH, {}, rng=1),
     "coverage={'bob'": lambda: values_of(TRUTH, Lenient(), coverage={"bob": 0.5}),
-    "repeat_share=7": lambda: values_of(TRUTH, Lenient(), repeat_share=7),
     "record='unit'": lambda: values_of(TRUTH, Lenient(), record=("unit",)),
     "topic q1 has 30 units": lambda: simulate_magnitudes(TRUTH, 29, rng=1),
     "unit_size=2": lambda: simulate_magnitudes(TRUTH, 50, unit_size=2, rng=1),

@@ -23,7 +23,7 @@ SIMULATIONS: dict[str, Callable[[Truth, object], object]] = {
     "pool": lambda _, rng: simulate_pool(5, 20, rng=rng).relevance.tolist(),
     "runs": lambda truth, rng: simulate_runs(truth, 4, unjudged_share=0.1, tie_share=0.1, rng=rng).to_frame().to_csv(),
     "judgments": lambda truth, rng: rows(
-        simulate_judgments(truth, BEHAVIOURS, coverage=0.5, repeat_share=0.1, record=("order", "seconds"), rng=rng)
+        simulate_judgments(truth, BEHAVIOURS, coverage=0.5, record=("order", "seconds"), rng=rng)
     ),
     "magnitudes": lambda truth, rng: rows(simulate_magnitudes(truth, 200, rng=rng)),
     "preferences": lambda truth, rng: simulate_preferences(truth, 2, coverage=0.1, bad_share=0.1, rng=rng).to_rows(),
@@ -62,7 +62,7 @@ def test_the_same_number_for_everything_ties_nothing_together() -> None:
 
 
 def test_nobodys_judgments_depend_on_who_else_takes_part(truth: Truth) -> None:
-    options = {"coverage": 0.4, "repeat_share": 0.1, "record": ("seconds",), "rng": 5}
+    options = {"coverage": 0.4, "record": ("seconds",), "rng": 5}
     everyone = rows(simulate_judgments(truth, BEHAVIOURS, **options))
     backwards = rows(simulate_judgments(truth, dict(reversed(BEHAVIOURS.items())), **options))
     alone = rows(simulate_judgments(truth, {"coin": BEHAVIOURS["coin"]}, **options))

@@ -7,7 +7,7 @@ import pytest
 
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import Lenient, Random, Truth, simulate_judgments, simulate_pool
-from simulated import near, rows, values_of
+from simulated import rows, values_of
 
 
 @pytest.mark.parametrize("coverage", [0.0, 0.001, 0.25, 1.0])
@@ -32,25 +32,9 @@ def test_labels_of_documents_that_nobody_judged_are_left_out(truth: Truth) -> No
     assert len(part.documents) == 1500
 
 
-def test_repeats_are_the_share_given_and_look_anew(truth: Truth) -> None:
-    judgments = simulate_judgments(truth, {"ann": Random(0.5), "bob": Random(0.5)}, repeat_share={"ann": 0.2}, rng=5)
-    assert judgments.n_repeats() == 1000
-    assert len(judgments) == 11_000
-    by_pair: dict[object, list[float]] = {}
-    for _, document, who, value in rows(judgments):
-        by_pair.setdefault((who, document), []).append(value)
-    again = [values for values in by_pair.values() if len(values) == 2]
-    assert near(np.mean([a == b for a, b in again]), 0.5, 1000)
-
-
-def test_a_careful_assessor_repeats_themselves_exactly(truth: Truth) -> None:
-    judgments = simulate_judgments(truth, {"ann": Lenient()}, repeat_share=0.2, rng=5)
-    assert judgments.single(repeats="mean").value.tolist() == judgments.single(repeats="first").value.tolist()
-
-
 def test_nothing_is_recorded_unless_asked_and_asking_changes_no_judgment(truth: Truth) -> None:
-    plain = simulate_judgments(truth, {"ann": Random()}, repeat_share=0.1, rng=5)
-    full = simulate_judgments(truth, {"ann": Random()}, repeat_share=0.1, record=("order", "seconds"), rng=5)
+    plain = simulate_judgments(truth, {"ann": Random()}, rng=5)
+    full = simulate_judgments(truth, {"ann": Random()}, record=("order", "seconds"), rng=5)
     assert all(getattr(plain, name) is None for name in Judgments.OPTIONAL)
     assert [row[:4] for row in rows(full)] == rows(plain)
 

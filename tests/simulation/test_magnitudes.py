@@ -8,6 +8,7 @@ import pytest
 
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import MagnitudeCrowd, Truth, check_documents, simulate_magnitudes, simulate_pool
+from qrowd.simulation.magnitudes import written
 from simulated import clock, labels, near, rows, units
 
 TABLE_I = (278, 111, 214, 212, 188, 212, 179, 174, 243, 164, 342, 195, 253, 203, 264, 408, 210, 419)
@@ -133,3 +134,19 @@ def test_every_assessor_has_a_scale_of_their_own_but_ranks_like_the_truth(truth:
     assert min(slopes) > 0.2
     assert np.std(levels) == pytest.approx(0.65, rel=0.3)
     assert str(crowd.scales[0]) == "magnitude"
+
+
+def test_magnitudes_are_written_in_round_numbers_or_two_digits(truth: Truth) -> None:
+    for share in (0.0, 0.6, 1.0):
+        values = written(np.log(3) + 2 * truth.relevance, share, np.random.default_rng(1))
+        digits = [f"{value:.1e}".split("e")[0] for value in values]
+        assert all(value == float(f"{value:.2g}") for value in values)
+        round_ones = np.mean([mantissa in ("1.0", "2.0", "5.0") for mantissa in digits])
+        assert share <= round_ones <= share + 0.1
+    assert values.min() < 0.1 < 100 < values.max()
+
+
+def test_rounding_a_magnitude_moves_it_no_further_than_halfway_to_the_next_round_number(truth: Truth) -> None:
+    logs, rng = np.log(10) + 2 * truth.relevance, np.random.default_rng(1)
+    assert np.abs(np.log(written(logs, 1.0, rng)) - logs).max() <= np.log(2.5) / 2 + 1e-9
+    assert np.abs(written(logs, 0.0, rng) / np.exp(logs) - 1).max() <= 0.05 + 1e-9

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance
 from qrowd.simulation import MagnitudeCrowd, Truth
-from qrowd.simulation.assessors import written
+from qrowd.simulation.magnitudes import written
 
 
 @dataclass(frozen=True)

@@ -80,27 +80,6 @@ class Confident:
         return likely
 
 
-@dataclass(frozen=True)
-class Magnitude:
-    """Gives any number above 0, on a scale of their own: multiplier x exp(exponent x relevance + noise), rounded.
-
-    Log-normal over a pool, as magnitudes are (Maddalena et al. 2017, section 4.2). What people write is round: a share
-    `round_numbers` of the answers is 1, 2 or 5 times a power of ten, the others have two significant digits.
-    """
-
-    multiplier: float = 10.0
-    exponent: float = 0.8
-    noise: float = 0.3
-    round_numbers: float = 0.6
-
-    def scale(self, truth: Truth) -> Scale:
-        return parse_scale("magnitude")
-
-    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
-        logs = np.log(self.multiplier) + self.exponent * truth.relevance
-        return written(logs + self.noise * rng.standard_normal(logs.size), self.round_numbers, rng)
-
-
 # ------------------------------------------------------------------ those who err at random
 
 
@@ -194,7 +173,7 @@ class Lazy:
 
 @dataclass(frozen=True)
 class Inverted:
-    """Turns another behaviour upside down: the highest grade for the lowest, 1 / m for a magnitude m."""
+    """Turns another behaviour upside down: the highest grade for the lowest."""
 
     of: Behaviour
 
@@ -202,23 +181,10 @@ class Inverted:
         return self.of.scale(truth)
 
     def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
-        scale, value = self.of.scale(truth), self.of.judge(truth, rng=rng)
-        return 1 / value if scale.kind == "magnitude" else scale.maximum - value
+        return self.of.scale(truth).maximum - self.of.judge(truth, rng=rng)
 
 
 # ------------------------------------------------------------------ what they share
-
-
-def written(logs: Floats, round_numbers: float | Floats, rng: np.random.Generator) -> Floats:
-    """exp(logs) as people write numbers: a share is 1, 2 or 5 times a power of ten, the rest has two digits."""
-    power = np.floor(logs / np.log(10))
-    digits = np.exp(logs - power * np.log(10)) * 10  # from 10 to 100
-    # Halfway between neighbours on the log scale.
-    rounder = np.array([10, 20, 50, 100])[np.searchsorted(10 * np.sqrt([2, 10, 50]), digits)]
-    digits = np.where(rng.random(logs.shape) < round_numbers, rounder, np.round(digits))
-    # Dividing by a power of ten, not multiplying by its reciprocal, gives the double that the decimal text reads as.
-    up, down = np.power(10.0, np.maximum(power - 1, 0)), np.power(10.0, np.maximum(1 - power, 0))
-    return np.asarray(digits * up / down, np.float64)
 
 
 def _seen(truth: Truth, who: Lenient | Confident, rng: np.random.Generator) -> Floats:
@@ -239,7 +205,6 @@ def simulate_judgments(
     assessors: Mapping[str, Behaviour],
     *,
     coverage: float | Mapping[str, float] = 1.0,
-    repeat_share: float | Mapping[str, float] = 0.0,
     record: Collection[Recorded] = (),
     rng: Rng,
 ) -> Judgments:
@@ -251,8 +216,6 @@ def simulate_judgments(
         who else takes part or in what order.
     coverage : share of every topic's pool that an assessor judges, drawn at random, at least one document; for
         everyone, or by name (whoever is not named judges all). A behaviour's own gaps come on top.
-    repeat_share : share of their judgments that an assessor gives once more at the end, looking anew; for everyone, or
-        by name (whoever is not named repeats nothing).
     record : any of "order" (1, 2, ... over all assessors, as the judgments came in) and "seconds". An assessor works
         through the topics, and through each topic's documents, in random order.
 
@@ -265,27 +228,20 @@ def simulate_judgments(
     """
     for recorded in record:
         check_choice("record", recorded, Recorded)
-    coverage_of = _by_name("coverage", coverage, assessors, default=1.0)
-    repeat_share_of = _by_name("repeat_share", repeat_share, assessors, default=0.0)
+    coverage_of = _by_name(coverage, assessors)
     chance = Chance.of(rng)
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in ("pair", "who", "value", "elapsed", "seconds")}
     scales = {name: behaviour.scale(truth) for name, behaviour in assessors.items()}
     for number, (name, behaviour) in enumerate(assessors.items()):
-        # A stream for each purpose, so that asking for more judgments or records does not change the values.
-        first_look, second_look, work = (chance.stream(name, purpose) for purpose in range(3))
-        first = behaviour.judge(truth, rng=first_look)
+        # A stream for each purpose, so that a coverage or records do not change the values.
+        look, work = chance.stream(name, 0), chance.stream(name, 2)
+        value = behaviour.judge(truth, rng=look)
         pair = _covered(truth, coverage_of[name], work)
-        pair = pair[~np.isnan(first[pair])]
-        value = first[pair]
-        if repeat_share_of[name]:
-            second = behaviour.judge(truth, rng=second_look)
-            more = work.permutation(pair)[: round(repeat_share_of[name] * pair.size)]
-            more = more[~np.isnan(second[more])]
-            pair, value = np.append(pair, more), np.append(value, second[more])
+        pair = pair[~np.isnan(value[pair])]
         spent = seconds_spent(pair.size, work)
         parts["pair"].append(pair)
         parts["who"].append(np.full(pair.size, number, np.int32))
-        parts["value"].append(value)
+        parts["value"].append(value[pair])
         parts["seconds"].append(spent)
         parts["elapsed"].append(work.uniform(0, CAMPAIGN_SECONDS) + np.cumsum(spent))
     if not assessors:
@@ -309,16 +265,14 @@ def simulate_judgments(
     ).select()  # leaves out the labels of documents that nobody judged
 
 
-def _by_name(
-    argument: str, shares: float | Mapping[str, float], assessors: Collection[str], default: float
-) -> dict[str, float]:
+def _by_name(coverage: float | Mapping[str, float], assessors: Collection[str]) -> dict[str, float]:
     """{assessor: share} from one share for all, or from shares by name."""
-    if not isinstance(shares, Mapping):
-        return dict.fromkeys(assessors, share(argument, shares))
-    for name in shares:
+    if not isinstance(coverage, Mapping):
+        return dict.fromkeys(assessors, share("coverage", coverage))
+    for name in coverage:
         if name not in assessors:
-            raise ArgumentError(f"{argument}={{{name!r}: ...}}: the assessors are {', '.join(assessors)}")
-    return {name: share(argument, shares.get(name, default)) for name in assessors}
+            raise ArgumentError(f"coverage={{{name!r}: ...}}: the assessors are {', '.join(assessors)}")
+    return {name: share("coverage", coverage.get(name, 1.0)) for name in assessors}
 
 
 def _covered(truth: Truth, coverage: float, random: np.random.Generator) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
-from qrowd.simulation.assessors import CAMPAIGN_SECONDS, seconds_spent, written
+from qrowd.simulation.assessors import CAMPAIGN_SECONDS, seconds_spent
 from qrowd.simulation.truth import Truth, count, numbered, share
 
 FIRST_DAY = np.datetime64("2024-01-08T08:00:00", "ms")
@@ -221,3 +221,15 @@ def comments(level: NDArray[np.float64], random: np.random.Generator) -> NDArray
     words = np.array(WORDS, object)
     kind = np.digitize(level, [0.25, 0.75])
     return np.asarray(words[kind, random.integers(words.shape[1], size=level.size)], object)
+
+
+def written(logs: Floats, round_numbers: float | Floats, rng: np.random.Generator) -> Floats:
+    """exp(logs) as people write numbers: a share is 1, 2 or 5 times a power of ten, the rest has two digits."""
+    power = np.floor(logs / np.log(10))
+    digits = np.exp(logs - power * np.log(10)) * 10  # from 10 to 100
+    # Halfway between neighbours on the log scale.
+    rounder = np.array([10, 20, 50, 100])[np.searchsorted(10 * np.sqrt([2, 10, 50]), digits)]
+    digits = np.where(rng.random(logs.shape) < round_numbers, rounder, np.round(digits))
+    # Dividing by a power of ten, not multiplying by its reciprocal, gives the double that the decimal text reads as.
+    up, down = np.power(10.0, np.maximum(power - 1, 0)), np.power(10.0, np.maximum(1 - power, 0))
+    return np.asarray(digits * up / down, np.float64)
