@@ -149,6 +149,7 @@ def _held(preferences: Preferences, chains: bool) -> Held:
 
 
 def pair_key(topic: Ints, low: Ints, high: Ints, n: int) -> Ints:
+    """(rows,) a number for each topic and pair of documents. n : documents in all."""
     return (topic * n + low) * n + high
 
 
