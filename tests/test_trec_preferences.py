@@ -8,7 +8,7 @@ import pytest
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_preferences
 from qrowd.model.preferences import Preferences
-from qrowd.trec import PREFERENCES, mistakes, parse, preference_format, preferences_from
+from qrowd.trec import PREFERENCES, format_preferences, mistakes, parse, preference_format, preferences_from
 
 
 def read(text, format="auto", **options):
@@ -64,6 +64,29 @@ def test_a_judgment_group_may_be_an_assessor():
     preferences = read("q ann 0 d1 2\nq ann 0 d2 0\nq bob 0 d2 1\nq bob 0 d1 0\n", assessor_in_column=True)
     assert pairs(preferences) == [("q", "d1", "d2", "ann"), ("q", "d2", "d1", "bob")]
     assert preferences.bad == (("q", "d2", "ann"), ("q", "d1", "bob"))
+
+
+# ---- writing
+
+
+def test_several_assessors_are_trec_evals_groups():
+    preferences = Preferences.from_rows([("t", "a", "b", "ann"), ("t", "c", "b", "bob")], bad=[("t", "b", "bob")])
+    text = format_preferences(preferences)
+    assert text == "t ann 1 a 2\nt ann 1 b 1\nt bob 2 c 2\nt bob 2 b 0\nt bob 3 b 0\n"
+    assert pairs(read(text, assessor_in_column=True)) == pairs(preferences)
+
+
+@pytest.mark.parametrize(
+    ("rows", "bad", "message"),
+    [
+        ([("t", "a", "b", "ann", 2)], [], r"cannot hold strong preferences \(strength 2\)"),
+        ([("t", "a b", "b", "ann")], [], "label 'a b' holds a blank"),
+        ([("t", "a", "b", "ann")], [("t", "a", "ann")], "cannot hold a preference for a document marked as Bad"),
+    ],
+)
+def test_what_prefs_cannot_hold_is_refused(rows, bad, message):
+    with pytest.raises(ArgumentError, match=message):
+        format_preferences(Preferences.from_rows(rows, bad=bad))
 
 
 # ---- mistakes

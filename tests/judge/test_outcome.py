@@ -95,7 +95,6 @@ def test_two_orders_of_a_pair_are_two_statements_that_may_contradict_each_other(
     preferences = preferences_of([pair, swapped])
     assert {row[1:3] for row in preferences.to_rows()} == {("d1", "d2"), ("d2", "d1")}
     assert preferences.first.tolist() == [1, 1]
-    assert preferences.n_contradictions() == 1
     assert preferences_of([replace(pair, status="unparsable")]) is None
 
 

@@ -113,7 +113,7 @@ def prefs(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
     cells = {name: [row[i] for row in table] for i, name in enumerate(columns)}
     cells["strength"] = [1] * len(table)
     preferences = Preferences.from_frame(cells) if cells["assessor"] else Preferences.from_rows([])
-    yield format_preferences(preferences, format="prefs").encode()
+    yield format_preferences(preferences).encode()
 
 
 class _Sink(BytesIO):

@@ -38,7 +38,7 @@ from qrowd.model.cells import (
     ordered_labels,
 )
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, Names, roles_of
-from qrowd.model.labels import described, distinct_numbers, merge_codes, number_in, renumbered
+from qrowd.model.labels import described, distinct_numbers, merge_codes, number_in
 from qrowd.model.scales import BINARY, Scale, parse_scale
 
 if TYPE_CHECKING:
@@ -211,9 +211,7 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
     numbers = {"strength": optional.pop("strength")} if "strength" in optional else {}
     if "time" in read.objects:
         optional["time"] = read.objects["time"]
-    codes, used = renumbered(np.append(preferred[rows], other), documents)
-    preferred[rows] = codes[: rows.size]
-    labels |= {"preferred": (preferred, tuple(used)), "other": (codes[rows.size :], tuple(used))}
+    labels |= {"preferred": (preferred, documents), "other": (other, documents)}
     return Columns(labels, numbers, read.rows, optional, tuple(read.notes))
 
 

@@ -28,6 +28,7 @@ from qrowd.model.labels import (
     or_missing,
     plural,
     read_only,
+    renumbered,
 )
 from qrowd.model.panel import Pool
 from qrowd.model.previews import preferences_display, sizes
@@ -249,24 +250,29 @@ class Preferences(Displayed):
         from qrowd.model.frames import TableOptions, preference_columns
 
         table = preference_columns(frame, TableOptions(columns, None, incomplete_rows), assessor)
-        (topic, topics), (who, assessors) = table.labels["topic"], table.labels["assessor"]
-        (preferred, documents), (other, _) = table.labels["preferred"], table.labels["other"]
-        strength = table.numbers.get("strength", np.ones(topic.size))
+        (preferred, labels), (other, _) = table.labels["preferred"], table.labels["other"]
+        order = np.argsort(preferred < 0, kind="stable")  # marks come last
+        preferred, other, n = preferred[order], other[order], int((preferred >= 0).sum())
+        document, documents = renumbered(np.append(preferred[:n], other), labels)
+        (topic, topics), (who, assessors) = (
+            renumbered(codes[order], words) for codes, words in (table.labels["topic"], table.labels["assessor"])
+        )
+        strength = table.numbers.get("strength", np.ones(order.size))[order]
         try:
             return cls.from_codes(
-                topics,
-                documents,
-                assessors,
+                tuple(topics),
+                tuple(documents),
+                tuple(assessors),
                 topic=topic,
-                preferred=preferred,
-                other=other,
+                preferred=np.append(document[:n], preferred[n:]),
+                other=document[n:],
                 assessor=who,
                 strength=np.where(np.isnan(strength), 1.0, strength),
                 notes=table.notes,
-                **table.optional,
+                **{name: column[order] for name, column in table.optional.items()},
             )
         except RowError as error:  # its rows are those that were read
-            raise RowError(int(table.rows[error.row - 1]), error.problem) from None
+            raise RowError(int(table.rows[order[error.row - 1]]), error.problem) from None
 
     def _columns(self) -> dict[str, Any]:
         """The columns of all preferences and, below them, marks, as `from_codes` takes them."""

@@ -17,6 +17,7 @@ from qrowd.trec.reading import parse as parse
 from qrowd.trec.reading import runs_from as runs_from
 from qrowd.trec.reading import split as split
 from qrowd.trec.writing import checked_label as checked_label
+from qrowd.trec.writing import format_preferences as format_preferences
 from qrowd.trec.writing import format_qrels as format_qrels
 from qrowd.trec.writing import format_run as format_run
 from qrowd.trec.writing import qrels_line as qrels_line

@@ -1,4 +1,4 @@
-"""Runs and judgments as TREC's lines."""
+"""Runs, judgments and preferences as TREC's lines."""
 
 from __future__ import annotations
 
@@ -9,9 +9,41 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
+from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 
 BLANK = r"[ \t-\r]"
+
+
+def format_preferences(preferences: Preferences) -> str:
+    """Preferences as trec_eval's prefs lines: a subgroup for each, the group is its assessor, levels 2, 1 and 0 (Bad).
+
+    Raises
+    ------
+    ArgumentError
+        What the format cannot hold: strong preferences, weights, a preference for a Bad document, certain labels.
+    """
+    weighted = preferences.weight is not None and (preferences.weight != 1).any()
+    if weighted or (preferences.strength == 2).any():
+        what = "weights" if weighted else "strong preferences (strength 2)"
+        raise ArgumentError(f"prefs cannot hold {what}; write a table (to_frame) instead")
+    topics = [checked_label(label, first=True) for label in preferences.topics]
+    documents, assessors = (
+        list(map(checked_label, labels)) for labels in (preferences.documents, preferences.assessors)
+    )
+    marks = (preferences.bad_topic, preferences.bad_document, preferences.bad_assessor)
+    bad = set(zip(*(column.tolist() for column in marks), strict=True))
+    columns = (preferences.topic, preferences.preferred, preferences.other, preferences.assessor)
+    lines = []
+    for number, (t, p, o, a) in enumerate(zip(*(column.tolist() for column in columns), strict=True), start=1):
+        if (t, p, a) in bad:
+            row = preferences.describe(number - 1)
+            raise ArgumentError(f"{row}: prefs cannot hold a preference for a document marked as Bad; write a table")
+        lines.append(f"{topics[t]} {assessors[a]} {number} {documents[p]} 2\n")
+        lines.append(f"{topics[t]} {assessors[a]} {number} {documents[o]} {0 if (t, o, a) in bad else 1}\n")
+    for number, (t, d, a) in enumerate(sorted(bad), start=len(preferences) + 1):
+        lines.append(f"{topics[t]} {assessors[a]} {number} {documents[d]} 0\n")
+    return "".join(lines)
 
 
 def format_run(runs: Runs, system: str) -> str:
