@@ -11,7 +11,7 @@ from oracles import gain_distributions as oracle
 from oracles.measures import rank
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import gain_distributions, interval_dcg, uncertain_dcg
-from qrowd.kernels.gain_sums import discounts
+from qrowd.kernels.gains import discounts
 from qrowd.measures import DEFINITIONS
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
 from qrowd.kernels.arrays import Floats
-from qrowd.kernels.gain_sums import discounts
-from qrowd.kernels.gains import weighted_ranks
+from qrowd.kernels.gains import discounts, weighted_ranks
 from qrowd.model.alignment import Alignment, align
 from qrowd.model.conventions import Conventions, Missing
 from qrowd.model.judgments import Judgments

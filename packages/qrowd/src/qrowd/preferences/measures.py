@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qrowd.kernels import preference
 from qrowd.kernels.arrays import Floats
-from qrowd.kernels.gain_sums import discounts
+from qrowd.kernels.gains import discounts
 from qrowd.kernels.ranking import condensed
 from qrowd.model.measure import Definition, Measure, Parameter, number, one_of
 from qrowd.model.preferences import TopicPreferences

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from qrowd.kernels.clustered import clustered_mean
+from qrowd.preferences.position import clustered_mean
 
 
 def agresti_min(n_up, n_down, n_same, quantile):
