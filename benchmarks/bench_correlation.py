@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, pearsonr, wilcoxon
 from side_by_side import finish, median_ratio, promise, seconds, times
 
-from qrowd.comparison.correlation import row_correlations
+from qrowd.comparison.rankings import row_correlations
 from qrowd.comparison.top_set import top_set
 from qrowd.model.scores import Scores
 

@@ -91,7 +91,6 @@ DEFAULTS = {  # name: why its default differs from function to function
     "resample": "units of different data",
     "ties": "ties of different things",
     "smoothing": "none for a likelihood, one count for a posterior",
-    "bins": "of topics, or of a density",
     "min_documents": "of a profile, or the alternative annotator test's",
     "apc_reference": "the paper's: random lists are walked, gold is not",
     "assessor_weights": "whether to estimate them, or the ones to simulate",

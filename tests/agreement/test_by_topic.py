@@ -1,4 +1,4 @@
-"""Topics by agreement: ease, removal, missing scores."""
+"""Topics by agreement: ease, missing scores."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,7 @@ from scipy import stats
 from oracles import agreement as oracle
 from panels import ASSESSORS
 from qrowd.agreement.alpha import krippendorff_alpha
-from qrowd.agreement.by_topic import binned, ease_correlation, topic_removal
-from qrowd.agreement.correlation import pearson_test
+from qrowd.agreement.by_topic import binned, ease_correlation, pearson_test
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
@@ -53,11 +52,10 @@ def test_ease_goes_with_agreement_as_pearsons_correlation_says_by_topic_and_in_b
         assert rows.loc[bins, "pearson"] == pytest.approx(
             stats.pearsonr(x[parts].mean(1), ease[parts].mean(1)).statistic
         )
-        points = found.points(bins=bins)
-        assert list(points["agreement"]) == pytest.approx(x[parts].mean(axis=1))
-        assert list(points["ease"]) == pytest.approx(ease[parts].mean(axis=1))
+        assert np.array(binned(x, ease, bins)) == pytest.approx(
+            np.array([x[parts].mean(axis=1), ease[parts].mean(axis=1)])
+        )
     assert np.isnan(rows.loc[100, "pearson"])
-    assert len(found.points()) == 24
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 1)), min_size=3, max_size=40), st.integers(1, 12))
@@ -119,73 +117,6 @@ def test_a_panels_scores_are_averaged_over_assessors_first(evaluated):
     assert halved == pytest.approx(0.75 * ease_correlation(scores, alpha).ease)
 
 
-# ---- removal
-
-
-def test_removing_topics_changes_scores_and_rankings_as_loops_say():
-    scores, agreement = made(n_topics=9, n_systems=6)
-    scores[2, 3] = np.nan
-    found = topic_removal(by_topics(scores), agreement, n_resamples=5, rng=1)
-    order = sorted(range(9), key=lambda t: agreement[TOPICS[t]])
-    whole = np.nanmean(scores, axis=0)
-    assert list(found.n_topics) == list(range(9, 0, -1))
-    for size, high, low, tau_high, tau_low in zip(found.n_topics, *found.score[:2], *found.tau[:2], strict=True):
-        for kept, score, tau in ((order[:size], high, tau_high), (order[-size:], low, tau_low)):
-            with np.errstate(all="ignore"):
-                means = np.array([np.nanmean(c) if not np.isnan(c).all() else np.nan for c in scores[kept].T])
-            assert score == pytest.approx(np.nanmean(means))
-            known = ~np.isnan(means)
-            assert tau == pytest.approx(oracle.tau_b(list(whole[known]), list(means[known])), nan_ok=True)
-    assert found.score[:, 0] == pytest.approx(np.nanmean(whole))
-    assert found.tau[:, 0] == pytest.approx(1)
-
-
-def test_removing_easy_topics_lowers_scores_and_removing_at_random_does_not():
-    scores, agreement = made()
-    found = topic_removal(by_topics(scores), agreement, rng=1)
-    assert found.n_resamples == 300
-    middle = 12
-    high_removed, low_removed, at_random = found.score[:, middle]
-    assert high_removed < at_random < low_removed
-    assert at_random == pytest.approx(found.score[2, 0], abs=0.01)
-    assert (found.low[0] <= found.score[2] + 1e-12).all()
-    assert (found.score[2] <= found.high[0] + 1e-12).all()
-    frame = found.to_frame()
-    assert len(frame) == 3 * 24
-    assert list(frame["removed"].unique()) == ["high", "low", "random"]
-    assert frame.loc[frame["removed"] == "high", "score_low"].isna().all()
-
-
-def test_bins_of_topics_are_removed_as_a_whole():
-    scores, agreement = made(n_topics=9, n_systems=6)
-    found = topic_removal(by_topics(scores), agreement, bins=4, n_resamples=3, rng=1)
-    order = sorted(range(9), key=lambda t: agreement[TOPICS[t]])
-    bins = [order[:3], order[3:5], order[5:7], order[7:]]
-    means = np.array([scores[part].mean(axis=0) for part in bins])
-    assert (found.bins, found.n_topics.tolist()) == (4, [4, 3, 2, 1])
-    for left, high, low, tau in zip(found.n_topics, *found.score[:2], found.tau[0], strict=True):
-        assert high == pytest.approx(means[:left].mean())
-        assert low == pytest.approx(means[-left:].mean())
-        whole = list(means.mean(axis=0))
-        assert tau == pytest.approx(oracle.tau_b(whole, list(means[:left].mean(axis=0))), nan_ok=True)
-    with pytest.raises(ArgumentError, match="bins=10: expected 1 bin or more, and at most the number of topics, 9"):
-        topic_removal(by_topics(scores), agreement, bins=10)
-
-
-def test_binned_removal_shows_the_pattern_of_single_topics():
-    # Maddalena et al. (ICTIR 2017), section 5.1: similar patterns are observed when binning topics.
-    scores, agreement = made()
-    high_removed, low_removed, at_random = topic_removal(by_topics(scores), agreement, bins=8, rng=1).score[:, 4]
-    assert high_removed < at_random < low_removed
-
-
-def test_the_same_seed_removes_the_same_topics():
-    scores, agreement = made()
-    first, again, other = (topic_removal(by_topics(scores), agreement, n_resamples=20, rng=rng) for rng in (5, 5, 6))
-    assert np.array_equal(first.score, again.score)
-    assert not np.array_equal(first.score, other.score)
-
-
 # ---- missing scores
 
 
@@ -195,25 +126,6 @@ def test_a_missing_score_becomes_the_mean_of_the_topics_and_the_systems_others()
     assert filled[0, 1] == pytest.approx((1.0 + 0.5 + 0.4) / 3)
     assert filled[1, 2] == pytest.approx((0.2 + 0.4 + 0.5) / 3)
     assert np.array_equal(np.isnan(table), filled != table)
-
-
-def test_ease_and_removal_interpolate_on_request():
-    scores, agreement = made()
-    scores[3, 2] = scores[5, 1] = np.nan
-    filled = interpolated(scores)
-    found = ease_correlation(by_topics(scores), agreement, interpolate=True)
-    assert found.ease == pytest.approx(filled.mean(axis=1))
-    removed = topic_removal(by_topics(scores), agreement, n_resamples=2, interpolate=True, rng=1)
-    assert removed.score[0, 0] == pytest.approx(filled.mean())
-
-
-def test_points_are_those_of_the_documents_asked_for(evaluated):
-    truth, judgments, scores = evaluated
-    by_gold = alpha_by_gold(judgments, truth.judgments(), by="topic")
-    found = ease_correlation(scores, by_gold.by_topic(complete=False))
-    points = found.points(name="0").set_index("topic")
-    for topic, alpha in zip(by_gold.topics, by_gold.of("0"), strict=True):
-        assert points["agreement"].get(topic, np.nan) == pytest.approx(alpha, nan_ok=True)
 
 
 def test_interpolation_is_that_of_evaluate(evaluated):
@@ -241,8 +153,6 @@ def test_bad_input_gets_one_clear_line(evaluated):
     table = by_topics(array)
     with pytest.raises(NoOverlapError, match="scores and agreement share no topic"):
         ease_correlation(table, {"elsewhere": 0.5})
-    with pytest.raises(NoOverlapError, match="scores and agreement share no topic"):
-        topic_removal(table, {"elsewhere": 0.5})
     with pytest.raises(ArgumentError, match="bins=-2: expected 1 bin or more"):
         ease_correlation(table, agreement, bins=(-2,))
     both = xarray.concat([scores, scores.assign_coords(measure=["AP"])], "measure")
@@ -250,5 +160,3 @@ def test_bad_input_gets_one_clear_line(evaluated):
         ease_correlation(both, krippendorff_alpha(judgments, by="topic"))
     with pytest.raises(ArgumentError, match="scores have the dimensions measure, assessor, topic"):
         ease_correlation(scores.mean("system"), agreement)
-    with pytest.raises(ArgumentError, match="name='3': choose from all"):
-        ease_correlation(table, agreement).points(name="3")

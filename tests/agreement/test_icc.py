@@ -42,21 +42,24 @@ def test_the_unit_of_the_scale_and_its_zero_do_not_matter(panel, times):
     assert first == pytest.approx(second, nan_ok=True, abs=1e-6)
 
 
+UNIT = 40
+
+
 def incomplete(random, n_documents=60, n_assessors=8, n_topics=6):
     """Variance 1 between documents, .49 between assessors, .49 of error; two judgments of five are there."""
     document, assessor = random.normal(size=n_documents), 0.7 * random.normal(size=n_assessors)
     rows = [
-        (f"t{d % n_topics}", f"d{d}", f"a{a}", np.exp(document[d] + assessor[a] + 0.7 * random.normal()))
+        (f"t{d % n_topics}", f"d{d}", f"a{a}", 0.5 + (document[d] + assessor[a] + 0.7 * random.normal()) / UNIT)
         for d in range(n_documents)
         for a in range(n_assessors)
         if random.random() < 0.4
     ]
-    return Judgments.from_rows(rows, scales={"*": "magnitude"})
+    return Judgments.from_rows(rows, scales={"*": "0..1"})
 
 
 def test_missing_judgments_do_not_bias_the_components_of_variance():
     random = np.random.default_rng(1)
-    found = np.array([intraclass_correlation(incomplete(random), logs=True).variance[0] for _ in range(150)])
+    found = np.array([intraclass_correlation(incomplete(random)).variance[0] for _ in range(150)]) * UNIT**2
     error = found.std(axis=0, ddof=1) / np.sqrt(150)
     assert (np.abs(found.mean(axis=0) - [1, 0.49, 0.49]) < 4 * error).all()
     assert error.max() < 0.03
@@ -64,7 +67,7 @@ def test_missing_judgments_do_not_bias_the_components_of_variance():
 
 def test_the_interval_draws_topics_and_is_the_same_for_the_same_seed():
     judgments = incomplete(np.random.default_rng(2))
-    found, again = (intraclass_correlation(judgments, logs=True, n_resamples=200, rng=4) for _ in range(2))
+    found, again = (intraclass_correlation(judgments, n_resamples=200, rng=4) for _ in range(2))
     assert np.array_equal(found.low, again.low)
     assert (found.low < found.value).all()
     assert (found.value < found.high).all()
@@ -72,8 +75,8 @@ def test_the_interval_draws_topics_and_is_the_same_for_the_same_seed():
 
 def test_groups_have_the_correlation_of_their_own_judgments():
     judgments = incomplete(np.random.default_rng(3))
-    by_topic = intraclass_correlation(judgments, logs=True, by="topic")
-    alone = intraclass_correlation(judgments.select(topics=["t3"]), logs=True)
+    by_topic = intraclass_correlation(judgments, by="topic")
+    alone = intraclass_correlation(judgments.select(topics=["t3"]))
     assert by_topic.value[by_topic.labels.index("t3")] == pytest.approx(alone.value[0])
     assert len(by_topic.to_frame()) == 6 * 4
 

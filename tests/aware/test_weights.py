@@ -5,7 +5,7 @@ import pytest
 
 from qrowd.aware import assessor_weights, doubtful_weights, similarity_to_random
 from qrowd.aware.weights import AssessorWeights, reasons_to_doubt
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import (
     Lazy,

@@ -7,7 +7,7 @@ import pytest
 
 import qrowd as library
 from qrowd import trec
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.magnitude import normalise
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
 from qrowd_papers.magnitude.order_agreement import order_agreement

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from qrowd.comparison.effort import EqualCost
+from qrowd.comparison.power import EqualCost
 from qrowd.reports.differences import advice_of
 
 

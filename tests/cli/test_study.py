@@ -11,10 +11,10 @@ import qrowd as library
 from qrowd import plugins
 from qrowd.magnitude import normalise
 from qrowd.magnitude.level_ratios import level_ratios
-from qrowd.predicted_relevance.sensitivity import sensitivity_to_sample_size
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
 from qrowd_papers.magnitude.distribution import distribution
 from qrowd_papers.magnitude.geometric_sd import geometric_sd
+from qrowd_papers.predicted_relevance.sensitivity import sensitivity_to_sample_size
 from simulated import write_files
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from qrowd.comparison.corrections import holm
+from qrowd.comparison.p_values import holm
 from qrowd.comparison.system_ranking import against_baseline
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores

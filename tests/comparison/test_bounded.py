@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.comparison.bounded import UNBOUNDED, bounds_of_difference, cut
+from qrowd.comparison.interval_widths import UNBOUNDED, bounds_of_difference, cut
 
 SHARES = st.floats(0, 1)
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from oracles import comparison as oracle
 from oracles import measures
-from qrowd.comparison.correlation import (
+from qrowd.comparison.rankings import (
     BLOCK,
     ap_correlation,
+    correlations,
     kendall_tau_a,
     kendall_tau_b,
     means_of_others,
@@ -18,7 +19,6 @@ from qrowd.comparison.correlation import (
     rmse,
     row_correlations,
 )
-from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores, known_mean
 

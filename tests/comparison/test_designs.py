@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from numbered_scores import numbered
 from oracles import generalizability as oracle
 from qrowd.comparison import best_design, d_study, variance_components
-from qrowd.comparison.designs import MAX_ASSESSORS, MAX_TOPICS
-from qrowd.comparison.generalizability import VarianceComponents
+from qrowd.comparison.generalizability import MAX_ASSESSORS, MAX_TOPICS, VarianceComponents
 from qrowd.errors import ArgumentError
 
 SOURCES = {

@@ -6,8 +6,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.comparison import effort
-from qrowd.comparison.effort import equal_cost, topics_for_an_assessor
+from qrowd.comparison import power
+from qrowd.comparison.power import equal_cost, topics_for_an_assessor
 from qrowd.errors import ArgumentError
 
 DF = (49.0, 4.0, 196.0)
@@ -33,12 +33,12 @@ def test_errors_are_those_of_the_components():
 def test_at_equal_judgments_the_probability_is_that_of_an_f_distribution(ratio, error):
     """Without tolerance, and where no component is negative: MS_t / MS_a against F with their degrees of freedom."""
     topics, assessors = 1000.0 * ratio, 1000.0  # far above the error
-    kept = effort.SAME
-    effort.SAME = 0.0
+    kept = power.SAME
+    power.SAME = 0.0
     try:
         found = equal_cost((topics, assessors, error), DF, 50, 5, 10)
     finally:
-        effort.SAME = kept
+        power.SAME = kept
     assert found.p_topics == pytest.approx(scipy.stats.f.cdf(ratio, 49, 4), abs=0.02)
     assert found.p_topics + found.p_assessor == pytest.approx(1, abs=0.01)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from numbered_scores import brennan_3, numbered, panels
 from oracles import generalizability as oracle
-from qrowd.comparison import variance_components
+from qrowd.comparison import d_study, variance_components
 from qrowd.comparison.generalizability import CROSSED, NESTED
 from qrowd.errors import ArgumentError, NoOverlapError
 
@@ -123,18 +123,19 @@ def test_nested_components_solve_the_expectations_that_are_counted_out(scores):
     check(variance_components(numbered(scores), design="nested"), oracle.nested(keyed(scores)))
 
 
+def standard_errors(found, n_topics, n_assessors, design=None):
+    """Of the mean of a system, and of a difference of two systems."""
+    study = d_study(found, [n_topics], [n_assessors], design=design)
+    return study.standard_error[0], study.standard_error_of_difference[0]
+
+
 @given(complete(), st.integers(1, 60), st.integers(1, 9), st.sampled_from(["crossed", "nested"]))
 def test_coefficients_and_errors_are_what_their_formulas_say(scores, n_t, n_a, design):
     found = variance_components(numbered(scores), design=design)
     letters = ("s", "t", "a", "st", "sa", "ta", "sta") if design == "crossed" else ("s", "t", "a:t", "st", "sa:t")
     v = dict(zip(letters, found.component.tolist(), strict=True))
     assume(v["s"] > 0)
-    got = (
-        found.generalizability(n_t, n_a),
-        found.dependability(n_t, n_a),
-        found.standard_error(n_t, n_a),
-        found.standard_error_of_difference(n_t, n_a),
-    )
+    got = found.generalizability(n_t, n_a), found.dependability(n_t, n_a), *standard_errors(found, n_t, n_a)
     assert got == pytest.approx(oracle.coefficients(v, n_t, n_a, design))
 
 
@@ -181,13 +182,13 @@ def test_reliability_lies_between_0_and_1_and_never_falls_with_more_topics_or_as
     assert found.generalizability(n_t, n_a + 1) >= here
     assert found.dependability(n_t + 1, n_a) >= phi
     assert found.dependability(n_t, n_a + 1) >= phi
-    assert found.standard_error_of_difference(n_t, n_a + 1) <= found.standard_error_of_difference(n_t, n_a)
+    assert standard_errors(found, n_t, n_a + 1)[1] <= standard_errors(found, n_t, n_a)[1]
 
 
 @given(complete(), st.integers(1, 9), st.integers(1, 9))
 def test_other_assessors_in_every_topic_never_do_worse_than_the_same_ones(scores, n_t, n_a):
     found = variance_components(numbered(scores), design="crossed")
-    same, others = (found.standard_error(n_t, n_a, design=design) for design in ("crossed", "nested"))
+    same, others = (standard_errors(found, n_t, n_a, design)[0] for design in ("crossed", "nested"))
     assert others <= same + 1e-12
     assert n_t > 1 or others == pytest.approx(same)
 
@@ -269,8 +270,7 @@ def test_standard_errors_are_what_a_new_panel_and_new_topics_make_of_means():
     means = np.array([simulated(rng, 3, 10, 2).mean(axis=(0, 1)) for _ in range(4000)])
     of_mean = np.sqrt(means.var() - TRUTH["system"])
     of_difference = np.sqrt((means[:, 0] - means[:, 1]).var() - 2 * TRUTH["system"])
-    assert found.standard_error(10, 3) == pytest.approx(of_mean, rel=0.12)
-    assert found.standard_error_of_difference(10, 3) == pytest.approx(of_difference, rel=0.12)
+    assert standard_errors(found, 10, 3) == pytest.approx((of_mean, of_difference), rel=0.12)
 
 
 # ---- missing scores, and what cannot be

@@ -8,9 +8,16 @@ from hypothesis import strategies as st
 from numbered_scores import numbered
 from oracles import certainty as squares_oracle
 from oracles import max_t as oracle
-from qrowd.comparison.max_t import MOST_DF, adjusted_p, critical_t, largest_of, pair_statistics, shrinkage
-from qrowd.comparison.rank_intervals import rank_intervals
-from qrowd.comparison.resampling import panel_of
+from qrowd.comparison.mean_squares import panel_of
+from qrowd.comparison.rank_intervals import (
+    MOST_DF,
+    adjusted_p,
+    critical_t,
+    largest_of,
+    pair_statistics,
+    rank_intervals,
+    shrinkage,
+)
 from qrowd.kernels.two_way import two_way, two_way_with_holes
 from qrowd.model.chance import Chance
 
@@ -182,7 +189,7 @@ def test_of_equal_systems_one_is_left_out_of_the_best_as_often_as_stated(assesso
         random = np.random.default_rng(seed)
         values = random.normal(0, 0.12, (1, 25, 10)) + random.normal(0, tastes, (assessors, 1, 10))
         values = values + random.normal(0, 0.08, (assessors, 25, 10))
-        false += len(rank_intervals(numbered(values), n_resamples=399, rng=seed, threads=1).may_be_best) < 10
+        false += len(rank_intervals(numbered(values), n_resamples=399, rng=seed).may_be_best) < 10
     assert 0.025 <= false / 600 <= 0.07  # binomial error .009
 
 
@@ -194,5 +201,5 @@ def test_assessors_who_favour_one_kind_of_system_do_not_make_it_better():
         random = np.random.default_rng(seed)
         values = random.normal(0, 0.1, (1, 54, 10)) + random.normal(0, 0.1, (6, 1, 1)) * kinds
         values = values + random.normal(0, 0.08, (6, 54, 10))
-        false += rank_intervals(numbered(values), n_resamples=199, rng=seed, threads=1).better.any()
+        false += rank_intervals(numbered(values), n_resamples=199, rng=seed).better.any()
     assert false / 400 <= 0.075

@@ -6,15 +6,17 @@ import scipy.stats
 import xarray
 
 import qrowd
-from qrowd.comparison.correlation import (
+from qrowd.comparison.rankings import (
+    KINDS,
     ap_correlation,
+    correlations,
     kendall_tau_a,
     kendall_tau_b,
     pearson,
+    ranking_agreement,
     rmse,
     row_correlations,
 )
-from qrowd.comparison.rankings import KINDS, correlations, ranking_agreement
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import comparison as oracle
-from qrowd.comparison.signed_rank import signed_rank_p
+from qrowd.comparison.p_values import signed_rank_p
 
 NAN = float("nan")
 

@@ -14,9 +14,8 @@ import qrowd
 from qrowd.comparison import all_differences
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.influence.cells import cells_of
-from qrowd.influence.lower_bounds import normaliser_limits
-from qrowd.influence.weighted_changes import Steps, concave_hulls, least_number
-from qrowd.influence.weighted_sums import weighted_sums
+from qrowd.influence.change_bounds import normaliser_limits
+from qrowd.influence.weighted_sums import Steps, concave_hulls, least_number, weighted_sums
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_demo
 

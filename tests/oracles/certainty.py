@@ -83,17 +83,6 @@ def adjusted_squares(table):
     return [*found, (both / (len(rows) - rank), len(rows) - rank)]
 
 
-def weighted_mean(table, topics, assessors):
-    """Mean over drawn topics of the means over drawn assessors that have a number there; None is an empty cell."""
-    total = weight = 0.0
-    for row, times in zip(table, topics, strict=True):
-        here = [(x, n) for x, n in zip(row, assessors, strict=True) if x is not None and n]
-        if times and here:
-            total += times * fsum(x * n for x, n in here) / fsum(n for _, n in here)
-            weight += times
-    return total / weight
-
-
 def rank_sets(mean, p, alpha):
     """[(best, worst)] ranks: 1 + those significantly ahead, number - those significantly behind."""
     found = []

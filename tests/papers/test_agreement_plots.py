@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.agreement import ease_correlation, krippendorff_alpha, topic_removal
+from qrowd.agreement import ease_correlation, krippendorff_alpha
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import agreement_aware_ndcg
@@ -40,6 +40,7 @@ from qrowd_papers.agreement.plots import (
     smoothed,
 )
 from qrowd_papers.agreement.scatter import scatter
+from qrowd_papers.agreement.study import topic_removal
 
 REFERENCE = Path(__file__).parent / "reference"
 DOTS = 50
@@ -69,7 +70,8 @@ def matched():
 
 @pytest.fixture(scope="module")
 def removal(by_topic):
-    return topic_removal(evaluate(RUNS, GOLD, "nDCG").to_xarray(), by_topic, n_resamples=40, rng=3)
+    agreement = dict(zip(by_topic.labels, by_topic.value.tolist(), strict=True))
+    return topic_removal(evaluate(RUNS, GOLD, "nDCG").to_xarray(), agreement, n_resamples=40, rng=3)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from qrowd import Conventions, aggregation, evaluate
 from qrowd.aware import aware, similarity_to_random
-from qrowd.comparison.correlation import ap_correlation, kendall_tau_a
+from qrowd.comparison.rankings import ap_correlation, kendall_tau_a
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError, QrowdError, ScaleError
 from qrowd.model.chance import Chance
 from qrowd_papers.aware.claims import aware_page

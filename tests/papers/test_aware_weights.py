@@ -9,7 +9,7 @@ import pytest
 from qrowd import Conventions, evaluate
 from qrowd.aware import aware, similarity_to_random
 from qrowd.aware.estimators import DEFAULT
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers.aware_weights import (
     DRAWS,

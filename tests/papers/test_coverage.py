@@ -10,7 +10,7 @@ from qrowd.comparison.interval_widths import recommended
 from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
 from qrowd_papers import coverage as study
-from qrowd_papers.coverage import METHODS, PANELS, coverage, coverage_page
+from qrowd_papers.coverage import METHODS, PANELS, _bootstrap_counts, coverage, coverage_page
 from qrowd_papers.rank_coverage import RanksHeld, RankStudy
 
 ALIKE = pd.DataFrame(
@@ -99,3 +99,10 @@ def test_what_is_not_of_the_study_is_refused():
         coverage(methods=("z",))
     with pytest.raises(ArgumentError, match="2 of each"):
         coverage(n_assessors=(1,))
+
+
+def test_draws_are_those_of_equal_chances():
+    counts = _bootstrap_counts(5, 40_000, np.random.default_rng(2))
+    assert (counts.sum(axis=1) == 5).all()
+    assert counts.mean(axis=0) == pytest.approx(np.ones(5), abs=0.02)
+    assert counts.var(axis=0) == pytest.approx(np.full(5, 0.8), abs=0.03)  # multinomial: n p (1 - p)

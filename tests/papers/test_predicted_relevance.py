@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.predicted_relevance import kendall_tau_a
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.files import read_runs

@@ -14,14 +14,14 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
 from qrowd.predicted_relevance import relevant_results
-from qrowd.predicted_relevance.sensitivity import (
+from qrowd.reports.plots.style import RULES, render, styled
+from qrowd_papers.predicted_relevance.cases import Panel, load
+from qrowd_papers.predicted_relevance.figures import predicted_relevance_figures
+from qrowd_papers.predicted_relevance.sensitivity import (
     sensitivity_to_rank,
     sensitivity_to_sample_size,
     sensitivity_to_topics,
 )
-from qrowd.reports.plots.style import RULES, render, styled
-from qrowd_papers.predicted_relevance.cases import Panel, load
-from qrowd_papers.predicted_relevance.figures import predicted_relevance_figures
 from qrowd_papers.predicted_relevance.study import means_by_gains
 
 REFERENCE = Path(__file__).parent / "reference"

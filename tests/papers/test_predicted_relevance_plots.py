@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd.predicted_relevance.sensitivity import (
-    sensitivity_to_rank,
-    sensitivity_to_sample_size,
-    sensitivity_to_topics,
-)
 from qrowd.reports.plots.style import axes_or_new
 from qrowd.simulation import simulate_demo
 from qrowd_papers.predicted_relevance.plots import (
@@ -18,6 +13,11 @@ from qrowd_papers.predicted_relevance.plots import (
     plot_relevance_by_rank,
     plot_relevance_by_sample_size,
     plot_relevance_by_topics,
+)
+from qrowd_papers.predicted_relevance.sensitivity import (
+    sensitivity_to_rank,
+    sensitivity_to_sample_size,
+    sensitivity_to_topics,
 )
 
 RUNS, ALL, _ = simulate_demo()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles.predicted_relevance import equation_4, equation_5
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd_papers.predicted_relevance import printed
 from qrowd_papers.predicted_relevance.printed import (
     FIRST,

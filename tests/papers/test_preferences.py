@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qrowd import read_judgments, read_preferences, read_runs
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.errors import ArgumentError, InputError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.preferences import Preferences

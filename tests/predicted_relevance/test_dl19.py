@@ -6,7 +6,7 @@ import pytest
 from qrowd.files import read_runs
 from qrowd.model.judgments import Judgments
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd.predicted_relevance.sensitivity import sensitivity_to_rank
+from qrowd_papers.predicted_relevance.sensitivity import sensitivity_to_rank
 
 
 def people(folder, name):

@@ -9,12 +9,12 @@ from statsmodels.stats.multitest import multipletests
 
 from oracles import replacement as oracle
 from panels import ASSESSORS, GRADES, judgments_of, panels
-from qrowd.comparison.corrections import benjamini_yekutieli
+from qrowd.comparison.p_values import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.files import read_judgments
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.replacement import alternative_annotator_test
-from qrowd.replacement.one_sided_t import documents_t, topics_t
+from qrowd.replacement.alternative_annotator import documents_t, topics_t
 
 CLOSENESS = st.sampled_from(["accuracy", "rmse"])
 approx = pytest.approx

@@ -10,7 +10,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.replacement import assessor_bias, expected_scores
-from qrowd.replacement.severity import LEAST, _groups, _shuffled, _typical_others
+from qrowd.replacement.assessor_bias import LEAST, _groups, _shuffled, _typical_others
 from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
 from qrowd.simulation.assessors import Lenient
 

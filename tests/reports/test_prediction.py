@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from merging import judgments_of
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.evaluation import evaluate, with_probabilities
 from qrowd.evaluation.named_measures import GIVEN
 from qrowd.model.conventions import Conventions

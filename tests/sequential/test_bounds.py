@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qrowd.sequential.bounds import DIFFERENCES, MIN_DRAWS, SHARES, interval_half, mixture_bound
+from qrowd.sequential.estimates import DIFFERENCES, MIN_DRAWS, SHARES, interval_half, mixture_bound
 
 
 def test_a_brownian_motion_leaves_the_bound_at_some_time_with_at_most_the_error_rate() -> None:

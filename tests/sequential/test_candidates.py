@@ -12,7 +12,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.sequential.candidates import candidates_of, mean_gains, possible_gains
-from qrowd.sequential.draws import Draws
+from qrowd.sequential.design import Draws
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question

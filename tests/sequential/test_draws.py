@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
-from qrowd.sequential.draws import Draws, mixed_sizes
+from qrowd.sequential.design import Draws, mixed_sizes
 from qrowd.sequential.estimates import contrast_estimates
-from qrowd.sequential.normalisers import certain_differences
+from qrowd.sequential.linear_forms import certain_differences
 
 
 def drawn(sizes: list[list[float]], batch: list[int], document: list[int]) -> Draws:

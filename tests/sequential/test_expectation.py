@@ -7,14 +7,13 @@ import pytest
 
 import qrowd
 from qrowd.sequential.candidates import candidates_of
-from qrowd.sequential.draws import Draws
+from qrowd.sequential.design import Draws
 from qrowd.sequential.estimates import contrast_estimates
-from qrowd.sequential.gain_errors import GainErrors
+from qrowd.sequential.expectation import GainErrors, batch_estimates
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.next_judgments import NextJudgments, next_judgments
 from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question
-from qrowd.sequential.simulated_paths import batch_estimates
 
 
 def ask(lead: float, **settings: object) -> NextJudgments:

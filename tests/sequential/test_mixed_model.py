@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qrowd.kernels.arrays import Floats
-from qrowd.sequential.mixed_model import Fit, Rows, fit_mixed_model
+from qrowd.sequential.predictions import Fit, Rows, fit_mixed_model
 
 DECLARED = np.array([0.5, 0.2, 0.3, 0.1])  # of two parts, levels and slopes
 

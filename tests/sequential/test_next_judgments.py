@@ -12,8 +12,8 @@ import qrowd
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.pools import lists_of
 from qrowd.model.scales import Scale
+from qrowd.sequential.design import read_design, write_design
 from qrowd.sequential.next_judgments import Design, NextJudgments, next_judgments
-from qrowd.sequential.stored import read_design, write_design
 from qrowd.simulation import simulate_demo
 
 SCALE = Scale("graded", 3.0)

@@ -21,11 +21,10 @@ from qrowd.sequential.candidates import (
     mean_gains,
     possible_gains,
 )
-from qrowd.sequential.draws import Draws
+from qrowd.sequential.design import Draws
+from qrowd.sequential.linear_forms import certain_differences, difference_variance, normaliser_limits, normaliser_sd
 from qrowd.sequential.looks import Problem
-from qrowd.sequential.mixed_model import Posterior
-from qrowd.sequential.normalisers import certain_differences, difference_variance, normaliser_limits, normaliser_sd
-from qrowd.sequential.predictions import Predictions, features_of, label_features, predict_gains
+from qrowd.sequential.predictions import Posterior, Predictions, features_of, label_features, predict_gains
 from qrowd.sequential.question import Question
 
 LEVELS = np.arange(4.0)

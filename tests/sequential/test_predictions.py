@@ -92,8 +92,9 @@ def test_variances_are_estimated_from_the_answers() -> None:
         gains = np.clip(1.5 + rng.normal(0, sd, 40)[topics] + rng.normal(0, 0.4, 400), 0, 3)
         result = predict(np.zeros((400, 0)), topics, gains)
         declared = 9 * predictions.DECLARED["topic"]
-        assert abs(result.variances["topic"] - sd**2) < max(0.2 * abs(declared - sd**2), 0.4 * sd**2)
-        assert result.variances["noise"] == pytest.approx(0.16, rel=0.15)
+        topic = 9 * result.fit.variances[-2]
+        assert abs(topic - sd**2) < max(0.2 * abs(declared - sd**2), 0.4 * sd**2)
+        assert result.noise == pytest.approx(0.16, rel=0.15)
 
 
 def test_gains_near_the_limits_are_more_certain_where_the_answers_say_so() -> None:

@@ -14,14 +14,13 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.sequential.candidates import candidates_of, label_shares, mean_gains, possible_gains
-from qrowd.sequential.draws import Draws
+from qrowd.sequential.candidates import Lists, candidates_of, gains_definition, label_shares, mean_gains, possible_gains
+from qrowd.sequential.design import Draws
 from qrowd.sequential.linear_forms import form_of_lists
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.next_judgments import next_judgments
 from qrowd.sequential.predictions import label_features, predict_gains, simulated_gains
 from qrowd.sequential.question import Question
-from qrowd.sequential.score_forms import Lists, gains_definition
 
 NAMES = ("AP", "AP(rel=2)@7", "AP@5")
 SCALE = Scale("graded", 3.0)
@@ -123,7 +122,7 @@ def test_intervals_cover_the_difference_at_all_looks(name: str) -> None:
         problem, gains, scores = problem_of(name, seed, n_topics=12, n_documents=20, depth=12)
         truth = scores[0] - scores[1]
         draws, answers = Draws.none(problem.matters.size), np.full(gains.size, np.nan)
-        look, left = problem.look(answers, draws, confidence=0.95), False
+        look, left = problem.look(answers, draws), False
         while look.sizes.any() and draws.left().any():
             draws = draws.draw(look.sizes, 5, np.random.default_rng([seed, len(draws)]))
             answers[problem.matters[draws.document]] = gains[problem.matters[draws.document]]

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qrowd.sequential.question import Question
-from qrowd.sequential.statement import Statement, open_contrasts
+from qrowd.sequential.question import Question, Statement, open_contrasts
 
 SYSTEMS = ("bm25", "dense", "lm")
 

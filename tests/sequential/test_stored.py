@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.sequential.batches import batch_content, check_batch_file, write_batch
-from qrowd.sequential.design import Design
-from qrowd.sequential.draws import Draws
+from qrowd.sequential.design import Design, Draws, read_design, write_design
 from qrowd.sequential.next_judgments import NextJudgments, next_judgments
-from qrowd.sequential.stored import read_design, write_design
 
 RUNS = {"a": {"q1": {f"d{i}": 9.0 - i for i in range(8)}}, "b": {"q1": {f"d{i}": float(i) for i in range(8)}}}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import variance
 
 import numpy as np
@@ -15,14 +16,12 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.sequential.bounds import MIN_DRAWS, interval_half
 from qrowd.sequential.candidates import candidates_of, gain_variances, mean_gains, possible_gains
-from qrowd.sequential.draws import Draws, mixed_sizes
-from qrowd.sequential.estimates import contrast_estimates
+from qrowd.sequential.design import Draws, mixed_sizes
+from qrowd.sequential.estimates import MIN_DRAWS, contrast_estimates, interval_half, judgment_variance, topic_variance
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.predictions import features_of, label_features, predict_gains
 from qrowd.sequential.question import Question
-from qrowd.sequential.variances import judgment_variance, topic_variance
 
 N_TOPICS, PER_TOPIC = 30, 5
 TOPIC = np.repeat(np.arange(N_TOPICS), PER_TOPIC)
@@ -147,8 +146,10 @@ def test_an_interval_about_new_topics_or_all_people_is_wider_and_never_certain()
     plain = problem.look(gains, draws)
     assert plain.certain
     assert plain.low[0] == pytest.approx(plain.high[0])
-    for options in ({"target": "new topics"}, {"of_people": of_people}):
-        look = problem.look(gains, draws, **options)
+    for look in (
+        replace(problem, target="new topics").look(gains, draws),
+        problem.look(gains, draws, of_people=of_people),
+    ):
         assert not look.certain
         assert look.low[0] < plain.low[0] < look.high[0]
         assert look.estimates.estimate[0] == plain.estimates.estimate[0]

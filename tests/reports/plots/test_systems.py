@@ -56,7 +56,7 @@ def test_the_cell_of_two_systems_says_how_sure_the_row_is_ahead():
     found = all_differences(named(values))
     ax = plot_differences(found)
     assert row_names(ax) == ["s1", "s2", "s0"]
-    better = found.p_better[found.row("s1", "s2")]
+    better = found.p_better[2]
     assert f"{100 * better:.0f}" in texts(ax)
     assert f"{100 - 100 * better:.0f}" in texts(ax)
     assert len(texts(ax)) == 6  # none on the diagonal

@@ -13,7 +13,7 @@ import qrowd
 from judging import Clock, created, seeded, tables
 from qrowd.errors import ArgumentError, FileError
 from qrowd.judge import FunctionModel
-from qrowd.sequential.stored import read_design
+from qrowd.sequential.design import read_design
 from qrowd_server.campaigns.plan.folder import plan_from_zip, read_folder
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.results.exports import export_rows, kinds_of

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.comparison.effort import SAME, equal_cost, topics_for_an_assessor
+from qrowd.comparison.differences import p_same_sign, shrinkage_factor
 from qrowd.comparison.interval_widths import half_widths, recommended
-from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
-from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
+from qrowd.comparison.power import (
+    SAME,
+    DifferenceComponents,
+    detectable_difference,
+    equal_cost,
+    power_of_difference,
+    topics_for_an_assessor,
+    topics_needed,
+)
 from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.corrections import benjamini_yekutieli
+from qrowd.comparison.p_values import benjamini_yekutieli
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.replacement.one_sided_t import documents_t, topics_t
+from qrowd.replacement.alternative_annotator import documents_t, topics_t
 from qrowd.reports.document import Document
 from qrowd_papers.simulations import Progress, each, table_of
 

@@ -17,8 +17,7 @@ from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.scores import Scores, known_error
-from qrowd.replacement.assessor_bias import assessor_bias
-from qrowd.replacement.severity import expected_values
+from qrowd.replacement.assessor_bias import assessor_bias, expected_values
 from qrowd.reports.document import Document
 from qrowd.simulation.assessors import Lenient, simulate_judgments
 from qrowd.simulation.truth import simulate_pool, simulate_runs

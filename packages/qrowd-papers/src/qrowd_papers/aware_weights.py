@@ -19,7 +19,7 @@ from qrowd import files
 from qrowd.aware import assessor_weights, similarity_to_random
 from qrowd.aware.estimators import DEFAULT, UNIFORM
 from qrowd.aware.similarity import Polarity
-from qrowd.comparison.correlation import kendall_tau_b, rmse
+from qrowd.comparison.rankings import kendall_tau_b, rmse
 from qrowd.errors import InputError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of

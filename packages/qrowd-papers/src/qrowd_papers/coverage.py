@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.comparison.interval_widths import half_widths, recommended
-from qrowd.comparison.resampling import bootstrap_counts
 from qrowd.errors import ArgumentError
 from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
@@ -141,8 +140,8 @@ def _interval(
         half = stdtrit(n_topics - 1, (1 + confidence) / 2) * by_topic.std(axis=0, ddof=1) / np.sqrt(n_topics)
         return by_topic.mean(axis=0) - half, by_topic.mean(axis=0) + half
     if method == "pigeonhole":
-        topics = bootstrap_counts(n_topics, n_replicates, random) / n_topics
-        assessors = bootstrap_counts(n_assessors, n_replicates, random) / n_assessors
+        topics = _bootstrap_counts(n_topics, n_replicates, random) / n_topics
+        assessors = _bootstrap_counts(n_assessors, n_replicates, random) / n_assessors
         part = (topics @ simulated.reshape(n_topics, -1)).reshape(n_replicates, n_assessors, size)
         replicates = np.einsum("ra,ras->rs", assessors, part)
         low, high = np.quantile(replicates, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
@@ -150,6 +149,12 @@ def _interval(
     squares = two_way(simulated)
     half = half_widths(squares, "banerjee" if method == "banerjee" else "satterthwaite", confidence)
     return squares.mean - half, squares.mean + half
+
+
+def _bootstrap_counts(kinds: int, rows: int, random: np.random.Generator) -> Floats:
+    """(rows, kinds) how often each is drawn in a bootstrap sample."""
+    which = random.integers(kinds, size=(rows, kinds)) + kinds * np.arange(rows)[:, None]
+    return np.bincount(which.ravel(), minlength=rows * kinds).reshape(rows, kinds).astype(np.float64)
 
 
 def coverage_page(

@@ -18,8 +18,8 @@ from qrowd.model.chance import Rng, seed_of
 from qrowd.model.result import Result
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, interval, number, percent
+from qrowd.sequential.candidates import is_linear
 from qrowd.sequential.question import Question
-from qrowd.sequential.score_forms import is_linear
 from qrowd_papers.next_judgments_null import GUESSES, Guesses, null_errors
 from qrowd_papers.next_judgments_replays import (
     AP_MEASURE,

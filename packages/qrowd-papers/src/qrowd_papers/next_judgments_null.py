@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
-from qrowd.sequential.bounds import MIN_DRAWS, interval_half
-from qrowd.sequential.draws import Draws, mixed_sizes
-from qrowd.sequential.estimates import contrast_estimates
+from qrowd.sequential.design import Draws, mixed_sizes
+from qrowd.sequential.estimates import MIN_DRAWS, contrast_estimates, interval_half
 from qrowd.sequential.predictions import features_of, label_features, predict_gains
 
 Guesses = Literal["none", "real", "useless", "reversed", "perfect", "biased"]

@@ -21,12 +21,19 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.sequential.candidates import Candidates, candidates_of, label_shares, mean_gains, possible_gains
-from qrowd.sequential.draws import Draws
+from qrowd.sequential.candidates import (
+    Candidates,
+    Lists,
+    candidates_of,
+    is_linear,
+    label_shares,
+    mean_gains,
+    possible_gains,
+)
+from qrowd.sequential.design import Draws
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.predictions import label_features
 from qrowd.sequential.question import Question
-from qrowd.sequential.score_forms import Lists, is_linear
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 
 MEASURE = "nDCG@10"
@@ -140,9 +147,10 @@ def replay(
     gains : (candidates,) what people would say. sizes : "uniform" draws each document that matters with the same
     probability. A batch has `FIRST` documents, a later one 5, or 5 % of the answers so far if that is more.
     """
+    problem = replace(problem, confidence=confidence)
     draws, answers = Draws.none(problem.matters.size), np.full(gains.size, np.nan)
     while True:
-        look = problem.look(answers, draws, confidence=confidence)
+        look = problem.look(answers, draws)
         yield Step(look, draws)
         if look.answer or not (look.sizes[draws.left()] > 0).any():  # nothing left that could change what is open
             return

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.max_t import PairStatistics, critical_t, largest_of, pair_statistics
-from qrowd.comparison.resampling import Panel
+from qrowd.comparison.mean_squares import Panel
+from qrowd.comparison.rank_intervals import PairStatistics, critical_t, largest_of, pair_statistics
 from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, Seed, seed_of

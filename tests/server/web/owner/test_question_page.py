@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judging import Clock
-from qrowd.sequential.stored import read_design
+from qrowd.sequential.design import read_design
 from qrowd_server.campaigns.results.progress import progress
 from qrowd_server.store.engine import open_store
 from questions import make_world

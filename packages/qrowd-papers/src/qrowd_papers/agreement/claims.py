@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.agreement import TopicRemoval
+from qrowd.agreement.by_topic import SIGNIFICANCE
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Document, Table
@@ -22,6 +22,7 @@ from qrowd_papers.agreement.study import (
     AgreementStudy,
     CollectionFound,
     Progress,
+    TopicRemoval,
     agreement_study,
     table_2,
 )
@@ -329,7 +330,7 @@ def _easier(results: CollectionFound) -> tuple[str, bool]:
     bins = results.ease.correlations[-1][results.ease.bins.index(16)]
     return (
         f"r = {single.r:.2f} (p {_p(single.p)}); in 16 bins {bins.r:.2f}",
-        single.r > 0 and single.p < results.ease.significance,
+        single.r > 0 and single.p < SIGNIFICANCE,
     )
 
 

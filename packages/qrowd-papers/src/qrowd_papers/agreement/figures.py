@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qrowd.agreement.by_topic import binned
 from qrowd.model.chance import Rng
 from qrowd.reports.plots.style import Figure
 from qrowd_papers.agreement.gold import AlphaByGold
@@ -89,12 +90,17 @@ def _figure_2(study: AgreementStudy) -> Figure:
             ax.set_ylim(low, high + 0.1 * (high - low))  # room for the line of small print
 
     def frame() -> DataFrame:
+        import pandas as pd
+
         parts = []
         for one, collection in zip(results, study.collections, strict=True):
             for bins in (0, SHOWN_BINS):
-                points = one.ease.points(bins=bins)
-                points.columns = ["of", *points.columns[1:]]
-                parts.append((collection.name, points.assign(of=points["of"].astype(str), bins=bins)))
+                agreement, ease = one.ease.agreement[-1], one.ease.ease
+                known = ~np.isnan(agreement)
+                x, y = binned(agreement, ease, bins) if bins else (agreement[known], ease[known])
+                of = np.array(range(1, bins + 1) if bins else one.ease.topics, object)[slice(None) if bins else known]
+                rows = pd.DataFrame({"of": of.astype(str), "agreement": x, "ease": y, "bins": bins})
+                parts.append((collection.name, rows))
         return stacked(parts, "collection")
 
     caption = (

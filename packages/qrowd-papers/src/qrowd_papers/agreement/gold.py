@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alpha, Disagreement, Resample, alpha_columns, alpha_of
-from qrowd.agreement.correlation import pearson_test
+from qrowd.agreement.by_topic import pearson_test
 from qrowd.agreement.document_counts import DocumentCounts, Documents, document_counts
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints

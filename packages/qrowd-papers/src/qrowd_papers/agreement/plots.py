@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qrowd.agreement import Alpha, TopicRemoval
+from qrowd.agreement import Alpha
 from qrowd.agreement.by_topic import EaseCorrelation, binned
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
@@ -16,6 +16,7 @@ from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, above, axes
 from qrowd_papers.agreement.gain_density import GainDensity
 from qrowd_papers.agreement.gold import AlphaByGold, MatchedSize
 from qrowd_papers.agreement.scatter import Scatter
+from qrowd_papers.agreement.study import TopicRemoval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +95,7 @@ def plot_alpha_by_gold(alphas: AlphaByGold, matched: MatchedSize | None = None, 
 def plot_topic_removal(removal: TopicRemoval, of: Of = "score", *, ax: Axes | None = None) -> Axes:
     """Mean score of all systems ("score", Figure 4), or tau of their ranking with that on all topics ("tau", Figure 5).
 
-    The band holds `removal.confidence` of the random orders. Fewer than a tenth of the topics are not shown: there
+    The band holds 95 % of the random orders. Fewer than a tenth of the topics are not shown: there
     single topics decide.
     """
     if of not in get_args(Of):

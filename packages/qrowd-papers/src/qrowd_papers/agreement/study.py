@@ -9,25 +9,29 @@ Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd import files
-from qrowd.agreement import TopicRemoval, ease_correlation, topic_removal
-from qrowd.agreement.by_topic import EaseCorrelation
-from qrowd.errors import InputError
+from qrowd.agreement import ease_correlation
+from qrowd.agreement.by_topic import EaseCorrelation, in_bins
+from qrowd.errors import InputError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import AgreementAware, GainDistributions, agreement_aware_ndcg, gain_distributions
 from qrowd.kernels.arrays import Floats
+from qrowd.kernels.correlation import tau_b
 from qrowd.kernels.disagreement import Level
 from qrowd.magnitude import normalise
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.model.scores import interpolated, known_mean
+from qrowd.model.scores import Scores, interpolated, known_mean, one_measure, rankable
 from qrowd.simulation import (
     Lenient,
     MagnitudeCrowd,
@@ -40,6 +44,97 @@ from qrowd.simulation import (
 from qrowd_papers.agreement.gain_density import GainDensity, density
 from qrowd_papers.agreement.gold import AlphaByGold, MatchedSize, alpha_by_gold, alpha_of_matched_subsets
 from qrowd_papers.agreement.scatter import Scatter, scatter
+
+STRATEGIES = ("high", "low", "random")
+
+
+@dataclass(frozen=True, eq=False)
+class TopicRemoval(Result):
+    """Scores and system rankings on fewer and fewer topics.
+
+    The strategies are, in order: topics with high agreement removed first, with low agreement first, at random.
+
+    n_topics : (sizes,) topics left, from all down to 1; with `bins` above 0, bins of topics left.
+    score : (strategies, sizes) mean over systems of their mean score. tau : (strategies, sizes) tau-b of the systems'
+        ranking with that on all topics (nan if all systems tie). Random removal: means over resamples.
+    low, high : (2, sizes) interval of the random score (row 0) and tau (row 1), over resamples, 95 %.
+    n_resamples : number of random orders of topics. seed : pass it as `rng` to draw them again.
+    bins : number of bins that topics were divided into; 0 for single topics.
+    """
+
+    n_topics: NDArray[np.int64]
+    score: Floats
+    tau: Floats
+    low: Floats
+    high: Floats
+    n_resamples: int
+    seed: Seed
+    bins: int = 0
+
+    def _columns(self) -> dict[str, Any]:
+        n = self.n_topics.size
+        blank = np.full((2, n), np.nan)
+        return {
+            "removed": np.repeat(np.array(STRATEGIES, object), n),
+            "n_topics": np.tile(self.n_topics, 3),
+            "score": self.score.ravel(),
+            "score_low": np.concatenate([*blank, self.low[0]]),
+            "score_high": np.concatenate([*blank, self.high[0]]),
+            "tau": self.tau.ravel(),
+            "tau_low": np.concatenate([*blank, self.low[1]]),
+            "tau_high": np.concatenate([*blank, self.high[1]]),
+        }
+
+
+def topic_removal(
+    scores: Scores,
+    agreement: Mapping[str, float],
+    *,
+    bins: int = 0,
+    n_resamples: int = 300,
+    rng: Rng = None,
+) -> TopicRemoval:
+    """Scores and rankings when topics are removed: high agreement first, low agreement first, at random (Figures 4, 5).
+
+    Topics without agreement are left out from the start. Ties in agreement keep the order of the scores' topics.
+    Missing scores are left out of a system's mean.
+
+    agreement : {topic: number}. bins : number of bins of topics with similar agreement, as of `ease_correlation`, which
+    are removed as a whole; a bin scores the mean of its topics. 0 removes single topics. n_resamples : number of random
+    orders in which topics are removed.
+    """
+    values, (_, labels, _) = one_measure(scores)
+    table = known_mean(values, axis=0)
+    value = np.array([agreement.get(topic, np.nan) for topic in labels])
+    defined = np.flatnonzero(~np.isnan(value))
+    if not defined.size:
+        raise NoOverlapError("scores and agreement share no topic; check that both are of the same collection")
+    table, value = table[defined], value[defined]
+    if bins:
+        parts = in_bins(value, bins)
+        table, value = (np.array([known_mean(by[part], axis=0) for part in parts]) for by in (table, value))
+    reference = known_mean(table, axis=0)
+    seed = seed_of(rng)
+    random = Chance.of(seed).stream("topic removal")
+    ascending = np.argsort(value, kind="stable")
+    shuffled = np.argsort(random.random((n_resamples, value.size)), axis=1)
+    by_agreement = [_on_first(table[order], reference) for order in (ascending, ascending[::-1])]
+    at_random = np.array([_on_first(table[order], reference) for order in shuffled]).reshape(n_resamples, 2, -1)
+    with np.errstate(all="ignore"):
+        low, high = np.nanquantile(at_random, [0.025, 0.975], axis=0)
+    both = np.array([*by_agreement, known_mean(at_random, axis=0)])[:, :, ::-1]
+    sizes = np.arange(value.size, 0, -1)
+    return TopicRemoval(sizes, both[:, 0], both[:, 1], low[:, ::-1], high[:, ::-1], n_resamples, seed, bins)
+
+
+def _on_first(ordered: Floats, reference: Floats) -> tuple[Floats, Floats]:
+    """(topics,) mean score and tau on the first 1, 2, ... of the topics (topics, systems)."""
+    defined = ~np.isnan(ordered)
+    count = np.cumsum(defined, axis=0)
+    means = np.where(count > 0, np.cumsum(np.where(defined, ordered, 0.0), axis=0) / np.maximum(count, 1), np.nan)
+    # Sums in another order differ in their last digits; scores equal up to rounding are tied.
+    return known_mean(means, axis=1), tau_b(rankable(means), rankable(reference)[None])
+
 
 Progress = Callable[[str, int, int], None]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from qrowd.agreement.pairwise import LabelTable, label_table
-from qrowd.comparison.corrections import holm
+from qrowd.comparison.p_values import holm
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments

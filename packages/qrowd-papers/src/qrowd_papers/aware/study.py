@@ -23,7 +23,7 @@ from qrowd.aggregation.dawid_skene import FLOOR, HONEST
 from qrowd.aware import NAMES, similarity_to_random
 from qrowd.aware.estimators import UNIFORM, estimator
 from qrowd.aware.similarity import Similarities
-from qrowd.comparison.correlation import row_correlations
+from qrowd.comparison.rankings import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.executors import AnyExecutor, in_executor

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.correlation import PearsonTest, pearson_test
+from qrowd.agreement.by_topic import PearsonTest, pearson_test
 from qrowd.agreement.document_counts import document_counts
 from qrowd.errors import ScaleError
 from qrowd.kernels.arrays import Floats

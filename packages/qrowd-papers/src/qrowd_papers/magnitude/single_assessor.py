@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.correlation import row_correlations
+from qrowd.comparison.rankings import row_correlations
 from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate, evaluate_blocks

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.correlation import kendall_tau_b, shared_means
+from qrowd.comparison.rankings import kendall_tau_b, shared_means
 from qrowd.comparison.top_set import top_set
 from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats

@@ -16,8 +16,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.predicted_relevance import EstimationOptions, PredictedRelevance
 from qrowd.predicted_relevance.doubles import graded, is_relevant
-from qrowd.predicted_relevance.estimation import fitted
-from qrowd.predicted_relevance.model import Resample
+from qrowd.predicted_relevance.estimation import Resample, fitted
 
 
 def predicted_relevance_by_type(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qrowd import files
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.errors import ArgumentError, InputError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
@@ -22,7 +22,7 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale, parse_scale
 from qrowd.predicted_relevance import PredictedRelevance, predicted_relevance, relevant_results
-from qrowd.predicted_relevance.counting import First
+from qrowd.predicted_relevance.doubles import First
 from qrowd.simulation import Truth, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers.predicted_relevance.printed import N_DOUBLE, shares
 from qrowd_papers.predicted_relevance.study import means_by_gains, robustness

@@ -12,17 +12,17 @@ from math import isnan, nan
 
 import numpy as np
 
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd.predicted_relevance.sensitivity import sensitivity_to_rank
 from qrowd.reports.document import Document
 from qrowd_papers.claims import MATCH, Claim, Claims, agree, beside, claims_frame, verdict, with_errors
 from qrowd_papers.predicted_relevance import printed
 from qrowd_papers.predicted_relevance.by_type import predicted_relevance_by_type
 from qrowd_papers.predicted_relevance.cases import DEPTH, Case, Panel, load, runs_of
+from qrowd_papers.predicted_relevance.sensitivity import sensitivity_to_rank
 
 HOLDS = "holds on all panels"
 SNIPPETS = "simulated snippets"

@@ -14,13 +14,6 @@ import numpy as np
 from qrowd.comparison.system_ranking import RankChanges, ranks
 from qrowd.model.chance import Rng, seed_of
 from qrowd.predicted_relevance import PredictedRelevance, RelevantResults, predicted_relevance, relevant_results
-from qrowd.predicted_relevance.sensitivity import (
-    SensitivityToSampleSize,
-    SensitivityToTopics,
-    sensitivity_to_rank,
-    sensitivity_to_sample_size,
-    sensitivity_to_topics,
-)
 from qrowd.reports.plots.style import Figure
 from qrowd.reports.plots.systems import plot_bump
 from qrowd_papers.frames import stacked
@@ -33,6 +26,13 @@ from qrowd_papers.predicted_relevance.plots import (
     plot_relevance_by_topics,
 )
 from qrowd_papers.predicted_relevance.printed import GRADES, TABLE_3
+from qrowd_papers.predicted_relevance.sensitivity import (
+    SensitivityToSampleSize,
+    SensitivityToTopics,
+    sensitivity_to_rank,
+    sensitivity_to_sample_size,
+    sensitivity_to_topics,
+)
 from qrowd_papers.predicted_relevance.study import means_by_gains
 
 if TYPE_CHECKING:

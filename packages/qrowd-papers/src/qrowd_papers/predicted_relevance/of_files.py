@@ -10,15 +10,15 @@ from qrowd.model.chance import Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import PredictedRelevance, predicted_relevance
-from qrowd.predicted_relevance.sensitivity import (
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import cells, number
+from qrowd_papers.predicted_relevance.by_type import predicted_relevance_by_type
+from qrowd_papers.predicted_relevance.sensitivity import (
     SensitivityToRank,
     SensitivityToSampleSize,
     sensitivity_to_rank,
     sensitivity_to_sample_size,
 )
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import cells, number
-from qrowd_papers.predicted_relevance.by_type import predicted_relevance_by_type
 from qrowd_papers.predicted_relevance.users import fractional_utility, relevance_to_users, user_disagreement
 
 RANKS_SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)

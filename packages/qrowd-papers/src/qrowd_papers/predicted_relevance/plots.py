@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.predicted_relevance import PredictedRelevance
-from qrowd.predicted_relevance.sensitivity import SensitivityToRank, SensitivityToSampleSize, SensitivityToTopics
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
+from qrowd_papers.predicted_relevance.sensitivity import SensitivityToRank, SensitivityToSampleSize, SensitivityToTopics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

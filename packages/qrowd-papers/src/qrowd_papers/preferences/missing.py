@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd import files
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.errors import InputError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import By, DocumentCounts, Documents, document_counts
-from qrowd.agreement.patterns import patterns_of
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.counts import Counts, coincidences
@@ -238,8 +237,11 @@ def alpha_of(
     label: str,
 ) -> Alpha:
     """Alpha of one group; its resamples depend on the seed and the label alone."""
-    patterns = patterns_of(documents, data)
-    counts, multiplicity, n_topics = patterns.counts, patterns.multiplicity, len(patterns.topics)
+    from scipy.sparse import csr_array
+
+    counts, kind = documents.alike  # documents that were judged alike are one row, counted as often as they occur
+    topics, topic = np.unique(documents.pair // max(len(data.documents), 1), return_inverse=True)
+    multiplicity, n_topics = np.bincount(kind, minlength=counts.shape[0]), topics.size
     size = np.asarray(counts.sum(axis=1), np.int64).ravel()
     if resample == "topics" and n_topics == 1:
         resample = "documents"
@@ -247,13 +249,14 @@ def alpha_of(
     resamples = np.empty(0)
     if size.size:
         weights = multiplicity[None, :].astype(np.float64)
-        disagreement = Disagreement(patterns.values, counts, data.level)
+        disagreement = Disagreement(documents.values, counts, data.level)
         (value,), (observed,), (expected,) = disagreement.alphas(weights)
         if n_resamples and not np.isnan(value):
             assert seed is not None
             random = Chance.of(seed).stream(f"alpha {label}")
             if resample == "topics":
-                resamples = disagreement.topics_resampled(patterns.of_topic, n_resamples, random)
+                of_topics = csr_array((np.ones(kind.size), (topic, kind)), shape=(n_topics, counts.shape[0]))
+                resamples = disagreement.topics_resampled(of_topics, n_resamples, random)
             elif resample == "documents":
                 resamples = disagreement.resampled(multiplicity, n_resamples, random)
             else:
@@ -279,7 +282,7 @@ def alpha_of(
         n_judgments=int(multiplicity @ size),
         n_pairs=int(multiplicity @ (size * (size - 1))) // 2,
         n_values=int(np.count_nonzero(used)),
-        n_left_out=patterns.n_left_out,
+        n_left_out=documents.left_out.size,
         n_repeats=data.n_repeats,
         repeats=data.repeats,
         n_resamples=n_resamples,

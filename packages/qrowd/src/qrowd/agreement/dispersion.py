@@ -36,13 +36,13 @@ class TopicDispersion(Result):
 
 @dataclass(frozen=True, eq=False)
 class DocumentDispersion(Result):
-    """Dispersion of the values of every document judged at least `min_judgments` times; arrays are (documents,).
+    """Dispersion of the values of every document judged twice or more; arrays are (documents,).
 
     topic, document : labels. n : number of judgments. mean : of the values.
     variance, sd : with n - 1. entropy : -sum p log2 p over the shares p of the distinct values, in bits.
     """
 
-    summary = "Dispersion of the values of every document judged at least `min_judgments` times"
+    summary = "Dispersion of the values of every document judged twice or more"
 
     topic: NDArray[np.object_]
     document: NDArray[np.object_]
@@ -70,9 +70,6 @@ def document_dispersion(
     judgments: Judgments,
     *,
     repeats: Repeats = "first",
-    slots: int | None = None,
-    min_judgments: int = 2,
-    logs: bool = False,
     combine_scales: CombineScales = "auto",
 ) -> DocumentDispersion:
     """Variance, standard deviation and entropy of the values of every document.
@@ -84,15 +81,7 @@ def document_dispersion(
     >>> found.variance, found.entropy.round(3)
     (array([3.]), array([0.918]))
     """
-    data = document_counts(
-        judgments,
-        level="interval",
-        repeats=repeats,
-        slots=slots,
-        min_judgments=min_judgments,
-        logs=logs,
-        combine_scales=combine_scales,
-    )
+    data = document_counts(judgments, level="interval", repeats=repeats, combine_scales=combine_scales)
     (documents,) = data.groups
     n, counts = documents.size, documents.counts
     mean = np.asarray(counts @ documents.values) / n

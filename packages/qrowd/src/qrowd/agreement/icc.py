@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from qrowd.agreement.document_counts import By, grouped, need_two_assessors
-from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.resample import resampled, tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
@@ -38,7 +38,7 @@ class IntraclassCorrelation(Result):
     low, high : percentile interval at level `confidence`; nan without resamples.
     k : (groups,) judgments per document, (N - sum n_d^2 / N) / (D - 1); their number where all have the same.
     variance : (groups, 3) components of the two-way form: documents, assessors, error.
-    n_documents, n_judgments, n_assessors : (groups,) of documents judged at least `min_judgments` times.
+    n_documents, n_judgments, n_assessors : (groups,) of documents judged twice or more.
     n_resamples, resample, seed : as of `Alpha`.
     """
 
@@ -80,8 +80,6 @@ def intraclass_correlation(
     confidence: float = 0.95,
     rng: Rng = None,
     repeats: Repeats = "first",
-    min_judgments: int = 2,
-    logs: bool = False,
     combine_scales: CombineScales = "auto",
 ) -> IntraclassCorrelation:
     """Intraclass correlation of assessors, who need not have judged all documents.
@@ -93,7 +91,7 @@ def intraclass_correlation(
     NoOverlapError
         Fewer than two assessors; no document judged often enough.
     ScaleError
-        Magnitudes beside another scale; logarithms of zero.
+        Magnitudes beside another scale.
     """
     if n_resamples < 0 or not 0 < confidence < 1:
         raise ArgumentError(
@@ -107,13 +105,10 @@ def intraclass_correlation(
     single = split.single(repeats=repeats)
     used = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
     pair, assessor, value = single.pair_numbers[used], single.assessor[used], single.value[used]
-    if logs and (value == 0).any():
-        raise ScaleError("logs=True: there are values of 0, which have no logarithm; leave logs out or recode 0")
-    value = np.log(value) if logs else value
     _, document, n = np.unique(pair, return_inverse=True, return_counts=True)
-    enough = n[document] >= min_judgments
+    enough = n[document] >= 2
     if not enough.any():
-        raise NoOverlapError(f"no document was judged {min_judgments} times or more; judgments.coverage() shows why")
+        raise NoOverlapError("no document was judged 2 times or more; judgments.coverage() shows why")
     pair, assessor, value = pair[enough], assessor[enough], value[enough]
     topic = pair // len(single.documents)
     group = group_of_topic[topic]

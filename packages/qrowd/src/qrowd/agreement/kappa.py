@@ -58,7 +58,7 @@ class FleissKappa(Result):
     value, expected : as for two assessors.
     observed : share of pairs of judgments of the same document that agree; every document has the same weight.
     standard_error : jackknife over documents, of the value; nan if a value without one of the documents is nan.
-    n_documents, n_judgments : documents judged at least `min_judgments` times, and their judgments.
+    n_documents, n_judgments : documents judged twice or more, and their judgments.
     fewest, most : judgments of a document. Fleiss assumes that they are equal; every document has the same weight
         anyway.
     weights : the option in force.
@@ -148,8 +148,6 @@ def fleiss_kappa(
     *,
     weights: Weights | None = None,
     repeats: Repeats = "first",
-    slots: int | None = None,
-    min_judgments: int = 2,
     combine_scales: CombineScales = "auto",
 ) -> FleissKappa:
     """Agreement of many assessors, whoever they are, on the documents judged at least twice, beyond chance.
@@ -160,9 +158,6 @@ def fleiss_kappa(
     Parameters
     ----------
     weights, repeats, combine_scales : as in `cohen_kappa`.
-    slots : use only the first so many judgments of every document, for crowds.
-    min_judgments : documents judged less often are left out. With slots set to the same number every document has
-        equally many judgments, as Fleiss assumes.
     combine_scales : what becomes of unlike scales; as for `cohen_kappa`.
 
     Raises
@@ -172,7 +167,7 @@ def fleiss_kappa(
     """
     need_two_assessors(judgments)
     judgments = on_one_scale(judgments, combine_scales, unlike_with(weights))
-    data = document_counts(judgments, level="nominal", repeats=repeats, slots=slots, min_judgments=min_judgments)
+    data = document_counts(judgments, level="nominal", repeats=repeats)
     (documents,) = data.groups
     values, size = documents.values, documents.size
     credit = credits(values, weights)

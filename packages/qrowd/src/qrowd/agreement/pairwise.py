@@ -225,7 +225,6 @@ def label_table(
     *,
     per_document: bool = False,
     repeats: Repeats = "first",
-    slots: int | None = None,
     combine_scales: CombineScales = "auto",
 ) -> LabelTable:
     """Distribution of one assessor's value given another's value for the same document (the paper's Table 1).
@@ -234,8 +233,7 @@ def label_table(
     ----------
     per_document : weight documents by their judgments instead of their pairs, as in Krippendorff's coincidences and in
         equation 5 of Demeester et al. (2016).
-    repeats : which of an assessor's judgments of the same document counts, if slots is not given.
-    slots : use only the first so many judgments of every document.
+    repeats : which of an assessor's judgments of the same document counts.
     combine_scales : how values on unlike scales are combined: "auto" makes them relevant or not.
 
     Raises
@@ -244,7 +242,7 @@ def label_table(
         Fewer than two assessors; no document judged twice.
     """
     need_two_assessors(judgments)
-    data = document_counts(judgments, level="nominal", repeats=repeats, slots=slots, combine_scales=combine_scales)
+    data = document_counts(judgments, level="nominal", repeats=repeats, combine_scales=combine_scales)
     (documents,) = data.groups
     if not isinstance(documents.counts, np.ndarray):
         raise ArgumentError(f"{documents.values.size} distinct values are too many for a table; recode them to levels")

@@ -95,7 +95,7 @@ def _write(
     n_documents: int,
 ) -> None:
     """Write the folder of a campaign of the first documents."""
-    from qrowd.influence.adjudication import write_adjudication
+    from qrowd.influence.disagreements import write_adjudication
 
     write_adjudication(output, result, topics=topics, documents=documents, n_documents=n_documents)
     typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)

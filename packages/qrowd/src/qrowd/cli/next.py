@@ -103,8 +103,8 @@ def next(
     from qrowd.reports.document import render
     from qrowd.reports.next_judgments import NextJudgmentsReport
     from qrowd.sequential.batches import check_batch_file
+    from qrowd.sequential.design import write_design
     from qrowd.sequential.next_judgments import next_judgments
-    from qrowd.sequential.stored import write_design
 
     _check_files(statement, output, design)
     if output is not None:
@@ -174,7 +174,7 @@ def _origin() -> Iterator[Note]:
 
 def _stored(design: str, data: People, output: str | None) -> Design | None:
     """The design so far: of the file, or of a campaign that carries a question; None where nothing was drawn."""
-    from qrowd.sequential.stored import read_design
+    from qrowd.sequential.design import read_design
 
     own = _of_campaign(data, design)
     if own is not None:

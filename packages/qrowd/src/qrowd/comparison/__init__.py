@@ -19,28 +19,34 @@ rank_intervals          simultaneous intervals of ranks, and the systems that ma
 holm, benjamini_hochberg        corrections for multiple tests
 """
 
-from qrowd.comparison.corrections import benjamini_hochberg, holm
-from qrowd.comparison.correlation import (
-    ap_correlation,
-    kendall_tau_a,
-    kendall_tau_b,
-    pearson,
-    rmse,
-    row_correlations,
-)
-from qrowd.comparison.designs import best_design, d_study
 from qrowd.comparison.differences import all_differences, difference
-from qrowd.comparison.effort import equal_cost, topics_for_an_assessor
-from qrowd.comparison.generalizability import variance_components
+from qrowd.comparison.generalizability import best_design, d_study, variance_components
 from qrowd.comparison.head_to_head import head_to_head
 from qrowd.comparison.judged_share import judged_share
 from qrowd.comparison.kinship import kinship
 from qrowd.comparison.mean_ranks import mean_ranks
-from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
+from qrowd.comparison.p_values import benjamini_hochberg, holm
+from qrowd.comparison.power import (
+    DifferenceComponents,
+    detectable_difference,
+    equal_cost,
+    power_of_difference,
+    topics_for_an_assessor,
+    topics_needed,
+)
 from qrowd.comparison.rank_intervals import rank_intervals
-from qrowd.comparison.rankings import correlations, ranking_agreement, sign_agreement
-from qrowd.comparison.system_intervals import system_intervals
-from qrowd.comparison.system_ranking import against_baseline, rank_changes, rank_systems, ranks
+from qrowd.comparison.rankings import (
+    ap_correlation,
+    correlations,
+    kendall_tau_a,
+    kendall_tau_b,
+    pearson,
+    ranking_agreement,
+    rmse,
+    row_correlations,
+    sign_agreement,
+)
+from qrowd.comparison.system_ranking import against_baseline, rank_changes, rank_systems, ranks, system_intervals
 from qrowd.comparison.top_set import top_set, top_set_overlap
 
 __all__ = [

@@ -4,34 +4,131 @@ D[t, a] = mu + topic + assessor + error, where topics and assessors are random s
 assessors has the variance v_t / T + v_a / A + v_e / (T A), estimated by
 (max(MS_t - MS_e, 0) + max(MS_a - MS_e, 0) + MS_e) / (T A).
 
-Brennan (2001), Generalizability Theory; Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2). The intervals are
-computed in `interval_widths`; their coverage in simulations: `qrowd_papers.coverage`. The probability that other
-assessors agree: `shrinkage`.
+Brennan (2001), Generalizability Theory. The intervals are
+computed in `interval_widths`; their coverage in simulations: `qrowd_papers.coverage`.
+
+The two systems of a comparison are seldom a random pair: a leader and a runner-up were selected by the same scores, and
+selection makes their difference larger. For the probability that another panel sees the same system ahead, systems are
+therefore treated as a sample from a normal distribution (empirical Bayes). If the variance of the systems' means is U,
+of which E is error, the share k = max(0, 1 - E / U) of an observed difference d is expected to remain. This expectation
+does not depend on how the pair was selected (Efron 2011, Tweedie's Formula and Selection Bias. JASA 106(496)). The next
+difference is normal around k d with the variance k V + W, V and W being the error variances of this difference and of
+the next one, so that
+
+    P(the same sign) = P(t < k |d| / sqrt(k V + W))
+
+with the degrees of freedom of V. With k = 1 the difference is not shrunk.
+
+A tail of bad systems should not make the systems at the top look far apart. U is therefore the smaller of the variance
+of all means and of twice the mean squared distance from the median, over the means on the pair's side of it.
+
+Efron, Morris (1973), Stein's Estimation Rule and its Competitors: an Empirical Bayes Approach. JASA 68(341).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.interval_widths import ENOUGH, Method, check_confidence, half_widths, recommended, two_sided_p
-from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
-from qrowd.comparison.shrinkage import Spread, Spreads, p_same_sign
+from qrowd.comparison.mean_squares import Design, Panel, panel_of
+from qrowd.comparison.p_values import benjamini_hochberg, holm
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.kernels.two_way import TwoWay
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
+from qrowd.model.scores import one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-MethodChoice = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
+
+def shrinkage_factor(means: Floats, error: float, centre: Floats) -> Floats:
+    """(pairs,) share k of an observed difference that is expected to remain, 0 to 1.
+
+    means : (systems,), two or more. error : error variance of a system's mean relative to the mean of the systems.
+    centre : (pairs,) mean of the two systems' means.
+
+    >>> shrinkage_factor(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), 0.005, np.array([0.45])).round(3).tolist()
+    [0.8]
+    """
+    median, freedom = np.median(means), means.size - 1
+    squares = (means - median) ** 2
+    sides = [2 * float(squares[side].sum()) / freedom for side in (means > median, means < median)]
+    spread = np.minimum(means.var(ddof=1), np.where(centre > median, *sides))
+    share = 1 - np.divide(error, spread, out=np.full(centre.shape, 1.0 if error > 0 else 0.0), where=spread > 0)
+    return np.asarray(np.maximum(share, 0.0))
+
+
+def p_same_sign(difference: Floats, variance: Floats, next_variance: Floats, df: Floats, factor: Floats) -> Floats:
+    """(pairs,) probability that the next difference has the same sign; .5 for a difference of 0.
+
+    variance, df : error variance of `difference` and its degrees of freedom; nan stands for very many.
+    next_variance : error variance of the next difference. factor : the `shrinkage_factor`. A difference without error
+        has the probability 1.
+    """
+    from scipy.special import ndtr, stdtr
+
+    size, error = factor * np.abs(difference), np.sqrt(factor * variance + next_variance)
+    t = np.divide(size, error, out=np.zeros(size.shape), where=error > 0)
+    p = np.where(np.isnan(df), ndtr(t), stdtr(np.where(np.isnan(df), 1.0, df), t))
+    exact = (variance + next_variance <= 0) & (difference != 0)
+    return np.asarray(np.where(exact, 1.0, p))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The variance between systems and its error part, from which the shrinkage of a difference follows.
+
+    means : (systems,). both, assessors : error variance of a system's mean relative to the mean of the systems: from
+    all that the method resamples, and from assessors alone (nan without components).
+    """
+
+    means: Floats
+    both: float
+    assessors: float
+
+    @classmethod
+    def of(cls, panel: Panel, *, topics: bool) -> Spread:
+        n_systems = len(panel.systems)
+        squares = panel.centred_squares(topics=topics)
+        ms = squares.ms.sum(axis=1, keepdims=True) / (n_systems - 1)
+        both, _ = TwoWay(squares.mean[:1], ms, squares.df, squares.weights, squares.per).variance()
+        assessors = nan
+        if panel.components_known:
+            of_both = panel.centred_squares(topics=False) if topics else squares
+            assessors = float(of_both.ms[1].sum() / (n_systems - 1) / panel.n_cells)
+        return cls(panel.mean, float(both[0]), assessors)
+
+    def factor(self, error: float, panel: Panel, first: Ints, second: Ints) -> Floats:
+        """(pairs,) of the panel's systems: the share of their difference that is expected to remain."""
+        return shrinkage_factor(self.means, error, (panel.mean[first] + panel.mean[second]) / 2)
+
+
+class Spreads:
+    """The spread of the systems that a pair is compared among: computed once for all pairs with the same ones."""
+
+    def __init__(self, scores: AnyScores) -> None:
+        self._scores = scores
+        values, (_, _, self._names) = one_measure(scores)
+        self._known = ~np.isnan(values)
+        self._spreads: dict[tuple[tuple[str, ...], bool], Spread] = {}
+
+    def of(self, first: str, second: str, *, topics: bool) -> Spread:
+        """Of the two systems and all others that have a score wherever both of them have one."""
+        pair = [number_of(name, self._names, "system") for name in (first, second)]
+        complete = self._known[self._known[:, :, pair].all(axis=2)].all(axis=0)
+        key = tuple(self._names[s] for s in np.flatnonzero(complete)), topics
+        if key not in self._spreads:
+            self._spreads[key] = Spread.of(panel_of(self._scores, key[0]), topics=topics)
+        return self._spreads[key]
+
+
+MethodChoice = Literal["recommended", "banerjee", "satterthwaite", "topics"]
 ManyCorrections = Literal["holm", "benjamini-hochberg", "none"]
 PAIRS_AT_ONCE = 128
 
@@ -42,17 +139,16 @@ class Difference(Result):
 
     difference : mean over topics of the means over assessors. standard_error : of the difference.
     low, high : its interval.
-    df : degrees of freedom of the standard error; nan for the bootstrap, and where nothing varies.
+    df : degrees of freedom of the standard error; nan where nothing varies.
     v_topic, v_assessor, v_error : variance components of D[topic, assessor]; negative estimates are 0, and named in
         `negative`; nan where the design does not separate them.
     p : two-sided p-value of no difference; nan where nothing varies.
     p_better : probability that the first system is ahead again with new topics and new assessors, as many as now (with
         method "topics": new topics), calibrated as `p_panel_agrees`.
     shrinkage_factor : share of the difference that is expected to remain with other assessors on these topics, from the
-        variance of all `n_systems` systems that have a score wherever the two have one (see `shrinkage`).
+        variance of all `n_systems` systems that have a score wherever the two have one.
     method, reason : the method used, and why. design : how assessors and topics are crossed.
     n_left_out : cells in which only one of the two has a score.
-    n_resamples, seed : of the bootstrap; 0 and None for other methods.
     """
 
     summary = "First system minus second, in the units of the measure"
@@ -79,8 +175,6 @@ class Difference(Result):
     n_topics: int
     n_assessors: int
     n_left_out: int
-    n_resamples: int
-    seed: Seed | None
     assessor_variance: float = field(repr=False)  # of one assessor's mean over topics
     mean_squares: tuple[float, ...] = field(repr=False)  # of topics, assessors and error; empty without components
     mean_squares_df: tuple[float, ...] = field(repr=False)
@@ -107,14 +201,6 @@ class Difference(Result):
         now, then = (np.array([self.assessor_variance / count]) for count in (self.n_assessors, n))
         df, factor = np.array([self.mean_squares_df[1]]), np.array([self.shrinkage_factor])
         return float(p_same_sign(np.array([self.difference]), now, then, df, factor)[0])
-
-    def variance(self, n_topics: int, n_assessors: int) -> float:
-        """Variance of the mean difference over so many topics and assessors: v_t / T + v_a / A + v_e / (T A).
-
-        nan where the design does not separate the components.
-        """
-        main = self.v_topic / n_topics + self.v_assessor / n_assessors
-        return float(main + self.v_error / (n_topics * n_assessors))
 
     @property
     def excludes_zero(self) -> bool:
@@ -164,8 +250,6 @@ class AllDifferences(Result):
     n_topics: int
     n_assessors: int
     n_left_out: int
-    n_resamples: int
-    seed: Seed | None
 
     def adjusted(self, correction: ManyCorrections = "holm") -> Floats:
         """(pairs,) p-values for testing all pairs: the familywise error rate (Holm) or the false discovery rate.
@@ -176,13 +260,6 @@ class AllDifferences(Result):
         check_choice("correction", correction, ManyCorrections)
         by_name = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
         return by_name[correction](self.p) if correction in by_name else self.p.copy()
-
-    def row(self, first: str, second: str) -> int:
-        """The row of a pair; the systems are named in their order in `systems`."""
-        i, j = (number_of(name, self.systems, "system") for name in (first, second))
-        if i >= j:
-            raise ArgumentError(f"systems {first!r} and {second!r}: name two, in their order in the scores")
-        return i * len(self.systems) - i * (i + 1) // 2 + j - i - 1
 
     def _columns(self) -> dict[str, Any]:
         systems = np.array(self.systems, object)
@@ -204,16 +281,14 @@ def difference(
     *,
     method: MethodChoice = "recommended",
     confidence: float = 0.95,
-    n_resamples: int = 10_000,
-    rng: Rng = None,
 ) -> Difference:
     """The difference of two systems by one measure, with the uncertainty that topics and assessors both cause.
 
     Parameters
     ----------
-    method : "banerjee" (one t quantile per variance component), "satterthwaite" (one t quantile), "pigeonhole"
-        (percentiles of `n_resamples` two-way bootstrap replicates), "topics" (t over topics of the panel's mean, with
-        the assessors taken as fixed), or "recommended": banerjee below 5 assessors, satterthwaite from 5 on.
+    method : "banerjee" (one t quantile per variance component), "satterthwaite" (one t quantile), "topics" (t over
+        topics of the panel's mean, with the assessors taken as fixed), or "recommended": banerjee below 5 assessors,
+        satterthwaite from 5 on.
 
     With one assessor, or where each topic has assessors of its own, only topics can be resampled: the method is then
     "topics" whatever was asked for, and `reason` says so. With own assessors for each topic nothing is lost, since the
@@ -232,7 +307,7 @@ def difference(
     >>> round(d.difference, 2), round(d.low, 2), round(d.high, 2), d.method
     (0.2, -0.3, 0.7, 'banerjee')
     """
-    return difference_among(Spreads(scores), scores, first, second, method, confidence, n_resamples, rng)
+    return difference_among(Spreads(scores), scores, first, second, method, confidence)
 
 
 def difference_among(
@@ -242,19 +317,17 @@ def difference_among(
     second: str,
     method: MethodChoice = "recommended",
     confidence: float = 0.95,
-    n_resamples: int = 10_000,
-    rng: Rng = None,
 ) -> Difference:
     """`difference`, for several pairs of the same scores. spreads : of the scores."""
-    _check_options(method, confidence, n_resamples)
+    check_choice("method", method, MethodChoice)
+    check_confidence(confidence)
     panel = panel_of(scores, (first, second))
     if first == second:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
     used, reason = _method(panel, method)
-    seed = seed_of(rng) if used == "pigeonhole" else None
     spread = spreads.of(first, second, topics=used == "topics")
     pair = np.array([0]), np.array([1])
-    pairs = _Pairs.of(panel, *pair, spread, used, confidence, n_resamples, seed, 1)
+    pairs = _Pairs.of(panel, *pair, spread, used, confidence)
     v_topic, v_assessor, v_error, of_assessor, factor = nan, nan, nan, nan, nan
     negative: tuple[str, ...] = ()
     mean_squares: tuple[tuple[float, ...], ...] = (), (), ()
@@ -289,8 +362,6 @@ def difference_among(
         n_topics=panel.n_topics,
         n_assessors=len(panel.assessors),
         n_left_out=panel.n_left_out,
-        n_resamples=pairs.n_resamples,
-        seed=seed,
         assessor_variance=of_assessor,
         mean_squares=mean_squares[0],
         mean_squares_df=mean_squares[1],
@@ -303,25 +374,19 @@ def all_differences(
     *,
     method: MethodChoice = "recommended",
     confidence: float = 0.95,
-    n_resamples: int = 10_000,
-    rng: Rng = None,
-    threads: int | None = None,
 ) -> AllDifferences:
     """The differences of all pairs of systems by one measure; options as in `difference`.
 
-    All pairs rest on the cells in which every system has a score; leave out systems without scores before. A replicate
-    of the bootstrap is the same sample of topics and assessors for all systems.
+    All pairs rest on the cells in which every system has a score; leave out systems without scores before.
     """
-    _check_options(method, confidence, n_resamples)
+    check_choice("method", method, MethodChoice)
+    check_confidence(confidence)
     panel = panel_of(scores)
     if len(panel.systems) < 2:
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")
     used, reason = _method(panel, method)
     first, second = np.triu_indices(len(panel.systems), 1)
-    seed = seed_of(rng) if used == "pigeonhole" else None
-    pairs = _Pairs.of(
-        panel, first, second, Spread.of(panel, topics=used == "topics"), used, confidence, n_resamples, seed, threads
-    )
+    pairs = _Pairs.of(panel, first, second, Spread.of(panel, topics=used == "topics"), used, confidence)
     return AllDifferences(
         systems=panel.systems,
         first=first,
@@ -340,14 +405,11 @@ def all_differences(
         n_topics=panel.n_topics,
         n_assessors=len(panel.assessors),
         n_left_out=panel.n_left_out,
-        n_resamples=pairs.n_resamples,
-        seed=seed,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    n_resamples: int
     difference: Floats
     standard_error: Floats
     low: Floats
@@ -357,49 +419,16 @@ class _Pairs:
     p_better: Floats
 
     @classmethod
-    def of(
-        cls,
-        panel: Panel,
-        first: Ints,
-        second: Ints,
-        spread: Spread,
-        method: Method,
-        confidence: float,
-        n_resamples: int,
-        seed: Seed | None,
-        threads: int | None,
-    ) -> _Pairs:
-        def factor(i: Ints, j: Ints) -> Floats:
-            return spread.factor(spread.both, panel, i, j)
-
-        if method != "pigeonhole":
-
-            def part(i: Ints, j: Ints) -> list[Floats]:
-                return _from_squares(panel, i, j, factor(i, j), method, confidence)
-
-            return cls(0, *_in_parts(part, first, second))
-        replicates = replicate_means(panel, n_resamples, "both", seed, threads).T
-
-        def of_replicates(i: Ints, j: Ints) -> list[Floats]:
-            means = panel.mean[i] - panel.mean[j]
-            return _from_replicates(means, replicates[i] - replicates[j], factor(i, j), confidence)
-
-        return cls(replicates.shape[1], *_in_parts(of_replicates, first, second))
+    def of(cls, panel: Panel, first: Ints, second: Ints, spread: Spread, method: Method, confidence: float) -> _Pairs:
+        blocks = [slice(at, at + PAIRS_AT_ONCE) for at in range(0, first.size, PAIRS_AT_ONCE)]
+        parts = [_of_block(panel, first[block], second[block], spread, method, confidence) for block in blocks]
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _in_parts(
-    part: Callable[[Ints, Ints], list[Floats]],
-    first: Ints,
-    second: Ints,
+def _of_block(
+    panel: Panel, first: Ints, second: Ints, spread: Spread, method: Method, confidence: float
 ) -> list[Floats]:
-    cuts = range(0, first.size, PAIRS_AT_ONCE)
-    parts = [part(first[at : at + PAIRS_AT_ONCE], second[at : at + PAIRS_AT_ONCE]) for at in cuts]
-    return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-
-def _from_squares(
-    panel: Panel, first: Ints, second: Ints, factor: Floats, method: Method, confidence: float
-) -> list[Floats]:
+    factor = spread.factor(spread.both, panel, first, second)
     squares = panel.pair_squares(first, second, topics=method == "topics")
     mean = squares.mean
     variance, df = squares.variance()
@@ -410,20 +439,6 @@ def _from_squares(
     again = np.where(varies, two_sided_p(squares, method, factor * np.abs(mean) / np.sqrt(1 + factor)), 0.0) / 2
     again[~varies & (mean == 0)] = 0.5
     return [mean, error, mean - half, mean + half, df, p, np.where(mean < 0, again, 1 - again)]
-
-
-def _from_replicates(mean: Floats, replicates: Floats, factor: Floats, confidence: float) -> list[Floats]:
-    """The same from (pairs, n) replicates of the differences."""
-    n = replicates.shape[1]
-    low, high = np.quantile(replicates, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
-    below, above = (replicates <= 0).sum(axis=1), (replicates >= 0).sum(axis=1)
-    p = np.minimum(2 * (np.minimum(below, above) + 1) / (n + 1), 1.0)
-    error = replicates.std(axis=1, ddof=1)
-    p[error <= 1e-12 * np.abs(replicates).max(axis=1)] = np.nan
-    error[np.isnan(p)] = 0.0
-    unknown = np.full(mean.shape, np.nan)
-    again = p_same_sign(mean, error**2, error**2, unknown, factor)
-    return [mean, error, low, high, unknown, p, np.where(mean < 0, 1 - again, again)]
 
 
 def _method(panel: Panel, choice: MethodChoice) -> tuple[Method, str]:
@@ -448,11 +463,3 @@ def _method(panel: Panel, choice: MethodChoice) -> tuple[Method, str]:
     )
     text += f": recommended {'below' if a < ENOUGH else 'from'} {ENOUGH}{'' if a < ENOUGH else ' on'}"
     return recommended(a), text + (", though with 2 the coverage is below the nominal level" if a == 2 else "")
-
-
-def _check_options(method: str, confidence: float, n_resamples: int = 2) -> None:
-    """Refuse options outside their range."""
-    check_choice("method", method, MethodChoice)
-    check_confidence(confidence)
-    if n_resamples < 2:
-        raise ArgumentError("at least 2 replicates were expected", "n_resamples", n_resamples)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.signed_rank import signed_rank_p
+from qrowd.comparison.p_values import signed_rank_p
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import number_of

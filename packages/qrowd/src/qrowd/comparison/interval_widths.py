@@ -1,5 +1,8 @@
 """The width of the interval of a difference, from mean squares, and the p-value at which it just excludes 0.
 
+A mean lies between the lowest and the highest score of its measure, and an interval is cut at these bounds: the true
+mean lies within them, so the cut interval contains it as often as before.
+
 Satterthwaite (1946), An Approximate Distribution of Estimates of Variance Components. Biometrics Bulletin 2(6);
 Banerjee (1960), Approximate Confidence Interval for Linear Functions of Means of k Populations when the Population
 Variances are not Equal. Sankhya 22.
@@ -7,6 +10,7 @@ Variances are not Equal. Sankhya 22.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -15,7 +19,31 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
 
-Method = Literal["banerjee", "satterthwaite", "pigeonhole", "topics"]
+Bounds = tuple[float, float]
+
+UNBOUNDED: Bounds = (-inf, inf)
+
+
+def cut(low: Floats, high: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
+    """Both ends of intervals, limited to the bounds; nan stays.
+
+    >>> cut(np.array([0.93]), np.array([1.04]), (0, 1))
+    (array([0.93]), array([1.]))
+    """
+    return np.clip(low, *bounds), np.clip(high, *bounds)
+
+
+def bounds_of_difference(bounds: Bounds) -> Bounds:
+    """The bounds of a difference of two scores.
+
+    >>> bounds_of_difference((0, 1))
+    (-1, 1)
+    """
+    lowest, highest = bounds
+    return lowest - highest, highest - lowest
+
+
+Method = Literal["banerjee", "satterthwaite", "topics"]
 ENOUGH = 5
 """Number of assessors from which on Satterthwaite's interval reaches its nominal coverage (coverage study)."""
 

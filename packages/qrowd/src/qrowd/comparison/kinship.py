@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.interval_widths import check_confidence
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats

@@ -1,6 +1,6 @@
 """The top set: the best system, and the systems that do not differ significantly from it over the topics.
 
-The test: `qrowd.comparison.signed_rank`.
+The test: `qrowd.comparison.p_values`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.corrections import holm
 from qrowd.comparison.interval_widths import check_confidence
-from qrowd.comparison.signed_rank import signed_rank_p
+from qrowd.comparison.p_values import holm, signed_rank_p
 from qrowd.comparison.system_ranking import Correction, settled
 from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
@@ -63,22 +62,6 @@ class TopSet(Result):
         return tuple(self.systems[s] for s in order if self.member[s])
 
 
-@dataclass(frozen=True)
-class TopSetOverlap(Result):
-    """The overlap of two top sets.
-
-    jaccard : systems in both / systems in either; 1 for equal sets.
-    same_best : whether both have the same best system.
-    """
-
-    summary = "The overlap of two top sets"
-
-    both: tuple[str, ...]
-    either: tuple[str, ...]
-    jaccard: float
-    same_best: bool
-
-
 def top_set(
     scores: AnyScores,
     *,
@@ -125,8 +108,7 @@ def top_set(
     return TopSet(systems, systems[best], mean, p, member, n_topics, confidence, correction)
 
 
-def top_set_overlap(first: TopSet, second: TopSet) -> TopSetOverlap:
-    """Compare two top sets by the names of their members."""
-    either = tuple(dict.fromkeys((*first.members, *second.members)))
-    both = tuple(name for name in first.members if name in second.members)
-    return TopSetOverlap(both, either, len(both) / len(either), first.best == second.best)
+def top_set_overlap(first: TopSet, second: TopSet) -> float:
+    """Jaccard coefficient of two top sets: systems in both over systems in either; 1 for equal sets."""
+    members, others = set(first.members), set(second.members)
+    return len(members & others) / len(members | others)

@@ -6,9 +6,8 @@ disagreements          documents on which assessors differ, by what that changes
 write_adjudication     these documents as the folder of a campaign, in which one more assessor judges each
 """
 
-from qrowd.influence.adjudication import write_adjudication
 from qrowd.influence.decomposition import DecomposedDifference, decompose_difference
-from qrowd.influence.disagreements import Disagreements, disagreements
+from qrowd.influence.disagreements import Disagreements, disagreements, write_adjudication
 from qrowd.influence.fragility import Fragility, FragilityChanges, fragility
 
 __all__ = [

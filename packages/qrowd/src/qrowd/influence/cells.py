@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.evaluation import evaluate
@@ -129,35 +128,37 @@ class Cells:
             number = number * n + more
         _, different, same = np.unique(number, return_index=True, return_inverse=True)
         items, assessors, levels = items[different], assessors[different], levels[different]
-        scales, scale = np.unique([str(scale) for scale in self.panel.scales], return_inverse=True)
-        place = places(self.topic[items] * scales.size + scale[assessors])
-        width = np.zeros(scales.size, np.int64)
-        np.maximum.at(width, scale[assessors], place + 1)
-        column = (np.cumsum(width) - width)[scale[assessors]] + place
-        assessor_at = np.zeros((len(self.topics), width.sum()), np.int64)
-        assessor_at[self.topic[items], column] = assessors
-        after = np.take_along_axis(self.level.astype(np.int16), assessor_at[self.topic], axis=1)
-        after[items, column] = levels
-        of_scale = np.unique(scale, return_index=True)[1]
-        scores = self.scores(np.repeat(of_scale, width), after)[:, self.topic[items], column]
+        scores = self.scores_after(items, assessors, levels, cumulated=False)
         return np.asarray(scores - self.score[:, self.cell(items, assessors)])[:, same]
 
-    def scores(self, assessors: Ints, levels: NDArray[np.integer[Any]]) -> Floats:
-        """(systems, topics, columns) scores of the topics with the judgments of each column.
+    def scores_after(self, items: Ints, assessors: Ints, levels: Ints, *, cumulated: bool) -> Floats:
+        """(systems, changes) score of the cell after each change of a judgment.
 
-        assessors : (columns,) on whose scale they are. levels : (items, columns).
+        cumulated : whether the changes of a cell stay for the next ones.
         """
-        block = max(AT_ONCE // max(len(levels), 1), 1)
-        starts = range(0, levels.shape[1], block)
-        parts = [self._scores(assessors[n : n + block], levels[:, n : n + block]) for n in starts]
-        return np.concatenate(parts, axis=2) if parts else np.zeros((len(self.systems), len(self.topics), 0))
+        place = places(self.cell(items, assessors))
+        scores = np.empty((len(self.systems), items.size))
+        for a in np.unique(assessors).tolist():
+            chosen = np.flatnonzero(assessors == a)
+            item, at = items[chosen], place[chosen]
+            after = np.repeat(self.level[:, [a]], int(at.max()) + 1, axis=1)
+            if cumulated:
+                for i, p, level in zip(item.tolist(), at.tolist(), levels[chosen].tolist(), strict=True):
+                    after[i, p:] = level
+            else:
+                after[item, at] = levels[chosen]
+            block = max(AT_ONCE // max(len(after), 1), 1)
+            parts = [self._scores(a, after[:, n : n + block]) for n in range(0, after.shape[1], block)]
+            scores[:, chosen] = np.concatenate(parts, axis=2)[:, self.topic[item], at]
+        return scores
 
-    def _scores(self, assessors: Ints, levels: NDArray[np.integer[Any]]) -> Floats:
+    def _scores(self, assessor: int, levels: Ints) -> Floats:
+        """(systems, topics, columns) scores with the judgments of each column, which are of this assessor."""
         stored = np.append(self.values, np.nan)
         codes = np.where(levels < 0, self.values.size, levels)
         values = Coded(codes.astype(np.uint8), stored) if stored.size <= MOST_LEVELS else stored[codes]
         names = tuple(map(str, range(levels.shape[1])))
-        panel = Panel(self.panel.pool, names, tuple(self.panel.scales[a] for a in assessors), values)
+        panel = Panel(self.panel.pool, names, (self.panel.scales[assessor],) * len(names), values)
         return _raw_scores(self.runs, panel, self.measure, self.conventions)
 
 

@@ -1,13 +1,18 @@
-"""Documents on which assessors disagree, ordered by how much that changes differences of systems."""
+"""Documents on which assessors disagree, ordered by how much that changes differences of systems.
+
+They can be written as the folder of a campaign, in which one more assessor judges each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from qrowd.errors import ArgumentError
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence.cells import ROUNDING, Cells, cells_of, check_panel
 from qrowd.kernels.arrays import Floats, Ints
@@ -15,6 +20,8 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
+from qrowd.paths import PathLike
+from qrowd.sequential.batches import check_texts, write_campaign
 
 AT_ONCE = 2_000_000  # numbers of an array over documents, assessors and levels or systems
 
@@ -87,15 +94,13 @@ class Disagreements(Result):
 
     def _judgments(self) -> dict[str, Any]:
         """The judgments of the documents in their order, by assessor."""
-        given = self.judgments
-        place = {pair: row for row, pair in enumerate(zip(self.topics, self.documents, strict=True))}
-        pairs = zip(given.topic.tolist(), given.document.tolist(), strict=True)
-        row = np.array([place[given.topics[t], given.documents[d]] for t, d in pairs], np.int64)
-        order = np.lexsort((given.assessor, row))
-        labels = {name: np.array(getattr(given, f"{name}s"), object) for name in ("topic", "document", "assessor")}
-        columns = {name: label[getattr(given, name)][order] for name, label in labels.items()}
-        columns["value"] = given.value[order]
-        return columns if given.comment is None else columns | {"comment": given.comment[order]}
+        import pandas  # slow to import
+
+        frame = self.judgments.to_frame().iloc[self.judgments.assessor.argsort(kind="stable")]
+        rows = pandas.DataFrame({"topic": self.topics, "document": self.documents}, dtype=object)
+        columns = [name for name in ("topic", "document", "assessor", "value", "comment") if name in frame]
+        ordered = rows.merge(frame.astype({"topic": object, "document": object}), on=["topic", "document"])
+        return {name: ordered[name].to_numpy() for name in columns}
 
     def _sentence(self) -> str:
         n, effect = len(self.topics), (self.effect > ROUNDING).sum()
@@ -225,3 +230,46 @@ def _of_pairs(judgments: Judgments, pairs: Sequence[tuple[str, str]]) -> Judgmen
     )
     numbers = [topics[topic] * len(judgments.documents) + documents[document] for topic, document in pairs]
     return judgments._take(np.flatnonzero(np.isin(judgments.pair_numbers, numbers) & (judgments.value >= 0)))
+
+
+def write_adjudication(
+    path: PathLike,
+    disagreements: Disagreements,
+    *,
+    topics: Mapping[str, Mapping[str, str]],
+    documents: Mapping[str, Mapping[str, str]],
+    n_documents: int = 20,
+) -> tuple[Path, ...]:
+    """Write a new folder for `qrowd campaign create`, in which one person judges the first documents again.
+
+    Its pages show neither the grades nor the comments so far. Read together with the judgments, what the campaign
+    collects is one more assessor of the panel.
+
+    Parameters
+    ----------
+    topics, documents
+        Texts: {label: {"title": ..., "text": ...}}.
+    n_documents
+        The first so many.
+
+    Returns
+    -------
+        The files that were written.
+
+    Raises
+    ------
+    ArgumentError
+        No disagreement, a scale without grades, a topic or document without a text, or a folder that exists.
+    """
+    if not disagreements.documents:
+        raise ArgumentError("disagreements: there are none, so there is nothing to adjudicate")
+    if n_documents < 1:
+        raise ArgumentError("at least one document was expected", "n_documents", n_documents)
+    scale = disagreements.judgments.shared_scale()
+    if scale.kind not in ("binary", "graded"):
+        raise ArgumentError(f"disagreements: a campaign collects grades, not values of the scale {scale}")
+    pairs = list(zip(disagreements.topics, disagreements.documents, strict=True))[:n_documents]
+    check_texts("topics", topics, (topic for topic, _ in pairs))
+    check_texts("documents", documents, (document for _, document in pairs))
+    rows = [{**documents[document], "topic": topic, "document": document} for topic, document in pairs]
+    return write_campaign(path, rows, topics, scale=str(scale))

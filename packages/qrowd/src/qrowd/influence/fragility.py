@@ -15,15 +15,25 @@ from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence.cells import ROUNDING, Cells, Change, cells_of
-from qrowd.influence.changes_search import SingleChanges, search, single_changes
-from qrowd.influence.lower_bounds import (
+from qrowd.influence.change_bounds import (
+    SingleChanges,
     least_by_cells,
     normaliser_limits,
     reductions_by_scoring,
     reductions_of_sums,
+    search,
+    single_changes,
 )
-from qrowd.influence.weighted_changes import NOTHING, Trace, first_beyond, least_number, steps_of, trace_of
-from qrowd.influence.weighted_sums import WeightedSums, weighted_sums
+from qrowd.influence.weighted_sums import (
+    NOTHING,
+    Trace,
+    WeightedSums,
+    first_beyond,
+    least_number,
+    steps_of,
+    trace_of,
+    weighted_sums,
+)
 from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import number_of
@@ -41,10 +51,6 @@ class FragilityChanges(Result):
     this change and those above it, as scoring again gives it.
     """
 
-    first: str
-    second: str
-    measure: str
-    change: Change
     topics: tuple[str, ...]
     documents: tuple[str, ...]
     assessors: tuple[str, ...]
@@ -53,12 +59,6 @@ class FragilityChanges(Result):
     difference: Floats
 
     _COLUMNS = ("topics", "documents", "assessors", "before", "after", "difference")
-
-    def seen_from(self, first: str) -> FragilityChanges:
-        """The same with this system, one of the two, as the first."""
-        if first == self.first:
-            return self
-        return replace(self, first=self.second, second=self.first, difference=-self.difference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +128,12 @@ class Fragility(Result):
             number_of(name, self.systems, "system")
         if first == second:
             raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
-        for pair in self._changes:
-            if {pair.first, pair.second} == {first, second}:
-                return pair.seen_from(first)
+        pairs = list(zip(self.first, self.second, strict=True))
+        if (first, second) in pairs:
+            return self._changes[pairs.index((first, second))]
+        if (second, first) in pairs:
+            changes = self._changes[pairs.index((second, first))]
+            return replace(changes, difference=-changes.difference)
         raise ArgumentError(f"systems {first!r} and {second!r}: this pair was not counted; leave baseline out")
 
 
@@ -172,9 +175,9 @@ def fragility(
     Notes
     -----
     For P, DCG, RBP and other weighted sums of gains without a normaliser that judgments move, the number is exact
-    (`qrowd.influence.weighted_changes`). For every other measure there are bounds. The upper one is shown: changes, in
+    (`qrowd.influence.weighted_sums`). For every other measure there are bounds. The upper one is shown: changes, in
     the order of their effects, are applied one after the other, and topics scored again after each. The lower one holds
-    for any changes of this kind to any judgments (`qrowd.influence.lower_bounds`).
+    for any changes of this kind to any judgments (`qrowd.influence.change_bounds`).
 
     Raises
     ------
@@ -278,10 +281,6 @@ def _counted(panel: _Changeable, first: int, second: int, confidence: float) -> 
     left, half = after.sum(axis=1), _half_widths(after, cells.n_topics, confidence)
     interval = nan if isnan(half[0]) else first_beyond(half - np.abs(left), -ROUNDING) - 1
     changes = FragilityChanges(
-        cells.systems[first],
-        cells.systems[second],
-        str(cells.measure),
-        panel.change,
         tuple(cells.topics[topic] for topic in cells.topic[trace.item]),
         tuple(cells.documents[item] for item in trace.item),
         tuple(cells.assessors[a] for a in trace.assessor),

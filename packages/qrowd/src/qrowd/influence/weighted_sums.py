@@ -1,13 +1,24 @@
-"""Scores as weighted sums of the gains of judgments, over a normaliser: nDCG, DCG, P, R, RBP."""
+"""Scores as weighted sums of the gains of judgments, over a normaliser: nDCG, DCG, P, R, RBP; and changes of them.
+
+With the normaliser of each topic fixed, a difference is a sum over judgments, and a change takes from it an amount that
+depends on no other judgment. Any k changes take at most the sum of the k largest amounts, and these k changes reach it:
+the least number is the first k at which this sum exceeds the difference. Several steps of one judgment can be chosen as
+if they were judgments of their own where a further step never takes more than the one before; where it can, as with
+gains of 2^g - 1, the least concave curves above the judgments' own give a lower bound, and a table of the largest sums
+of 1, 2, ... steps decides.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.errors import MeasureError
-from qrowd.influence.cells import Cells
+from qrowd.influence.cells import Cells, Change
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.measures.gain import NDCG
 from qrowd.measures.precision import R
@@ -117,3 +128,161 @@ def _ideal(cells: Cells) -> Floats | None:
     if isinstance(measure.definition, R) and measure["recall_base"] == "own":
         return np.arange(n + 1.0)
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Changes that reduce a difference, one after the other; arrays are (changes,).
+
+    item, assessor, cell, before, after : which judgment, and its levels. lost : what each takes from the difference,
+    scored again after those above it.
+    """
+
+    item: Ints
+    assessor: Ints
+    cell: Ints
+    before: Ints
+    after: Ints
+    lost: Floats
+
+    def __len__(self) -> int:
+        return self.item.size
+
+    def first(self, n: int) -> Trace:
+        """The first n changes."""
+        return Trace(self.item[:n], self.assessor[:n], self.cell[:n], self.before[:n], self.after[:n], self.lost[:n])
+
+
+EMPTY: Ints = np.zeros(0, np.int64)
+NOTHING = Trace(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Steps(Trace):
+    """The changes that reduce a difference, the largest effect first; `lost` is what the step alone takes from it.
+
+    bound : the same on the least concave curve over the effects of the judgment's steps. curves, hulls : (judgments,
+    steps + 1) effect of the first steps of each judgment, -inf where it has fewer; and that concave curve.
+    """
+
+    bound: Floats
+    curves: Floats
+    hulls: Floats
+
+
+def steps_of(sums: WeightedSums, weight: Floats, change: Change) -> Steps:
+    """All steps of a pair. weight : (items,) of a gain in the difference that is to be reduced."""
+    cells = sums.cells
+    item, assessor = np.nonzero((weight[:, None] != 0) & (cells.level >= 0))
+    level = cells.level[item, assessor]
+    cell = cells.topic[item] * cells.n_assessors + assessor
+    unit = weight[item] * sums.unit[cell]
+    if change == "grade":
+        n_steps = int((cells.highest - cells.lowest).max(initial=0))
+        direction = np.where(unit > 0, -1, 1)[:, None]
+        levels: Ints = np.asarray(level[:, None] + direction * np.arange(n_steps + 1), np.int64)
+        allowed = (cells.lowest[item, assessor, None] <= levels) & (levels <= cells.highest[item, assessor, None])
+        levels[~allowed] = 0
+    else:
+        others = cells.level[item]
+        taken = unit[:, None] * (cells.gains[assessor, level][:, None] - cells.gains[assessor[:, None], others])
+        best = np.where(others >= 0, taken, -inf).argmax(axis=1)
+        levels = np.stack([level, others[np.arange(item.size), best]], axis=1)
+        allowed = np.ones(levels.shape, bool)
+    lost = unit[:, None] * (cells.gains[assessor, level][:, None] - cells.gains[assessor[:, None], levels])
+    curves = np.where(allowed, lost, -inf)
+    hulls = concave_hulls(curves)
+    bounds = np.minimum.accumulate(np.diff(hulls, axis=1), axis=1)  # whatever rounding did
+    judgment, step = np.nonzero(bounds > 0)
+    order = np.argsort(-bounds[judgment, step], kind="stable")
+    judgment, step = judgment[order], step[order]
+    return Steps(
+        item[judgment],
+        assessor[judgment],
+        cell[judgment],
+        levels[judgment, step],
+        levels[judgment, step + 1],
+        curves[judgment, step + 1] - curves[judgment, step],
+        bounds[judgment, step],
+        curves,
+        hulls,
+    )
+
+
+def concave_hulls(curves: Floats) -> Floats:
+    """(rows, steps + 1) the least concave curve over each that never falls.
+
+    >>> concave_hulls(np.array([[0.0, 1.0, 3.0, 2.0]])).tolist()
+    [[0.0, 1.5, 3.0, 3.0]]
+    """
+    curves = np.maximum.accumulate(curves, axis=1)
+    hulls, n = curves.copy(), curves.shape[1]
+    for begin in range(n):
+        for end in range(begin + 2, n):
+            slope = (curves[:, end] - curves[:, begin]) / (end - begin)
+            for inside in range(begin + 1, end):
+                hulls[:, inside] = np.maximum(hulls[:, inside], curves[:, begin] + slope * (inside - begin))
+    return hulls
+
+
+def least_number(steps: Steps, difference: float) -> float:
+    """The least number of steps that together take more than the difference; inf where all are too few.
+
+    By the concave curves no fewer steps than `low` can do it, and the first `high` in order do it. They differ only
+    where a step of little effect opens the way to one of much, as with gains of 2^g - 1.
+    """
+    if not len(steps):
+        return inf
+    limit = difference + 1e-11 * (difference + float(steps.bound[0]))
+    low, high = (first_beyond(np.cumsum(effects), limit) for effects in (steps.bound, steps.lost))
+    return high if low == high else first_beyond(_largest_sums(steps, int(min(high, len(steps)))), limit)
+
+
+def _largest_sums(steps: Steps, n: int) -> Floats:
+    """(n,) the most that 1 to n steps can take: judgment by judgment, unless their curves are concave."""
+    concave = (steps.curves == steps.hulls).all(axis=1)
+    increments = -np.sort(-np.diff(steps.hulls[concave], axis=1).ravel())[:n]
+    best = np.concatenate([[0.0], np.cumsum(increments), np.full(n - increments.size, -inf)])
+    for curve in steps.curves[~concave]:
+        before = best.copy()
+        for k in range(1, min(curve.size, n + 1)):
+            np.maximum(best[k:], before[: n + 1 - k] + curve[k], out=best[k:])
+    return np.maximum.accumulate(best)[1:]
+
+
+def first_beyond(sums: Floats, limit: float) -> float:
+    """Number of the first that is larger than the limit, from 1; inf if none is."""
+    larger = sums > limit
+    return float(np.argmax(larger)) + 1 if larger.any() else inf
+
+
+def trace_of(sums: WeightedSums, steps: Steps, by_cell: Floats, n: int) -> Trace:
+    """The first n steps, applied in order, with the normaliser as they leave it.
+
+    by_cell : (cells,) what each cell adds to the difference today.
+    """
+    order = np.argsort(steps.cell[:n], kind="stable")
+    assessor, cell, before, after, effect = (
+        values[order] for values in (steps.assessor, steps.cell, steps.before, steps.after, steps.lost)
+    )
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    group = np.repeat(np.arange(starts.size), np.diff(np.append(starts, cell.size)))
+    left = by_cell[cell] - _sums_within(effect, starts, group)
+    if sums.ideal is not None:
+        level = np.arange(sums.cells.values.size)
+        moved = (after[:, None] >= level).astype(np.int64) - (before[:, None] >= level)
+        counts = sums.counts[cell] + _sums_within(moved, starts, group)
+        normaliser = normalisers(sums.ideal, sums.cells.gains[assessor], counts)
+        numerator = left * np.where(sums.normaliser > 0, sums.normaliser, 1.0)[cell]
+        left = np.where(normaliser > 1e-9, numerator / np.maximum(normaliser, 1e-9), 0.0)
+    previous = np.append(0.0, left[:-1])
+    previous[starts] = by_cell[cell[starts]]
+    lost = np.empty(n)
+    lost[order] = previous - left
+    return replace(steps.first(n), lost=lost)
+
+
+def _sums_within(values: NDArray[Any], starts: Ints, group: Ints) -> NDArray[Any]:
+    """Cumulated sums along the rows that start anew in each group."""
+    sums = np.cumsum(values, axis=0)
+    return np.asarray(sums - (sums[starts] - values[starts])[group])

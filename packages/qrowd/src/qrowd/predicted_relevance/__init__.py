@@ -3,24 +3,19 @@
     predicted_relevance    p(R|i) with standard errors (equations 4 and 5)
     relevant_results       relevant results, counted by the assessor and expected by a user (equations 1 and 2)
     posterior_relevance    the probability after several judgments of one result
-    sensitivity_to_rank, _to_topics, _to_sample_size    what p(R|i) depends on
 
 Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based on Assessor Disagreement. Inf.
 Retr. J. 19. The other analyses of the paper: `qrowd study predicted-relevance`, of qrowd-papers.
 """
 
-from qrowd.predicted_relevance.estimation import predicted_relevance
-from qrowd.predicted_relevance.model import DoubleJudgments, EstimationOptions, PredictedRelevance
+from qrowd.predicted_relevance.estimation import (
+    DoubleJudgments,
+    EstimationOptions,
+    PredictedRelevance,
+    predicted_relevance,
+)
 from qrowd.predicted_relevance.posterior import PosteriorRelevance, posterior_relevance
 from qrowd.predicted_relevance.results import RelevantResults, relevant_results
-from qrowd.predicted_relevance.sensitivity import (
-    SensitivityToRank,
-    SensitivityToSampleSize,
-    SensitivityToTopics,
-    sensitivity_to_rank,
-    sensitivity_to_sample_size,
-    sensitivity_to_topics,
-)
 
 __all__ = [
     "DoubleJudgments",
@@ -28,13 +23,7 @@ __all__ = [
     "PosteriorRelevance",
     "PredictedRelevance",
     "RelevantResults",
-    "SensitivityToRank",
-    "SensitivityToSampleSize",
-    "SensitivityToTopics",
     "posterior_relevance",
     "predicted_relevance",
     "relevant_results",
-    "sensitivity_to_rank",
-    "sensitivity_to_sample_size",
-    "sensitivity_to_topics",
 ]

@@ -27,7 +27,7 @@ from qrowd.model.one_scale import CombineScales
 from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.predicted_relevance.doubles import Graded, Repeated, graded, is_relevant
-from qrowd.predicted_relevance.model import PROBABILITY
+from qrowd.predicted_relevance.estimation import PROBABILITY
 
 Combine = Literal["linear", "independent"]
 

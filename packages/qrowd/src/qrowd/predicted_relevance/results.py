@@ -15,7 +15,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance.doubles import Pairs, Repeated
-from qrowd.predicted_relevance.model import PredictedRelevance
+from qrowd.predicted_relevance.estimation import PredictedRelevance
 
 JUDGED = "all judged"
 

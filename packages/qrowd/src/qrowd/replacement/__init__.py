@@ -11,7 +11,7 @@ prediction_powered, prediction_powered_means, prediction_powered_difference     
 """
 
 from qrowd.replacement.alternative_annotator import alternative_annotator_test
-from qrowd.replacement.assessor_bias import assessor_bias
+from qrowd.replacement.assessor_bias import assessor_bias, expected_scores
 from qrowd.replacement.calibration import calibrated_judgments, calibration
 from qrowd.replacement.model_comparison import compare_model, model_rankings
 from qrowd.replacement.prediction_powered import (
@@ -19,7 +19,6 @@ from qrowd.replacement.prediction_powered import (
     prediction_powered_difference,
     prediction_powered_means,
 )
-from qrowd.replacement.severity import expected_scores
 
 __all__ = [
     "alternative_annotator_test",

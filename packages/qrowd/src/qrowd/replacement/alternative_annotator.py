@@ -5,6 +5,11 @@ judgments. The model may replace the assessor if it is at least as close often e
 assessor's higher cost. Documents of one topic are correlated, so topics are the independent units here; in the paper
 documents are.
 
+The t-test is one-sided. Where topics are clusters, the standard error is that of leaving out one topic at a time, a
+transformation takes out the skewness that few topics leave, and the degrees of freedom are those of as many topics of
+equal size: Hall (1992), On the Removal of Skewness by Transformation. J. R. Statist. Soc. B 54(1); Carter, Schnepel &
+Steigerwald (2017), Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity. Rev. Econ. Stat. 99(4).
+
 Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge. ACL, section 3. Benjamini &
 Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing under Dependency. Ann. Stat. 29(4).
 """
@@ -18,7 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.corrections import benjamini_yekutieli
+from qrowd.comparison.p_values import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.inferred_scales import alike
@@ -29,7 +34,58 @@ from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 from qrowd.replacement.assessor_bias import selected_assessors
-from qrowd.replacement.one_sided_t import documents_t, topics_t
+
+
+def documents_t(n: Floats, total: Floats, squares: Floats, limit: float) -> tuple[Floats, Floats]:
+    """t and p of "the mean is `limit` or more", documents independent of each other.
+
+    n, total, squares : (..., topics) documents, sum of their values, sum of the values' squares.
+
+    Where the values do not vary there is no t; p is its limit, 0 where the mean is below `limit`.
+    """
+    from scipy.special import stdtr
+
+    n, total, squares = (x.sum(axis=-1) for x in (n, total, squares))
+    mean = total / n
+    spread = squares - n * mean**2
+    variance = np.where(np.abs(spread) < ROUNDING * n, 0.0, np.maximum(spread, 0.0) / np.maximum(n - 1, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(mean == limit, 0.0, (mean - limit) / np.sqrt(variance / n))
+    return t, np.where(variance > 0, stdtr(np.maximum(n - 1, 1), t), np.where(mean < limit, 0.0, 1.0))
+
+
+def topics_t(n: Floats, total: Floats, squares: Floats, limit: float) -> tuple[Floats, Floats]:
+    """t and p of "the mean over documents is `limit` or more", topics drawn at random and their documents alike.
+
+    Arguments as of `documents_t`; a topic without documents is none. Needs two topics.
+
+    Leaving out each of G topics in turn gives pseudo-values G mean - (G - 1) mean without the topic, of standard
+    deviation s and skewness g (population moments). With t = (mean - limit) / s, Hall's transformation is
+    t + g t^2 / 3 + g^2 t^3 / 27 + g / (6 G); sqrt(G - 1) times it is held against Student's t with
+    (sum n)^2 / sum n^2 - 1 degrees of freedom: G - 1 where all topics have as many documents. Where topics do not vary,
+    documents are taken to be independent.
+    """
+    from scipy.special import stdtr
+
+    there = n > 0
+    n_topics = there.sum(axis=-1)
+    documents, mean = n.sum(axis=-1), total.sum(axis=-1) / n.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        without = (total.sum(axis=-1, keepdims=True) - total) / (documents[..., None] - n)
+        pseudo = n_topics[..., None] * mean[..., None] - (n_topics[..., None] - 1) * without
+        centre = np.where(there, pseudo, 0.0).sum(axis=-1) / n_topics
+        apart = np.where(there, pseudo - centre[..., None], 0.0)
+        variance = (apart**2).sum(axis=-1) / n_topics
+        skewness = (apart**3).sum(axis=-1) / n_topics / variance**1.5
+        t = (mean - limit) / np.sqrt(variance)
+        t = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / (6 * n_topics)
+        t = np.sqrt(n_topics - 1) * t
+        freedom = documents**2 / (n**2).sum(axis=-1) - 1
+        p = stdtr(freedom, t)
+    alike = variance < ROUNDING
+    by_document = documents_t(n, total, squares, limit)
+    return np.where(alike, by_document[0], t), np.where(alike, by_document[1], p)
+
 
 Closeness = Literal["accuracy", "rmse"]
 Clusters = Literal["topics", "documents"]
@@ -55,7 +111,7 @@ class AnnotatorTest(Result):
     model_share : rho_l, share of them on which the model agrees with the others at least as well as the assessor.
     assessor_share : rho_h, the converse; ties count for both.
     difference : assessor_share - model_share, the mean of W_h - W_l; t, p : of the one-sided test that it is eps or
-        more, from `one_sided_t` for `clusters`.
+        more, for `clusters`.
     p_adjusted : p by Benjamini and Yekutieli over the assessors tested. replaceable : p_adjusted <= q.
     winning_rate : share of the assessors tested who are replaceable. passes : it is .5 or more.
     advantage_probability : mean of model_share, the probability that the model is at least as good as a random

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.bounded import UNBOUNDED, Bounds, cut
-from qrowd.comparison.interval_widths import check_confidence
+from qrowd.comparison.interval_widths import UNBOUNDED, Bounds, check_confidence, cut
 from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.inferred_scales import alike

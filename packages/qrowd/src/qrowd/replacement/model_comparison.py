@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.kappa import Weights
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
-from qrowd.comparison.correlation import shared_means
-from qrowd.comparison.rankings import correlations
+from qrowd.comparison.rankings import correlations, shared_means
 from qrowd.comparison.system_ranking import ranks
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.evaluation import evaluate
@@ -34,9 +33,8 @@ from qrowd.replacement.alternative_annotator import (
     alternative_annotator_test,
     with_scale_of_model,
 )
-from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias
+from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias, expected_scores
 from qrowd.replacement.calibration import Calibration, calibration
-from qrowd.replacement.severity import expected_scores
 
 CONVENTIONS = Conventions()
 

@@ -15,7 +15,7 @@ from qrowd.aware.estimators import estimator as find_estimator
 from qrowd.aware.random_assessors import LEVELS
 from qrowd.aware.similarity import Across, Polarity, Similarities
 from qrowd.aware.weights import AssessorWeights, DoubtfulWeight, reasons_to_doubt
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng

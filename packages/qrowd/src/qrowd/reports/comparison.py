@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from qrowd.comparison.correlation import means_of_others
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.rank_intervals import RankIntervals
-from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, sign_agreement
+from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, means_of_others, sign_agreement
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
@@ -337,7 +336,7 @@ def _measure(
         tuple(best),
         sum(bool(best_of) for name, best_of in zip(names, best, strict=True) if name != reference),
         None if pair is None else head_to_head(own, *pair),
-        () if pair is None else intervals(own, *pair, **choices.sampling),
+        () if pair is None else intervals(own, *pair, confidence=choices.confidence),
         kinship(scores, related, confidence=choices.confidence) if related else None,
     )
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.comparison.bounded import bounds_of_difference, cut
 from qrowd.comparison.differences import Difference, difference
-from qrowd.comparison.effort import SAME, SURE, EqualCost, equal_cost, topics_for_an_assessor
 from qrowd.comparison.head_to_head import HeadToHead
+from qrowd.comparison.interval_widths import bounds_of_difference, cut
+from qrowd.comparison.power import SAME, SURE, EqualCost, equal_cost, topics_for_an_assessor
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import bounds_of
-from qrowd.model.chance import Seed
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, listed, percent, probability, signed
@@ -27,20 +26,16 @@ ADVICE_NOTE = Note(
 )
 
 
-def intervals(
-    scores: Scores, first: str, second: str, *, confidence: float, n_resamples: int, seed: Seed
-) -> tuple[Difference, ...]:
+def intervals(scores: Scores, first: str, second: str, *, confidence: float) -> tuple[Difference, ...]:
     """Intervals of a difference by each method, the recommended one first; none where too little is shared.
 
     scores : of one measure, where whose bounds intervals end.
     """
     by_method: dict[str, Difference] = {}
     bounds = bounds_of_difference(bounds_of(scores.measures[0]))
-    for method in ("recommended", "satterthwaite", "pigeonhole", "topics"):
+    for method in ("recommended", "satterthwaite", "topics"):
         try:
-            one = difference(
-                scores, first, second, method=method, confidence=confidence, n_resamples=n_resamples, rng=seed
-            )
+            one = difference(scores, first, second, method=method, confidence=confidence)
         except NoOverlapError:
             return ()
         low, high = cut(np.array(one.low), np.array(one.high), bounds)

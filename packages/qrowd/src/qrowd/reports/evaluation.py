@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qrowd.comparison.mean_squares import Over
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import correlations
-from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure

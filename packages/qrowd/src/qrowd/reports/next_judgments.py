@@ -12,7 +12,7 @@ import numpy as np
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, is_or_are, signed
 from qrowd.sequential.next_judgments import NextJudgments
-from qrowd.sequential.statement import Statement
+from qrowd.sequential.question import Statement
 
 SHOWN = 20  # differences
 

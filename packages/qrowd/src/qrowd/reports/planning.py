@@ -10,12 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.comparison.designs import MAX_ASSESSORS, MAX_TOPICS, BestDesign, DesignStudy, best_design, d_study
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.differences import difference as difference_of
-from qrowd.comparison.effort import EqualCost
-from qrowd.comparison.generalizability import VarianceComponents, error_parts, variance_components
-from qrowd.comparison.power import POWER, DifferenceComponents, detectable_difference, topics_needed
+from qrowd.comparison.generalizability import (
+    MAX_ASSESSORS,
+    MAX_TOPICS,
+    BestDesign,
+    DesignStudy,
+    VarianceComponents,
+    best_design,
+    d_study,
+    error_parts,
+    variance_components,
+)
+from qrowd.comparison.power import POWER, DifferenceComponents, EqualCost, detectable_difference, topics_needed
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse

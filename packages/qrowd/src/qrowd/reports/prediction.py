@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from qrowd.aware.similarity import long_labels
-from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ScaleError
 from qrowd.evaluation import evaluate, with_probabilities
@@ -26,7 +26,7 @@ from qrowd.predicted_relevance import (
     predicted_relevance,
     relevant_results,
 )
-from qrowd.predicted_relevance.model import NEGLIGIBLE
+from qrowd.predicted_relevance.estimation import NEGLIGIBLE
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import count, number, percent
 from qrowd.reports.scales import scale_note, scale_rules

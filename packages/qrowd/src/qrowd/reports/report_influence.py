@@ -82,7 +82,7 @@ def influence_section(
             headline = _reversal(fragile)
             sentences.append(f"{headline} That says how few could do it, not how likely it is.")
             tables["changes"] = _changes(fragile, first, second)
-    if whole.documents.part is None:  # no sum over judgments, but bounds by scoring again
+    if whole.documents is None:  # no sum over judgments, but bounds by scoring again
         sentences.append(f"By {measure} a difference is no sum over judgments, so that no document has a part of it.")
     else:
         if abs(whole.difference) > ROUNDING:
@@ -135,6 +135,7 @@ def _concentration(whole: DecomposedDifference) -> str:
 
 def _documents(whole: DecomposedDifference, texts: Mapping[str, str]) -> Table:
     """The documents with the largest parts."""
+    assert whole.documents is not None
     frame = whole.documents.to_frame().head(min(DOCUMENTS, whole.n_documents))
     rows = [DocumentRow(**record, text=texts.get(record["document"])) for record in frame.to_dict("records")]
     return table_of(f"Documents with the largest parts of {whole.first} minus {whole.second}", rows)

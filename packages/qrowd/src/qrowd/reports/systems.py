@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from qrowd.comparison.bounded import bounds_of_difference, cut
-from qrowd.comparison.interval_widths import half_widths, recommended
+from qrowd.comparison.interval_widths import bounds_of_difference, cut, half_widths, recommended
+from qrowd.comparison.mean_squares import Over, panel_of
 from qrowd.comparison.rank_intervals import DifferencesTo, RankIntervals, rank_intervals
-from qrowd.comparison.resampling import Over, panel_of
 from qrowd.comparison.system_ranking import against_baseline, rank_systems
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import bounds_of

@@ -11,10 +11,9 @@ Zrnic & Candès (2024), Active statistical inference, ICML.
 """
 
 from qrowd.sequential.batches import write_batch
-from qrowd.sequential.design import Design
+from qrowd.sequential.design import Design, read_design, write_design
 from qrowd.sequential.next_judgments import next_judgments
 from qrowd.sequential.question import Question
-from qrowd.sequential.stored import read_design, write_design
 
 __all__ = [
     "Design",

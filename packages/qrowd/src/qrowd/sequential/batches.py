@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -18,9 +16,7 @@ from qrowd.sequential.next_judgments import NextJudgments
 Texts = Mapping[str, Mapping[str, str]]
 """{topic or document: {"title": ..., "text": ...}}."""
 
-TABLES = (".csv", ".jsonl")
-ENDINGS = (*TABLES, ".json")
-EXPECTED = ".csv or .jsonl for a table, .json for Label Studio, or no ending for the folder of a campaign"
+ENDINGS = (".csv", ".jsonl", ".json")
 
 
 def check_batch_file(path: PathLike, *, topics: bool, documents: bool) -> None:
@@ -30,7 +26,10 @@ def check_batch_file(path: PathLike, *, topics: bool, documents: bool) -> None:
     """
     ending = Path(path).suffix.lower()
     if ending and ending not in ENDINGS:
-        raise ArgumentError(f"output {path}: expected {EXPECTED}")
+        raise ArgumentError(
+            f"output {path}: expected .csv or .jsonl for a table, .json for Label Studio, or no ending for the folder "
+            "of a campaign"
+        )
     if not ending and not (topics and documents):
         raise ArgumentError(
             f"output {path}: a name without ending is the folder of a campaign, whose pages show texts; give topics "
@@ -49,14 +48,13 @@ def batch_rows(batch: NextJudgments, *, topics: Texts | None = None, documents: 
     rows: list[dict[str, Any]] = batch.to_frame().to_dict("records")
     if topics is not None:
         check_texts("topics", topics, batch.topics)
-        rows = [row | {"query": topics[row["topic"]].get("title", "")} for row in rows]
     if documents is not None:
         check_texts("documents", documents, batch.documents)
-        texts = [documents[row["document"]] for row in rows]
-        rows = [
-            row | {"title": one.get("title", ""), "text": one.get("text", "")}
-            for row, one in zip(rows, texts, strict=True)
-        ]
+    for row in rows:
+        if topics is not None:
+            row["query"] = topics[row["topic"]].get("title", "")
+        if documents is not None:
+            row |= {name: documents[row["document"]].get(name, "") for name in ("title", "text")}
     return rows
 
 
@@ -67,16 +65,15 @@ def batch_content(
 
     The tasks of Label Studio hold topic and document in their data, so that its export can be read as judgments.
     """
+    import pandas  # slow to import
+
     rows = batch_rows(batch, topics=topics, documents=documents)
     if ending == ".json":
         return json.dumps([{"data": row} for row in rows], ensure_ascii=False, indent=1) + "\n"
     if ending == ".jsonl":
         return _lines(rows)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0] if rows else list(batch.to_frame().columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    text: str = pandas.DataFrame(rows).to_csv(index=False)
+    return text
 
 
 def write_batch(
@@ -108,16 +105,7 @@ def write_campaign(path: PathLike, rows: list[Any], topics: Texts, *, scale: str
     -------
         The files that were written.
     """
-    content = _campaign(Path(path).resolve().name, rows, topics, scale)
-    root = files.new_folder(path)
-    for name, text in content.items():
-        files.write_whole(root / name, text)
-    return tuple(root / name for name in content)
-
-
-def _campaign(name: str, rows: list[Any], topics: Texts, scale: str) -> dict[str, str]:
-    """{name: text} of the files of a campaign."""
-    label = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or "batch"
+    label = re.sub(r"[^a-z0-9_-]+", "-", Path(path).resolve().name.lower()).strip("-") or "batch"
     settings = (
         f'[campaign]\nname = "{label}"\ntitle = "How relevant is it?"\nseed = 1\n\n'
         f'[grades]\nscale = "{scale}"\nredundancy = 1                  # people who judge each document\n'
@@ -126,12 +114,16 @@ def _campaign(name: str, rows: list[Any], topics: Texts, scale: str) -> dict[str
     )
     of_topics = [{"topic": topic, **_kept(topics[topic])} for topic in dict.fromkeys(row["topic"] for row in rows)]
     by_document = {row["document"]: {"docid": row["document"], **_kept(row)} for row in rows}
-    return {
+    content = {
         "campaign.toml": settings,
         "topics.jsonl": _lines(of_topics),
         "documents.jsonl": _lines(by_document.values()),
         "pool.txt": "".join(f"{row['topic']} {row['document']}\n" for row in rows),
     }
+    root = files.new_folder(path)
+    for name, text in content.items():
+        files.write_whole(root / name, text)
+    return tuple(root / name for name in content)
 
 
 def _kept(texts: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,10 @@
 A weighted sum of gains is linear but for its normaliser, which is estimated. AP is taken at the gains that are judged
 or expected, with its slopes there, that of the number of relevant documents included. What the slopes leave out is
 simulated from the predictions: its mean is added to the estimate, and its variance is one that no draw reduces.
+
+A normaliser, such as nDCG's, depends on every document of the topic. It is estimated from what is expected of them;
+here stand the standard deviation of its error, what that does to a difference, and limits that hold whatever the
+documents turn out to be.
 """
 
 from __future__ import annotations
@@ -13,17 +17,145 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
+from qrowd.measures.gain import NDCG
 from qrowd.model.measure import Measure
-from qrowd.sequential.candidates import Candidates, expected_normalisers
-from qrowd.sequential.normalisers import (
-    certain_differences,
-    certain_means,
-    difference_variance,
-    normaliser_limits,
-    normaliser_sd,
-)
+from qrowd.sequential.candidates import Candidates, Lists, expected_normalisers
 from qrowd.sequential.predictions import Predictions, simulated_gains
-from qrowd.sequential.score_forms import Lists
+
+SHARED = 0.8  # of the error of a prediction, that the documents of a topic share: cautious on TREC 2021 Deep Learning
+COMMON = 0.1  # relative error of the normalisers of all topics alike, one standard deviation
+
+
+def normaliser_limits(
+    measure: Measure, candidates: Candidates, gains: Floats, *, lowest: float, highest: float
+) -> tuple[Floats, Floats]:
+    """(topics,) normaliser if every open document gained the lowest, and the highest; 1 where the measure has none."""
+    ones = np.ones(len(candidates.topics))
+    if not isinstance(measure.definition, NDCG):
+        return ones, ones
+    low, high = (
+        _ideal(measure, candidates, np.where(np.isnan(gains), of_open, gains)) for of_open in (lowest, highest)
+    )
+    return low, high
+
+
+def normaliser_sd(
+    measure: Measure, candidates: Candidates, predictions: Predictions, gains: Floats, levels: Floats
+) -> Floats:
+    """(topics,) standard deviation of the error of the expected normaliser; 0 where the measure has none.
+
+    Two parts: the share `SHARED` of the errors of the predictions, as though the documents of a topic shared it, and
+    how many documents gain each level or more, if the rest were independent. Between the limits of the normaliser.
+    """
+    n_topics = len(candidates.topics)
+    if not isinstance(measure.definition, NDCG):
+        return np.zeros(n_topics)
+    shared, own = SHARED * predictions.spread, np.sqrt(1 - SHARED**2) * predictions.spread
+    above, below = (
+        expected_normalisers(measure, candidates, predictions.expected + sign * shared, own, gains=gains, levels=levels)
+        for sign in (1, -1)
+    )
+    of_shared = np.where(
+        np.isfinite(above) & np.isfinite(below), (above - np.where(np.isfinite(below), below, 0)) / 2, 0
+    )
+    middle = (levels[1:] + levels[:-1]) / 2
+    chance = np.exp(-np.logaddexp(0, -1.7 * (predictions.expected - middle[:, None]) / predictions.spread))
+    chance = np.where(np.isnan(gains), chance, np.nan_to_num(gains) > middle[:, None])
+    counts = np.array([np.bincount(candidates.topic, one, n_topics) for one in chance])
+    sd = np.sqrt([np.bincount(candidates.topic, one * (1 - one), n_topics) for one in chance])
+    by_rank = measure.definition.coefficients(measure, int(counts.max(initial=1.0)) + 1)
+    at_count = np.append(by_rank, 0.0)[np.minimum(counts.astype(np.int64), by_rank.size)]
+    of_counts = (np.diff(levels)[:, None] * at_count * sd).sum(axis=0)
+    low, high = normaliser_limits(measure, candidates, gains, lowest=float(levels[0]), highest=float(levels[-1]))
+    return np.asarray(np.minimum(np.hypot(of_shared, of_counts), (high - low) / 2))
+
+
+def difference_variance(
+    weights: Floats,
+    topic: NDArray[np.integer],
+    expected: Floats,
+    variance: Floats,
+    *,
+    normalisers: Floats,
+    sd: Floats,
+) -> Floats:
+    """(contrasts,) variance of differences due to the normalisers.
+
+    The sum over topics of E[D^2] (sd / normaliser)^2, and the square of the difference of topics whose normaliser is in
+    doubt times `COMMON`.
+
+    weights : (contrasts, documents) of a gain, with the normalisers. topic : (documents,). expected : (documents,)
+    gains, judged or expected. variance : (documents,) of the error; 0 where judged. normalisers, sd : (topics,).
+    """
+    relative = np.where(np.isfinite(normalisers), sd / np.where(normalisers > 0, normalisers, 1), 0.0)
+    result = np.zeros(len(weights))
+    for i, of_one in enumerate(weights):
+        differences = np.bincount(topic, of_one * expected, relative.size)
+        squares = differences**2 + np.bincount(topic, of_one**2 * variance, relative.size)
+        result[i] = squares @ relative**2 + (differences @ np.minimum(relative, COMMON)) ** 2
+    return result
+
+
+def certain_differences(
+    weights: Floats,
+    topic: NDArray[np.integer],
+    gains: Floats,
+    limits: tuple[Floats, Floats],
+    *,
+    lowest: float,
+    highest: float,
+) -> tuple[Floats, Floats]:
+    """(contrasts,) lowest and highest possible mean difference over topics, whatever the open documents turn out to be.
+
+    weights : (contrasts, documents) of a gain in the difference of a topic, before the normaliser. gains :
+    (documents,) nan where open. limits : (topics,) of the normalisers.
+    """
+    n_topics = limits[0].size
+    is_open = np.isnan(gains)
+    ends = [
+        np.array(
+            [
+                np.bincount(
+                    topic, of_one * np.where(is_open, np.where((of_one > 0) == least, lowest, highest), gains), n_topics
+                )
+                for of_one in weights
+            ]
+        ).reshape(len(weights), n_topics)
+        for least in (True, False)
+    ]
+    return certain_means(ends[0], ends[1], limits)
+
+
+def certain_means(least: Floats, most: Floats, limits: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """(contrasts,) lowest and highest possible mean over topics of differences over their normalisers.
+
+    least, most : (contrasts, topics) limits of the differences before the normaliser. limits : (topics,) of the
+    normalisers.
+    """
+    smallest, largest = limits
+    below = _over(least, np.where(least > 0, largest, smallest))
+    above = _over(most, np.where(most < 0, largest, smallest))
+    if not (smallest == 1).all() or not (largest == 1).all():  # scores lie between 0 and 1
+        below, above = np.maximum(below, -1), np.minimum(above, 1)
+    return below.mean(axis=1), above.mean(axis=1)
+
+
+def _over(sums: Floats, normalisers: Floats) -> Floats:
+    """Sums over normalisers; where the normaliser is 0, as far from 0 as can be, or 0."""
+    far = np.where(sums == 0, 0.0, np.copysign(np.inf, sums))
+    return np.where(normalisers > 0, sums / np.where(normalisers > 0, normalisers, 1.0), far)
+
+
+def _ideal(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
+    definition = measure.definition
+    assert isinstance(definition, NDCG)
+    order = np.lexsort((-gains, candidates.topic))
+    topics = candidates.topic[order]
+    rank = np.arange(topics.size) - np.searchsorted(topics, topics)
+    by_rank = np.append(definition.coefficients(measure, int(rank.max(initial=0)) + 1), 0.0)
+    coefficients = by_rank[np.minimum(rank, by_rank.size - 1)]
+    return np.bincount(topics, coefficients * gains[order], len(candidates.topics)).astype(np.float64)
+
 
 N_SIMULATIONS = 40  # of the gains of open documents
 TOPIC_SD = 0.6  # of the logarithm of how many documents are relevant, over what is expected: TREC Deep Learning

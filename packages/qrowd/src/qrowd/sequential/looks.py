@@ -13,16 +13,12 @@ from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
 from qrowd.model.measure import Measure
-from qrowd.sequential.bounds import interval_half
-from qrowd.sequential.candidates import Candidates
-from qrowd.sequential.draws import Draws, mixed_sizes
-from qrowd.sequential.estimates import ContrastEstimates, contrast_estimates
+from qrowd.sequential.candidates import Candidates, Lists, is_linear
+from qrowd.sequential.design import Draws, mixed_sizes
+from qrowd.sequential.estimates import ContrastEstimates, Target, contrast_estimates, interval_half, topic_variance
 from qrowd.sequential.linear_forms import LinearForm, form_of_lists, form_of_sums
 from qrowd.sequential.predictions import Features, LabelFeatures, Predictions, features_of, predict_gains
-from qrowd.sequential.question import Question
-from qrowd.sequential.score_forms import Lists, is_linear
-from qrowd.sequential.statement import answer_of, open_contrasts
-from qrowd.sequential.variances import Target, topic_variance
+from qrowd.sequential.question import Question, answer_of, open_contrasts
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +47,10 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A question as arrays.
+    """A question as arrays, and what an answer to it has to be.
 
-    labels : of the candidates. levels : possible gains of people, ascending.
+    labels : of the candidates. levels : possible gains of people, ascending. target : "these topics", or "new topics",
+    of which these are a sample.
     """
 
     question: Question
@@ -61,6 +58,9 @@ class Problem:
     candidates: Candidates
     labels: LabelFeatures
     levels: Floats
+    confidence: float = 0.95
+    tolerance: float = 0.0
+    target: Target = "these topics"
 
     @cached_property
     def contrasts(self) -> NDArray[np.int64]:
@@ -94,17 +94,14 @@ class Problem:
         draws: Draws,
         *,
         known: NDArray[np.bool_] | None = None,
-        confidence: float = 0.95,
-        tolerance: float = 0.0,
-        target: Target = "these topics",
         of_people: Floats | None = None,
     ) -> Look:
         """A look at the answers so far.
 
         gains : (candidates,) of people, nan where nobody judged. draws : of the documents that matter. known :
-        (documents,) those of them that were judged before the first draw; default: none. target : "these topics", or
-        "new topics", of which these are a sample. of_people : (candidates,) variance of each gain around the mean of
-        all people, where that mean is meant; default: the people who judged are meant.
+        (documents,) those of them that were judged before the first draw; default: none. of_people : (candidates,)
+        variance of each gain around the mean of all people, where that mean is meant; default: the people who judged
+        are meant.
         """
         candidates, matters, contrasts = self.candidates, self.matters, self.contrasts
         lowest, highest = float(self.levels[0]), float(self.levels[-1])
@@ -118,10 +115,10 @@ class Problem:
         estimates = contrast_estimates(weights, draws, judged, expected, spread, matter=form.matter)
         estimates = replace(estimates, estimate=estimates.estimate + constants)
         certain_low, certain_high = form.low, form.high
-        each = self.question.confidence_of_each(confidence)
+        each = self.question.confidence_of_each(self.confidence)
         n_answered = len(draws.answered(~np.isnan(judged)))
         variance = form.variance
-        if target == "new topics":
+        if self.target == "new topics":
             is_open = np.isnan(judged)
             variance = variance + topic_variance(
                 weights,
@@ -134,16 +131,16 @@ class Problem:
         if of_people is not None:
             variance = variance + weights**2 @ of_people[matters]
         half = interval_half(estimates.information, n_answered, confidence=each, variance=variance)
-        if target == "new topics" or of_people is not None:  # other topics or people could change any answer
+        if self.target == "new topics" or of_people is not None:  # other topics or people could change any answer
             certain_high = np.full(len(contrasts), np.inf)
             certain_low = -certain_high
         low = np.maximum(estimates.estimate - half, certain_low)
         high = np.minimum(estimates.estimate + half, certain_high)
-        answer, remaining = answer_of(self.question, contrasts, low, high, tolerance=tolerance)
-        certain = bool(answer_of(self.question, contrasts, certain_low, certain_high, tolerance=tolerance)[0])
+        answer, remaining = answer_of(self.question, contrasts, low, high, tolerance=self.tolerance)
+        certain = bool(answer_of(self.question, contrasts, certain_low, certain_high, tolerance=self.tolerance)[0])
         sizes = np.zeros(matters.size)
         if not answer:
-            undecided = open_contrasts(self.question, contrasts, low, high, remaining, tolerance=tolerance)
+            undecided = open_contrasts(self.question, contrasts, low, high, remaining, tolerance=self.tolerance)
             weight = np.sqrt((np.maximum(np.abs(weights), form.least)[undecided] ** 2).mean(axis=0))
             sizes = np.where(known, 0.0, mixed_sizes(weight * predictions.spread[matters], weight))
         return Look(predictions, estimates, low, high, answer, remaining, certain, weights, constants, sizes, variance)

@@ -28,13 +28,12 @@ from qrowd.sequential.candidates import (
     possible_gains,
 )
 from qrowd.sequential.design import Design as Design
-from qrowd.sequential.draws import Draws
-from qrowd.sequential.expectation import Expectation, expectation
+from qrowd.sequential.design import Draws
+from qrowd.sequential.estimates import Target
+from qrowd.sequential.expectation import expectation
 from qrowd.sequential.looks import Look, Problem
 from qrowd.sequential.predictions import label_features
-from qrowd.sequential.question import Question
-from qrowd.sequential.statement import Statement
-from qrowd.sequential.variances import Target
+from qrowd.sequential.question import Question, Statement
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +166,7 @@ def next_judgments(
     candidates = candidates_of(used, asked.systems, others, parsed)
     labels = label_features(label_shares(by_models, candidates))
     levels = possible_gains(parsed, people_scale)
-    problem = Problem(asked, parsed, candidates, labels, levels)
+    problem = Problem(asked, parsed, candidates, labels, levels, confidence, tolerance, target)
     matters = problem.matters
     gains = mean_gains(people, candidates, parsed)
     lost = _rows_of_pairs(unjudgeable, retrieved, candidates)
@@ -181,24 +180,13 @@ def next_judgments(
         gains,
         drawn,
         known=current.known,
-        confidence=confidence,
-        tolerance=tolerance,
-        target=target,
         of_people=gain_variances(people, candidates, parsed, problem.levels) if disagreement else None,
     )
     answer, answered = look.answer, judged[drawn.document]
     n_counting = len(drawn.answered(judged))
-    statement = _statement_of(
-        problem,
-        look,
-        gains,
-        confidence=confidence,
-        tolerance=tolerance,
-        target=target,
-        n_unjudgeable=n_unjudgeable,
-    )
+    statement = _statement_of(problem, look, gains, n_unjudgeable)
     waiting = drawn.document[~answered]
-    new, to_go = current, Expectation(np.zeros(1, np.int64), 0)
+    new, to_go = current, (0.0, 0.0, 0.0)
     if not answer:
         seed = [*np.atleast_1d(current.seed).tolist(), len(drawn)]
         if waiting.size < n_documents:
@@ -211,11 +199,9 @@ def next_judgments(
             gains,
             waiting=waiting,
             n_counting=n_counting,
-            confidence=confidence,
-            tolerance=tolerance,
             rng=np.random.default_rng([*seed, 1]),
         )
-    low_to_go, median, high_to_go = to_go.judgments_range
+    low_to_go, median, high_to_go = to_go
     order = np.flatnonzero(~judged[new.draws.document])[: 0 if answer else n_documents]
     batch = new.draws.document[order]
     return NextJudgments(
@@ -253,7 +239,7 @@ def _design(
         "documents": tuple(candidates.documents[d] for d in candidates.document[matters]),
     }
     if design is not None:
-        design.check(question=str(question), measure=measure, scale=scale, **labels)
+        design.check(question=str(question), measure=measure, scale=str(scale), **labels)
         lost = np.flatnonzero(design.known & ~judged)
         if lost.size:
             raise ArgumentError(
@@ -292,7 +278,7 @@ def _on_scale(
     """The people's judgments on their scale, and that scale: the one that is given, of the design, or declared."""
     declared = parse_scale(scale) if isinstance(scale, str) else scale
     if declared is None and design is not None:
-        declared = design.people_scale
+        declared = parse_scale(design.scale)
     if declared is None and judgments is not None and all(one.declared for one in judgments.scales):
         declared = max(judgments.scales, key=lambda one: one.maximum)
     if declared is None:
@@ -327,16 +313,7 @@ def _rows_of_pairs(pairs: Iterable[tuple[str, str]], runs: Runs, candidates: Can
     return np.unique(rows[rows >= 0])
 
 
-def _statement_of(
-    problem: Problem,
-    look: Look,
-    gains: Floats,
-    *,
-    confidence: float,
-    tolerance: float = 0.0,
-    target: Target = "these topics",
-    n_unjudgeable: int = 0,
-) -> Statement:
+def _statement_of(problem: Problem, look: Look, gains: Floats, n_unjudgeable: int) -> Statement:
     """What a look says, in words and intervals.
 
     gains : (candidates,) of people, nan where nobody judged. n_unjudgeable : of these, those that nobody can judge.
@@ -345,7 +322,7 @@ def _statement_of(
     return Statement(
         problem.question,
         str(problem.measure),
-        confidence,
+        problem.confidence,
         look.answer,
         look.certain,
         tuple(systems[i] for i in contrasts[:, 0]),
@@ -356,8 +333,8 @@ def _statement_of(
         estimates.n_judged,
         estimates.n_documents,
         tuple(systems[i] for i in look.remaining),
-        tolerance,
-        target,
+        problem.tolerance,
+        problem.target,
         int((~np.isnan(gains[problem.matters])).sum()) - n_unjudgeable,
         int(problem.matters.size),
         n_unjudgeable,

@@ -341,7 +341,7 @@ def _read_table(kind: type[Any], table: Mapping[str, Any], name: str) -> Any:
 
 def _first_design(question: QuestionSettings, scale: str, seed: Any) -> dict[str, Any]:
     """The design with its first batch."""
-    from qrowd.sequential.stored import table_from_design
+    from qrowd.sequential.design import table_from_design
 
     try:
         first = question.next_judgments(None, scale=scale, rng=seed if isinstance(seed, int) and seed >= 0 else 1)

@@ -70,7 +70,7 @@ def design_content(connection: Connection, row: CampaignRow) -> bytes:
 
 def design_of(connection: Connection, row: CampaignRow) -> Design:
     """The design so far, which `qrowd next` continues."""
-    from qrowd.sequential.stored import design_from_table
+    from qrowd.sequential.design import design_from_table
 
     return design_from_table(design_table(connection, row))
 

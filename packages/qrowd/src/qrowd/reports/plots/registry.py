@@ -151,7 +151,7 @@ def _best(scores: Scores, top: int) -> Scores:
 
 
 def _systems(data: PlotData) -> Figure:
-    from qrowd.comparison.system_intervals import system_intervals
+    from qrowd.comparison.system_ranking import system_intervals
 
     intervals = system_intervals(data.scores(), confidence=data.options.confidence, bounds=bounds_of(data.measure))
     top = data.options.top
@@ -172,7 +172,7 @@ def _differences(data: PlotData) -> Figure:
 
     best = _best(data.scores(), data.options.top or 12)
     options = data.options
-    differences = all_differences(best, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
+    differences = all_differences(best, confidence=options.confidence)
     return data.figure(
         f"Probability, in per cent, that the row's system is better than the column's by {data.measure}, over topics "
         f"and assessors ({differences.method}). Bold: p < .05 after Holm's correction over "

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from qrowd.comparison.differences import AllDifferences
 from qrowd.comparison.generalizability import VarianceComponents
 from qrowd.comparison.rank_intervals import RankIntervals
-from qrowd.comparison.system_intervals import SystemIntervals
-from qrowd.comparison.system_ranking import RankChanges
+from qrowd.comparison.system_ranking import RankChanges, SystemIntervals
 from qrowd.influence.cells import Change
 from qrowd.influence.fragility import Fragility
 from qrowd.reports.phrases import count, percent

@@ -7,7 +7,7 @@ from merging import judgments_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd.predicted_relevance.sensitivity import (
+from qrowd_papers.predicted_relevance.sensitivity import (
     sensitivity_to_rank,
     sensitivity_to_sample_size,
     sensitivity_to_topics,
@@ -53,14 +53,6 @@ def test_quality_by_runs_is_the_best_rank_that_any_system_gave():
     assert ranked.n_documents.tolist() == [4, 5]
     assert ranked.n_unranked == given.n_unranked == 85
     assert np.array_equal(ranked.probability, given.probability, equal_nan=True)
-
-
-def test_quality_of_the_one_sided_form_leaves_out_what_its_first_assessor_did():
-    ranks = {pair: i for i, pair in enumerate(LABELS)}
-    curve = sensitivity_to_rank(JUDGMENTS, ranks, rel=2, method="one-sided", first="c")
-    whole = predicted_relevance(JUDGMENTS, rel=2, method="one-sided", first="c", n_resamples=0)
-    assert curve.n_documents[-1] == whole.data.n_documents == 45
-    assert curve.probability[-1] == pytest.approx(whole.probability)
 
 
 def test_quality_of_documents_without_a_rank_is_refused():

@@ -1,8 +1,4 @@
-"""The scores of a panel as topics by assessors, and their bootstrap over topics, or over topics and assessors.
-
-Owen (2007), The Pigeonhole Bootstrap. Annals of Applied Statistics 1(2), 386-411: topics and assessors are drawn with
-replacement, independently of each other; the weight of a cell is the product of its topic's and its assessor's counts.
-"""
+"""The scores of a panel as topics by assessors, and mean squares of their differences."""
 
 from __future__ import annotations
 
@@ -13,20 +9,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.two_way import TwoWay, two_way, two_way_with_holes
-from qrowd.model.chance import Chance, Rng
 from qrowd.model.labels import number_of
 from qrowd.model.scores import Names, one_measure
-from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
 Over = Literal["both", "topics"]
 Design = Literal["crossed", "partly crossed", "nested", "mostly nested", "one assessor"]
-BLOCK = 500  # replicates of one random stream and one thread, so that the number of threads changes no result
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,52 +164,3 @@ def without_rounding(squares: TwoWay, scale: float) -> TwoWay:
     mean = np.where(np.abs(squares.mean) <= scale, 0.0, squares.mean)
     ms = np.where(squares.ms <= scale**2, 0.0, squares.ms)
     return TwoWay(mean, ms, squares.df, squares.weights, squares.per)
-
-
-def replicate_means(panel: Panel, n_resamples: int, over: Over, rng: Rng, threads: int | None = None) -> Floats:
-    """(n_resamples, systems) means of resampled topics and, with over="both", resampled assessors.
-
-    The mean is taken over assessors within each topic first, over topics then; a topic none of whose assessors was
-    drawn is left out of its replicate. Each block of 500 replicates has a random stream of its own, so that the number
-    of threads changes no bit.
-    """
-    if n_resamples < 2:
-        raise ArgumentError("at least 2 replicates were expected", "n_resamples", n_resamples)
-    chance = Chance.of(rng)
-
-    def block(number: int) -> Floats:
-        random, rows = chance.stream("two-way", number), min(BLOCK, n_resamples - number * BLOCK)
-        topics = bootstrap_counts(len(panel.topics), rows, random)
-        assessors = (
-            bootstrap_counts(len(panel.assessors), rows, random)
-            if over == "both"
-            else np.ones((rows, panel.known.shape[1]))
-        )
-        while over == "both" and (empty := ~((topics > 0) @ panel.known * (assessors > 0)).any(axis=1)).any():
-            topics[empty] = bootstrap_counts(len(panel.topics), int(empty.sum()), random)
-            assessors[empty] = bootstrap_counts(len(panel.assessors), int(empty.sum()), random)
-        return weighted_means(panel.values, panel.known, topics, assessors)
-
-    return np.concatenate(list(in_threads(block, range(-(-n_resamples // BLOCK)), threads)))
-
-
-def weighted_means(values: Floats, known: NDArray[np.bool_], topics: Floats, assessors: Floats) -> Floats:
-    """(replicates, systems) mean over topics of means over assessors, each counting as often as it was drawn.
-
-    values, known : as of `Panel`. topics, assessors : (replicates, topics) and (replicates, assessors) weights. A topic
-    none of whose assessors was drawn is left out; nan where none is left.
-    """
-    drawn = assessors @ known.T  # (replicates, topics) how often the topic's assessors were drawn
-    weight = np.where(drawn > 0, topics, 0.0)
-    share = np.divide(weight, drawn, out=np.zeros_like(weight), where=drawn > 0)
-    totals = np.zeros((len(topics), values.shape[2]))
-    for t, scores in enumerate(values):
-        totals += share[:, t, None] * (assessors @ scores)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(totals / weight.sum(axis=1, keepdims=True))
-
-
-def bootstrap_counts(kinds: int, rows: int, random: np.random.Generator) -> Floats:
-    """(rows, kinds) how often each is drawn in a bootstrap sample."""
-    which = random.integers(kinds, size=(rows, kinds)) + kinds * np.arange(rows)[:, None]
-    return np.bincount(which.ravel(), minlength=rows * kinds).reshape(rows, kinds).astype(np.float64)

@@ -5,7 +5,7 @@ Sections 6.1 to 6.3 of Demeester et al. (2016), Inf. Retr. J. 19; each function 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,7 @@ from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance.counting import First, Method, estimate, observed, resampled_topics
-from qrowd.predicted_relevance.doubles import Graded, Repeated, double_judgments, is_relevant
+from qrowd.predicted_relevance.doubles import Graded, estimate, graded, is_relevant, observed, resampled_topics
 
 Ranks = Mapping[tuple[str, str], float] | Runs
 
@@ -103,30 +102,25 @@ def sensitivity_to_rank(
     judgments: Judgments,
     ranks: Ranks,
     *,
-    rel: float | None = None,
-    relevant_grades: Collection[float] | None = None,
-    method: Method = "symmetric",
-    first: First = None,
-    repeats: Repeated = "first",
+    rel: float,
 ) -> SensitivityToRank:
     """p(R|i) estimated from the documents down to each rank.
 
     ranks : {(topic, document): rank}, 1 is best, by any order of quality (the paper's: rank of the search engine that
         returned the document); or Runs, for the best rank by any system.
-    Options : as of `predicted_relevance`.
 
     Raises
     ------
     NoOverlapError
         No document judged twice has a rank.
     """
-    doubles = double_judgments(judgments, repeats)
-    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, relevant_grades)
+    doubles = graded(judgments).doubles()
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
     rank = _best_ranks(doubles, ranks) if isinstance(ranks, Runs) else _given_ranks(doubles, ranks)
     ranked = ~np.isnan(rank)
     if not ranked.any():
         raise NoOverlapError("ranks: no document judged twice has a rank; name (topic, document) as the judgments do")
-    counts = observed(doubles.part(ranked), relevant, method, first)
+    counts = observed(doubles.part(ranked), relevant)
     place = rank[ranked][counts.included]
     order = np.argsort(place, kind="stable")
     distinct, n = np.unique(place, return_counts=True)
@@ -139,19 +133,15 @@ def sensitivity_to_rank(
 def sensitivity_to_topics(
     judgments: Judgments,
     *,
-    rel: float | None = None,
-    relevant_grades: Collection[float] | None = None,
-    method: Method = "symmetric",
-    first: First = None,
+    rel: float,
     n_resamples: int = 300,
     rng: Rng = None,
-    repeats: Repeated = "first",
 ) -> SensitivityToTopics:
-    """p(R|i) in resamples of the topics, each with all its judgments. Options : as of `predicted_relevance`."""
+    """p(R|i) in resamples of the topics, each with all its judgments."""
     _check_resamples(n_resamples)
-    doubles = double_judgments(judgments, repeats)
-    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, relevant_grades)
-    counts = observed(doubles, relevant, method, first)
+    doubles = graded(judgments).doubles()
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
+    counts = observed(doubles, relevant)
     seed = seed_of(rng)
     sums = resampled_topics(counts, n_resamples, Chance.of(seed).stream("topics drawn"))
     replicates = np.concatenate([estimate(found, weight, 0.0) for found, weight in sums])
@@ -166,24 +156,19 @@ def sensitivity_to_topics(
 def sensitivity_to_sample_size(
     judgments: Judgments,
     *,
-    rel: float | None = None,
-    relevant_grades: Collection[float] | None = None,
+    rel: float,
     sizes: Sequence[int] | None = None,
-    method: Method = "symmetric",
-    first: First = None,
     n_resamples: int = 50,
     rng: Rng = None,
-    repeats: Repeated = "first",
 ) -> SensitivityToSampleSize:
     """p(R|i) from samples of the documents judged twice, by sample size.
 
     sizes : numbers of documents; default: 50 steps up to all there are. Larger ones are allowed.
-    Other options : as of `predicted_relevance`.
     """
     _check_resamples(n_resamples)
-    doubles = double_judgments(judgments, repeats)
-    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, relevant_grades)
-    counts = observed(doubles, relevant, method, first)
+    doubles = graded(judgments).doubles()
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
+    counts = observed(doubles, relevant)
     n = counts.topic.size
     steps = np.linspace(0, n, 51)[1:] if sizes is None else np.array(list(sizes), np.float64)
     size = np.unique(np.ceil(steps).astype(np.int64))
