@@ -50,7 +50,7 @@ def with_arms(**arms):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (with_arms(one={"grades": {}}), "arms: there is only one; add another"),
+        (with_arms(one={"grades": {}}), "arms: there are fewer than two; add another"),
         (
             with_arms(one={"grades": {}}, two={}),
             "arms.two: has the tables of 0 protocols; give it one of magnitude, gra",

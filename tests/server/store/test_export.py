@@ -216,7 +216,7 @@ def a_row(preferred: str | None, other: str, strength: int = 1) -> tuple[object,
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ([a_row("a", "b"), a_row(None, "a")], "for a Bad document"),
+        ([a_row("a", "b"), a_row(None, "a")], "marked as Bad"),
         ([a_row("a b", "c")], "holds a blank"),
         ([("#1", "a", "b", "ann", 1)], "starts a comment"),
     ],
