@@ -34,7 +34,6 @@ class DocumentRow:
     document: Annotated[str, Column("document")]
     n_judgments: Annotated[int, Column("judgments")]
     part: Annotated[float, Column("part", signed, "what its judgments add to the difference")]
-    difference_without: Annotated[float, Column("without it", signed, "the difference if its judgments are left out")]
     text: Annotated[str | None, Column("text", partial(shorten, width=300, placeholder=" …"))]
 
 
