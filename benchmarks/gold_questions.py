@@ -47,7 +47,7 @@ def person(
     n = 0
     for first in (True, False):
         entry = settings.first if first else 0
-        task = gold_task(gold, settings.every_in(first=first), int(rng.integers(2**62)), first=entry)
+        task = gold_task(gold, settings.every, int(rng.integers(2**62)), first=entry)
         asked, number = 0, 0
         while n < (entry + OF_FIRST_UNIT if entry else OF_FIRST_UNIT if first else ANSWERS):
             is_gold = task.comes(number, asked)
@@ -97,9 +97,7 @@ def simulate(row: Row, n_seeds: int) -> str:
         n_honest += out
         soon, few = all(0 < n <= SOON for n in spammers), out <= 1
         n_soon, n_few, n_both = n_soon + soon, n_few + few, n_both + (soon and few)
-    places = [f"first {settings.first}"] * (settings.first > 0) + [f"1 in {settings.first_every}"] * (
-        settings.first_every > 0
-    )
+    places = [f"first {settings.first}"] * (settings.first > 0)
     places.append(f"1 in {settings.every}")
     mark = entry_test(settings.first, settings.accuracy, settings.risk).least_right
     shares = " ".join(f"{share:6.1%}" for share in np.mean(within, axis=0))
@@ -117,14 +115,12 @@ HEAD = (
 )
 TABLE: tuple[Row, ...] = (
     ("grades", 0.85, 0.95, GoldSettings(accuracy=0.8)),
-    ("grades", 0.85, 0.95, GoldSettings(accuracy=0.85, first_every=2)),
     ("grades", 0.85, 0.95, GoldSettings(accuracy=0.85, first=12)),
     ("grades", 0.85, 0.95, GoldSettings(accuracy=0.85, first=16)),
     ("grades", 0.85, 0.95, GoldSettings(accuracy=0.85, first=20)),
     ("one grade", 0.85, 0.95, GoldSettings(accuracy=0.85, first=12)),
     ("one grade", 0.85, 0.95, GoldSettings(accuracy=0.85, first=16)),
     ("preferences", 0.9, 0.98, GoldSettings(accuracy=0.8)),
-    ("preferences", 0.9, 0.98, GoldSettings(accuracy=0.9, first_every=2)),
     ("preferences", 0.9, 0.98, GoldSettings(accuracy=0.9, first=20)),
     ("preferences", 0.93, 0.99, GoldSettings(accuracy=0.9, first=20)),
     ("preferences", 0.95, 0.99, GoldSettings(accuracy=0.95, first=20)),

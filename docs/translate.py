@@ -38,7 +38,7 @@ LEFT_OUT = (
     '"Generated-By',
 )
 #: For owners, operators and programs, in English.
-NOT_SHOWN = {"api", "owner", "downloads.py", "models.py", "model_questions.py"}
+NOT_SHOWN = {"api.py", "api_requests.py", "owner", "downloads.py", "models.py", "model_questions.py"}
 
 
 def files() -> list[Path]:

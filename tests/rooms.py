@@ -18,6 +18,11 @@ def of_kind(rows, kind):
     return tuple(row for row in rows if isinstance(row, kind))
 
 
+def judges_of(board, fact):
+    """Which assignments have judged the pair of a fact."""
+    return [other.assignment for other in board.facts if {other.first, other.second} == {fact.first, fact.second}]
+
+
 class Room:
     """A topic and those who judge it: what the server does with a protocol, without the server."""
 

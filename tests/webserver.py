@@ -48,7 +48,7 @@ from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitations import invite
 from qrowd_server.web import api, owner
 from qrowd_server.web.app import make_app
-from qrowd_server.web.owner.login import owner_link
+from qrowd_server.web.owner.sign_in import owner_link
 from qrowd_server.web.security import ServerSettings
 from qrowd_server.web.serving import Serving, serve
 

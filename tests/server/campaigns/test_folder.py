@@ -202,11 +202,6 @@ def test_pools_are_what_the_runs_found_first(tmp_path):
     assert first.pool == ("d0", "d1", "d3")
     assert second.pool == ("d4", "d5", "d6")
     assert first.systems == {"a": ("d0", "d1", "d3"), "b": ("d3", "d0")}  # without what is not in the pool
-    for settings, known in (("", {}), ("stop = true\n", first.systems), ("order = 'utility'\n", first.systems)):
-        grades = PREFERENCE.replace("preference", "grades").replace("[grades]\n", f"[grades]\n{settings}")
-        assert grades.count("[grades]") == 1
-        graded = plan_in(tmp_path, {"campaign.toml": grades + toml[len(PREFERENCE) :], **RUNS})
-        assert graded.topics[0].systems == known  # grades look at systems only to compare them
     assert second.systems == {"a": ("d4", "d5", "d6"), "b": ("d6", "d4", "d5")}
 
 

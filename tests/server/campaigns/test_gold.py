@@ -176,7 +176,7 @@ def test_gold_answers_are_no_judgments_and_have_an_export_of_their_own(store: St
 @pytest.mark.parametrize("protocol", ["grades", "preference"])
 @pytest.mark.parametrize("feedback", [False, True])
 def test_tables_follow_from_the_log_and_an_archive_carries_gold(tmp_path, store: Store, protocol: str, feedback: bool):
-    judged(store, gold_plan(protocol, every=2, first_every=3, feedback=feedback, exclude=True, accuracy=0.9, risk=0.2))
+    judged(store, gold_plan(protocol, every=2, feedback=feedback, exclude=True, accuracy=0.9, risk=0.2))
     before = store.read(tables)
     assert before["gold_answer"]
     store.write(lambda c: rebuild(c, "pilot"))
@@ -267,7 +267,7 @@ def test_two_assessors_of_a_shared_topic_may_have_the_same_gold_pair_at_once(sto
 
 @pytest.mark.parametrize("protocol", ["grades", "preference"])
 def test_whoever_guesses_is_excluded_and_whoever_does_not_is_not(store: Store, protocol: str):
-    gold = {"every": 8, "first_every": 2, "exclude": True, "accuracy": 0.85, "risk": 0.1}
+    gold = {"every": 2, "exclude": True, "accuracy": 0.85, "risk": 0.1}
     created(store, gold_plan(protocol, **gold))
     service, names = seeded(store, Clock(step=3.0)), labels(store)
     n_excluded = {"honest": 0, "random": 0}
@@ -444,7 +444,6 @@ def test_a_file_of_the_usual_name_is_gold_only_where_the_campaign_has_a_table_go
         ("grades", FILES, "u 0 d8 1\n", "there is no topic 'u'"),
         ("grades", FILES, "t 0 d8 much\n", "is no grade"),
         ("grades", FILES + "[gold]\ntolerance = 3\n", "t 0 d8 1\n", "every grade of 'd8' would be right"),
-        ("grades", FILES + "[gold]\nfirst_every = 1\n", QRELS, "1 leaves nothing to judge"),
         ("grades", FILES + "[gold]\naccuracy = 1.5\n", QRELS, "accuracy"),
         ("", ARMS + FILES, QRELS, "check documents instead"),
     ],

@@ -28,12 +28,10 @@ from qrowd_server.protocols.views import (
 from qrowd_server.store import events
 from qrowd_server.store.base import StoreFullError
 from qrowd_server.store.schema import assignment, bad_mark, event, judgment, pair_lease, preference, slot
-from qrowd_server.web.texts import farewell
 
 PLANS = {
     "magnitude": {"protocol": "magnitude", "k": 4, "redundancy": 2, "min_seconds": 0, "question": True},
     "grades": {"protocol": "grades", "k": 2, "redundancy": 3, "question": True},
-    "grades that stop": {"protocol": "grades", "order": "utility", "stop": True, "measure": "P@1", "documents": 6},
     "preference": {"protocol": "preference", "redundancy": 3, "question": True},
     "together": {"protocol": "preference", "redundancy": 3, "sharing": "shared", "documents": 6, "stop": False},
     "in pairs": {"protocol": "preference", "redundancy": 4, "sharing": "shared", "pair_redundancy": 2, "stop": False},
@@ -74,7 +72,7 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     assert store.read(tables) == found
 
 
-@pytest.mark.parametrize("kind", ["magnitude", "grades that stop", "together"])
+@pytest.mark.parametrize("kind", ["magnitude", "grades", "together"])
 def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind]))
     service = seeded(store, clock=Clock(step=7.0))
@@ -162,28 +160,6 @@ def test_a_page_says_whether_its_assessor_was_invited_by_name(store, provider, n
     page = asyncio.run(come())
     assert (page.name, page.named) == ("zoe", named)
     assert not asyncio.run(service.preview("pilot")).named
-
-
-def test_a_unit_of_grades_that_stops_says_that_no_further_judgment_is_needed(store):
-    stop = {"stop": True, "order": "utility", "measure": "P@1", "documents": 6, "rating": False, "redundancy": 1}
-    created(store, small_plan("grades", topics=1, **stop))
-    service = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(service, 1)
-
-    async def until_the_stop():
-        await service.act(ann, GoOn())
-        for position in range(2):  # the first documents of the two systems
-            page = await service.page(ann)
-            assert page.view.of == 6
-            await service.act(ann, Judge(position, "3"), shown=page.shown, key=page.key)
-        return await service.page(ann)
-
-    page = asyncio.run(until_the_stop())
-    assert page.view == EndView("completed", early=True)
-    assert farewell(page.view, page, has_exit=False)[0].startswith(
-        "No further judgments of these documents are needed."
-    )
-    assert store.read(lambda connection: count(connection, select(func.count()).select_from(judgment))) == 2
 
 
 # ---- once and only once

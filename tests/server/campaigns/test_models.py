@@ -38,7 +38,6 @@ from server.pictures import png
 PLANS = {
     "magnitude": {"protocol": "magnitude", "k": 4, "redundancy": 4, "question": True},
     "grades": {"protocol": "grades", "k": 2, "redundancy": 4, "question": True},
-    "grades that stop": {"protocol": "grades", "order": "utility", "stop": True, "measure": "P@1", "redundancy": 4},
     "preference": {"protocol": "preference", "redundancy": 4, "question": True},
     "together": {"protocol": "preference", "redundancy": 4, "sharing": "shared", "documents": 5, "stop": False},
 }
@@ -366,12 +365,12 @@ def test_a_reason_that_is_required_is_part_of_the_answer(local, tmp_path):
     ("text", "comment"),
     [
         ('```json\n{"reason": " on tea\\nonly ", "grade": 1}\n```', "on tea\nonly"),
-        ('<think>{"reason": "no"}</think>{"grade": 1, "reason": "' + "x" * 50 + '"}', "x" * 40),
+        ('<think>{"reason": "no"}</think>{"grade": 1, "reason": "' + "x" * 2001 + '"}', "x" * 2000),
         ('{"reason": 5, "grade": 1}', None),
     ],
 )
 def test_the_reason_is_the_text_beside_the_grade_up_to_the_longest(local, tmp_path, text, comment):
-    created(local, small_plan("grades", k=1, topics=1, documents=1, redundancy=1, reason="required", max_reason=40))
+    created(local, small_plan("grades", k=1, topics=1, documents=1, redundancy=1, reason="required"))
     ask_in_campaign(local, "pilot", Asked(lambda _: text).model, record=tmp_path / "r")
     assert [row["comment"] for row in rows_of(local)] == ([] if comment is None else [comment])
 

@@ -58,12 +58,6 @@ def graded(**settings):
     return whole | {"grades": settings}
 
 
-def compared(protocol="grades", **settings):
-    whole = with_topic(checks=None, systems={"bm25": ["d1", "d2"], "dense": ["d2", "d0"]})
-    del whole["magnitude"]
-    return whole | {"campaign": {**whole["campaign"], "protocol": protocol}, protocol: settings}
-
-
 REFUSED = [
     (with_head(name="Pilot"), "campaign.name: 'Pilot' cannot stand in an address"),
     (with_head(name=None), "campaign.name: None cannot be used; give a text"),
@@ -90,7 +84,7 @@ REFUSED = [
     (table(magnitude={"k": 2}), "magnitude.k: 2 cannot be used; give a whole number from 3"),
     (
         table(magnitude={"kk": 2}),
-        "magnitude.kk: there is no such key; choose from k, redundancy, min_seconds, clock, r",
+        "magnitude.kk: there is no such key; choose from k, redundancy, min_seconds, revisions",
     ),
     (table(journey={"consent": 1}), "journey.consent: 1 cannot be used; write true or false"),
     (table(panel={}), "panel.codes: 'completed' is missing"),
@@ -157,13 +151,6 @@ REFUSED = [
     ),
     (with_document(html="yes"), "documents[3].html: 'yes' cannot be used; write true or false"),
     (graded(labels=["a", "b"]), "grades.labels: 2 texts for 4 grades; give one for each, lowest grade first"),
-    (graded(stop=True), "topics[0].systems: 0 given, but stop = true compares 2 or more; give runs, or leave stop = "),
-    (
-        compared(order="utility", k=5),
-        'topics[0].pool: 6 documents make several units of 5, but order = "utility" needs',
-    ),
-    (compared(stop=True, goal="top", n_best=2), 'topics[0].systems: 2 given, of which goal = "top" cannot find the be'),
-    (compared("preference", goal="top", n_best=3), "cannot find the best 3; give more runs, or lower n_best"),
     (graded(scale="0-200"), "grades.scale: '0-200' cannot be used; write binary, or 0 to the highest grade, as 0-"),
 ]
 

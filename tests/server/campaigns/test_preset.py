@@ -30,7 +30,7 @@ def folder_of(tmp_path, toml=HEAD, *, questions=("t1", "t2"), n=10):
 
 def test_one_line_makes_the_campaign_of_the_paper(tmp_path):
     plan = read_folder(folder_of(tmp_path))
-    assert plan_notes(plan) == ("Preset maddalena2017: all 23 settings are in force.",)
+    assert plan_notes(plan) == ("Preset maddalena2017: all 20 settings are in force.",)
     assert (plan.in_short, plan.settings.k, plan.settings.revisions, plan.journey.max_units) == ("magnitude", 8, -1, 18)
     assert "imagine three documents" in plan.instructions
     assert plan.practice_instructions == PRACTICE
@@ -38,12 +38,12 @@ def test_one_line_makes_the_campaign_of_the_paper(tmp_path):
 
 
 def test_what_a_campaign_changes_is_said(tmp_path):
-    toml = HEAD + 'questions = false\n[magnitude]\nmin_seconds = 5\nequal = "passes"\n[journey]\npractice = false\n'
+    toml = HEAD + "questions = false\n[magnitude]\nmin_seconds = 5\n[journey]\npractice = false\n"
     plan = read_folder(folder_of(tmp_path, toml))
     first, second = plan_notes(plan)
     assert first == (
-        "Preset maddalena2017: 19 of 23 settings are in force; changed: journey.practice = false (preset: true), "
-        'campaign.questions = false (preset: true), magnitude.equal = "passes" (preset: "fails"), '
+        "Preset maddalena2017: 17 of 20 settings are in force; changed: journey.practice = false (preset: true), "
+        "campaign.questions = false (preset: true), "
         "magnitude.min_seconds = 5 (preset: 20)."
     )
     assert second == (
@@ -134,7 +134,7 @@ def test_in_a_campaign_with_arms_those_of_its_protocol_follow_the_preset(tmp_pat
     assert (numbers.revisions, numbers.attempts, numbers.min_seconds) == (-1, 1, 5.0)
     assert (plan.journey.max_units, plan.arms["grades"].attempts, plan.questions) == (18, 2, True)
     assert plan_notes(plan) == (
-        "Arm numbers: Preset maddalena2017: 22 of 23 settings are in force; changed: magnitude.min_seconds = 5 "
+        "Arm numbers: Preset maddalena2017: 19 of 20 settings are in force; changed: magnitude.min_seconds = 5 "
         "(preset: 20).",
     )
     assert plan_from_table(table_from_plan(plan)) == plan

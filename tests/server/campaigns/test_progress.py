@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from judging import NOW, Clock, created, seeded, work
-from judging import small_plan as grades_plan
+from judging import Clock
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.progress import HOUR, progress
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store import export
-from qrowd_server.store.base import Store
 from qrowd_server.store.materials import find_campaign
-from qrowd_server.store.schema import assessor, assignment, judgment, slot, topic, unit
+from qrowd_server.store.schema import assessor, assignment, slot, topic, unit
 from server.web.owner.estate import Estate, JudgingService, estate, judge, small_plan
 
 NAMES = ("small", "demo-magnitude", "demo-grades", "demo-preference")
@@ -132,21 +130,3 @@ def test_a_new_campaign_has_done_nothing_and_every_answer_moves_it(tmp_path: Pat
         p = store.read(lambda c: progress(c, plan.name, clock()))
         assert (p.completed, p.open) == (0, 1)
         assert p.answers > 0
-
-
-def test_of_a_unit_that_stopped_early_the_judgments_that_it_has_are_counted(store: Store) -> None:
-    stop: dict[str, Any] = {"order": "utility", "stop": True, "measure": "P@1", "documents": 6, "rating": False}
-    created(store, grades_plan("grades", topics=2, redundancy=2, **stop))
-    service = seeded(store, clock=Clock(step=1.0))
-
-    async def judge_both() -> None:
-        for name in ("ann", "bob"):
-            await work(service, await service.arrive("pilot", "link", name), random.Random(name), 12)
-
-    asyncio.run(judge_both())
-    p = store.read(lambda connection: progress(connection, "pilot", NOW + 1000))
-    told = select(func.count()).select_from(judgment).where(judgment.c.value.is_not(None))
-    assert p.completed > 1
-    assert p.answers == sum(t.answers for t in p.topics) == store.read(lambda c: c.execute(told).scalar_one())
-    assert p.answers < 6 * p.completed
-    assert min(t.least or 0 for t in p.topics) == 0  # a document that nobody had to judge

@@ -296,7 +296,6 @@ def test_models_are_named_in_the_folder_and_judge_no_batch(store, tmp_path):
         ({"more": "[files]\ndepth = 3\n"}, {}, "files.depth: has no effect: the question decides what is judged"),
         ({}, {"[grades]": "[magnitude]", 'scale = "0-3"\n': ""}, "question: magnitude judgments cannot decide"),
         ({}, {"[grades]": "[preference]", 'scale = "0-3"\n': "", "k = 5\n": "", 'reason = "none"\n': ""}, "preference"),
-        ({}, {"[grades]": '[grades]\norder = "utility"'}, "grades.order: has no effect with a question"),
         ({}, {'runs = "runs/*.run"\n': 'runs = "nothing/*.run"\n'}, "nothing/.*: no file is there"),
         ({}, {'runs = "runs/*.run"\n': "runs = 3\n"}, "question.runs: 3 cannot be used"),
         ({}, {"t0\tAbout t0\n": ""}, "question.runs: topic 't0' has no text; add it to the topics"),

@@ -6,7 +6,7 @@ from qrowd_server.protocols.events import CannotTell, GoTo, Judge, Postpone, Ref
 from qrowd_server.protocols.grades import GradesProtocol
 from qrowd_server.protocols.protocol import JudgmentRow, Material
 from qrowd_server.protocols.settings import GradesSettings
-from qrowd_server.protocols.views import Answer, EndView, Grade, RatingView
+from qrowd_server.protocols.views import Answer, Grade
 from rooms import of_kind
 
 PROTOCOL = GradesProtocol()
@@ -152,98 +152,3 @@ def test_leaving_documents_open_can_be_switched_off():
     batch = Batch(cannot_tell=False, max_cannot_tell=1)
     assert not batch.view.may_not_tell
     assert batch.refused(CannotTell(0)).code == "cannot_tell"
-
-
-# ---- the comparison of systems: order and stop
-
-
-RANKINGS = ((0, 1, 2, 3), (3, 1, 2, 4))
-COMPARED = Material(tuple(range(5)), systems=RANKINGS)
-
-
-def compared(seed=5, **options):
-    batch = Batch.__new__(Batch)
-    settings = GradesSettings(**{"rating": False, "stop": True, "measure": "P@1", "scale": "binary", **options})
-    batch.task = PROTOCOL.task(settings, COMPARED, seed)
-    batch.state, batch.at = PROTOCOL.new(batch.task, 0.0), 0.0
-    return batch
-
-
-def test_by_utility_the_documents_that_systems_rank_most_differently_come_first():
-    # DCG: 0 and 3 stand at rank 1 of one system, and at rank 4 or nowhere in the other; 1 and 2 stand alike.
-    batch = compared(order="utility", stop=False, measure="DCG@10")
-    assert batch.task.documents[:3] == (0, 3, 4)
-    assert set(batch.task.documents) == set(range(5))
-    seeds = {PROTOCOL.task(batch.task.settings, COMPARED, seed).documents[3:] for seed in range(20)}
-    assert seeds == {(1, 2), (2, 1)}  # those that tell nothing come in random order
-
-
-def test_a_batch_ends_once_no_further_grade_can_change_which_system_is_better():
-    batch = compared(order="utility")
-    assert batch.view.at_most  # so that the page promises no number
-    first, second = batch.task.documents[:2]
-    assert {first, second} == {0, 3}  # P@1 looks at the first documents alone
-    assert batch.act(Judge(0, "1")) == ["judged"]  # the other system's may still be relevant, too
-    assert batch.act(Judge(1, "0")) == ["judged", "stopped", "completed"]
-    assert batch.view == EndView("completed", early=True)
-    assert batch.values == {0: 1.0, 1: 0.0}
-    assert batch.refused(Judge(2, "1")).code == "over"
-
-
-def test_in_random_order_a_batch_stops_at_the_same_grades_but_later_and_rating_follows_a_stop():
-    orders = {seed: PROTOCOL.task(GradesSettings(), COMPARED, seed).documents for seed in range(9)}
-    seed = next(seed for seed, order in orders.items() if order[-1] not in (0, 3))
-    batch = compared(seed, rating=True)
-    assert batch.task.documents == orders[seed]
-    kinds, judged = [], set()
-    while kinds[-1:] != ["stopped"]:
-        document = batch.task.documents[batch.view.position]
-        judged.add(document)
-        kinds = batch.act(Judge(batch.view.position, "1" if document == 0 else "0"))
-    assert {0, 3} <= judged
-    assert isinstance(batch.view, RatingView)
-
-
-def test_a_document_put_off_is_open_and_one_without_a_grade_gains_nothing():
-    batch = compared(order="utility")
-    batch.act(Postpone(0))
-    assert batch.act(Judge(1, "0")) == ["judged"]  # the one put off may still be relevant
-    batch.act(GoTo(0))
-    assert batch.act(CannotTell(0)) == ["cannot_tell", "stopped", "completed"]
-
-
-def test_a_revised_grade_may_settle_what_was_open():
-    batch = compared(order="utility", measure="DCG@1", scale="0-2")
-    batch.act(Judge(0, "0"))
-    batch.act(GoTo(0))
-    assert batch.act(Judge(0, "1")) == ["judged"]
-    assert batch.view.position == 1  # a grade of 2 there would change the comparison
-    batch.act(GoTo(0))
-    batch.act(Judge(0, "2"))
-    assert batch.act(Judge(1, "1")) == ["judged", "stopped", "completed"]
-
-
-def test_without_a_stop_every_document_is_graded_and_the_end_is_not_early():
-    batch = compared(order="utility", stop=False)
-    assert not batch.view.at_most
-    for position in range(5):
-        kinds = batch.act(Judge(position, "1"))
-    assert kinds == ["judged", "finished", "completed"]
-    assert batch.view == EndView("completed", early=False)
-
-
-def test_less_than_proof_is_enough_where_the_owner_says_so_and_the_best_of_three_may_be_all_that_is_asked():
-    three = Material(tuple(range(6)), systems=((0, 1, 2), (3, 4, 5), (4, 3, 5)))
-
-    def n_judged(**options):
-        settings = GradesSettings(rating=False, stop=True, order="utility", scale="binary", measure="P@3", **options)
-        task = PROTOCOL.task(settings, three, 1)
-        state = PROTOCOL.new(task, 0.0)
-        while PROTOCOL.status(state) == "open":
-            document = task.documents[state.position]
-            for event in PROTOCOL.decide(task, state, Judge(state.position, str(int(document < 3))), 1.0):
-                state = PROTOCOL.evolve(task, state, event, 1.0)
-        return len(of_kind(PROTOCOL.rows(task, state), JudgmentRow))
-
-    proof = n_judged(goal="top")
-    assert n_judged(goal="top", stop_probability=0.9) <= proof < 6

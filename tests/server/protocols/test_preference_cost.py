@@ -9,7 +9,7 @@ from qrowd_papers.preferences.replays import simulate_topic
 from qrowd_server.protocols.events import Event, Prefer
 from qrowd_server.protocols.protocol import Material
 from qrowd_server.protocols.settings import PreferenceSettings
-from rooms import Room
+from rooms import Room, judges_of
 
 N = 20
 N_TOPICS = 8
@@ -96,7 +96,7 @@ def judged_in_turn(topic, seed, *, error=0.0, **options):
 
 def judges_of_pairs(room):
     board = room.board(-1)
-    return [board.judged((fact.first, fact.second)) for fact in board.facts if fact.kind != "bad"]
+    return [judges_of(board, fact) for fact in board.facts if fact.kind != "bad"]
 
 
 @pytest.mark.parametrize(("bad_share", "by_default", "keep_preferred"), [(0.2, 50.875, 53.375), (0.0, 54.75, 70.5)])

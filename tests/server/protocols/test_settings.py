@@ -23,8 +23,8 @@ from qrowd_server.protocols.settings import (
 
 def test_without_a_word_a_magnitude_campaign_is_that_of_the_paper_but_for_one_revision():
     assert to_table(settings_of("magnitude", {})) == {
-        "k": 8, "redundancy": 10, "min_seconds": 20.0, "clock": "server", "revisions": 1, "equal": "fails",
-        "attempts": 2, "reason": "required", "max_reason": 2000, "rating": True,
+        "k": 8, "redundancy": 10, "min_seconds": 20.0, "revisions": 1,
+        "attempts": 2, "reason": "required", "rating": True,
         "ask": "How relevant is this document to the topic?", "topic": "folded",
     }  # fmt: skip
 
@@ -32,18 +32,16 @@ def test_without_a_word_a_magnitude_campaign_is_that_of_the_paper_but_for_one_re
 def test_without_a_word_grades_have_four_grades_in_batches_of_20_for_three_people():
     assert to_table(settings_of("grades", {})) == {
         "scale": "0-3", "labels": ["not relevant", "marginally relevant", "relevant", "highly relevant"],
-        "guidelines": [], "k": 20, "redundancy": 3, "attempts": 2, "reason": "optional", "max_reason": 2000,
-        "postpone": True, "cannot_tell": True, "max_cannot_tell": 0.5, "order": "random", "stop": False,
-        "measure": "DCG@10", "goal": "ranking", "n_best": 1, "stop_probability": 1.0, "rating": True,
+        "guidelines": [], "k": 20, "redundancy": 3, "attempts": 2, "reason": "optional",
+        "postpone": True, "cannot_tell": True, "max_cannot_tell": 0.5, "rating": True,
         "ask": "How relevant is this document to the topic?", "topic": "folded",
     }  # fmt: skip
 
 
 def test_without_a_word_preferences_are_one_assessors_own_and_stop_early():
     assert to_table(settings_of("preference", {})) == {
-        "redundancy": 1, "sharing": "own", "order": "utility", "infer": True, "measure": "wpref", "utility": "change",
-        "stop": True, "goal": "ranking", "n_best": 1, "stop_probability": 1.0, "probability": "odds",
-        "later_bad": "any", "definitely": True, "duplicates": False, "bad": True, "attempts": 2,
+        "redundancy": 1, "sharing": "own", "order": "utility", "infer": True, "measure": "wpref", "stop": True,
+        "definitely": True, "duplicates": False, "bad": True, "attempts": 2,
         "rating": True, "pair_redundancy": 1,
         "ask": "Which document is better?", "topic": "folded",
     }  # fmt: skip
@@ -77,9 +75,9 @@ TABLES = {
         {},
         optional={
             "k": st.integers(3, 50), "redundancy": whole, "min_seconds": st.floats(0, 86_400), "attempts": whole,
-            "clock": st.sampled_from(("server", "active")), "revisions": st.integers(-1, 99), "rating": switch,
-            "equal": st.sampled_from(("fails", "passes")), "reason": st.sampled_from(("required", "optional", "none")),
-            "max_reason": st.integers(1, 100_000), "ask": words.filter(lambda text: len(text) <= 300),
+            "revisions": st.integers(-1, 99), "rating": switch,
+            "reason": st.sampled_from(("required", "optional", "none")),
+            "ask": words.filter(lambda text: len(text) <= 300),
             "topic": st.sampled_from(("full", "folded")),
         },
     ),
@@ -98,7 +96,7 @@ TABLES = {
         optional={
             "redundancy": whole, "sharing": st.sampled_from(("own", "shared")), "measure": st.just("ppref"),
             "order": st.sampled_from(("keep-preferred", *ORDERS)), "duplicates": switch, "bad": switch,
-            "later_bad": st.sampled_from(("any", "unseen", "none")), "infer": switch, "stop": switch,
+            "infer": switch, "stop": switch,
         },
     ),
 }  # fmt: skip
@@ -127,7 +125,7 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
     [
         ("grade", {}, "protocol 'grade': choose one of magnitude, grades, preference"),
         ("preference", {"k": 8}, "k: there is no such key; choose from redundancy, sharing, order, infer, measure, "
-         "utility, stop, goal, n_best, stop_probability, probability, later_bad, definitely, duplicates, bad, "
+         "stop, definitely, duplicates, bad, "
          "attempts, rating, pair_redundancy, ask, topic"),
         ("magnitude", {"k": 2}, "k: 2 cannot be used; give a whole number from 3"),
         ("magnitude", {"k": 8.0}, "k: 8.0 cannot be used; give a whole number from 3"),
@@ -136,10 +134,6 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
         ("magnitude", {"min_seconds": -1}, "min_seconds: -1 cannot be used; give a number from 0 to 86400"),
         ("magnitude", {"min_seconds": float("nan")}, "min_seconds: nan cannot be used; give a number from 0 to 86400"),
         ("magnitude", {"min_seconds": "20"}, "min_seconds: '20' cannot be used; give a number from 0 to 86400"),
-        ("magnitude", {"max_reason": 10**6},
-         "max_reason: 1000000 cannot be used; give a whole number from 1 to 100000"),
-        ("magnitude", {"clock": "wall"}, "clock: 'wall' cannot be used; choose one of server, active"),
-        ("magnitude", {"equal": "x"}, "equal: 'x' cannot be used; choose one of fails, passes"),
         ("magnitude", {"reason": ["x"]}, "reason: ['x'] cannot be used; choose one of required, optional, none"),
         ("magnitude", {"attempts": 0}, "attempts: 0 cannot be used; give a whole number from 1"),
         ("magnitude", {"rating": 1}, "rating: 1 cannot be used; write true or false"),
@@ -163,25 +157,6 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
         ("preference", {"sharing": "shared", "pair_redundancy": 3, "redundancy": 2},
          "pair_redundancy: 3 assessors of each pair, but 2 of a topic; raise redundancy"),
         ("preference", {"stop": "yes"}, "stop: 'yes' cannot be used; write true or false"),
-        ("preference", {"stop_probability": 0.5},
-         "stop_probability: 0.5 cannot be used; give a number above 0.5, at most 1"),
-        ("preference", {"goal": "best"}, "goal: 'best' cannot be used; choose one of ranking, top"),
-        ("preference", {"n_best": 2}, "n_best: 2 has no effect with goal = 'ranking'; write goal = \"top\", or leave "
-         "it out"),
-        ("preference", {"infer": False, "stop_probability": 0.9},
-         "stop_probability: 0.9 draws answers that follow chains, which infer = false does not assume; write 1, or "
-         "infer = true"),
-        ("preference", {"stop": False, "stop_probability": 0.9},
-         "stop_probability: 0.9 has no effect without stop; write stop = true, or leave it out"),
-        ("preference", {"order": "merge", "probability": "regression"},
-         "probability: 'regression' has no effect with order = 'merge'; choose utility, or leave it out"),
-        ("grades", {"goal": "top"}, "goal: 'top' has no effect without stop; write stop = true, or leave it out"),
-        ("grades", {"order": "printed"}, "order: 'printed' cannot be used; choose one of random, utility"),
-        ("grades", {"measure": "P@5"}, "measure: 'P@5' has no effect; write stop = true, or leave it out"),
-        ("grades", {"stop": True, "measure": "AP"},
-         "measure: AP: is not a weighted sum of gains by rank; use one such as DCG@10, P@10 or RBP"),
-        ("grades", {"stop": True, "measure": "P@5", "scale": "binary", "goal": "top", "n_best": 0},
-         "n_best: 0 cannot be used; give a whole number from 1"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_by_its_key(name, table, message):

@@ -46,14 +46,13 @@ def test_a_key_is_stored_once_and_no_key_any_number_of_times(log: Store) -> None
     assert len(log.read(lambda c: list(events.of_campaign(c, 1)))) == 3
 
 
-def test_events_are_found_by_assignment_by_campaign_and_by_unit_there_from_any_point_on(log: Store) -> None:
+def test_events_are_found_by_campaign_and_by_unit_there_from_any_point_on(log: Store) -> None:
     some = [made(i, assignment_id=i % 2, unit_id=None if i == 4 else 1) for i in range(6)]
     ids = log.write(lambda c: events.append(c, some))
 
     def numbers(find: object, *arguments: object, **options: object) -> list[int]:
         return log.read(lambda c: [e.data["n"] for e in find(c, *arguments, **options)])  # type: ignore[operator]
 
-    assert numbers(events.of_assignment, 1) == [1, 3, 5]
     assert numbers(events.of_unit, 1) == [0, 1, 2, 3, 5]
     assert numbers(events.of_unit, 1, after=ids[2]) == [3, 5]
     assert numbers(events.of_campaign, 1) == [0, 1, 2, 3, 4, 5]

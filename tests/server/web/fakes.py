@@ -43,15 +43,15 @@ class FakeService:
         self.error: Exception | None = None
         self.pages = 0
 
-    def _page(self, campaign: str, view: View, preview: bool = False) -> Page:
+    def _page(self, campaign: str, view: View) -> Page:
         self.pages += 1
-        return Page(campaign, "A title", "magnitude", "ann", view, None, {}, "s1", f"k{self.pages}", preview=preview)
+        return Page(campaign, "A title", "magnitude", "ann", view, None, {}, "s1", f"k{self.pages}")
 
     async def page(self, assessor_id: int) -> Page:
         return self._page("one", self.views.get(assessor_id, DOCUMENT))
 
     async def preview(self, campaign: str) -> Page:
-        return self._page(campaign, ConsentView(), preview=True)
+        return self._page(campaign, ConsentView())
 
     async def act(self, assessor_id: int, action: Action, *, shown: str = "", key: str = "") -> Receipt:
         if self.error is not None:
@@ -112,14 +112,13 @@ class FakeRendering:
         *,
         csrf: str,
         base: str,
-        notice: str = "",
         problem: Refusal | None = None,
         typed: Mapping[str, str] | None = None,
         **more: Any,
     ) -> str:
         said = "" if problem is None else f"{problem.code}|{problem.field}|{problem.message}"
         values = {
-            "csrf": csrf, "base": base, "notice": notice, "problem": said, "shown": page.shown, "key": page.key,
+            "csrf": csrf, "base": base, "problem": said, "shown": page.shown, "key": page.key,
             "link": page.link or "", "code": page.code or "", "view": type(page.view).__name__,
             **{f"typed-{name}": value for name, value in (typed or {}).items()},
         }  # fmt: skip

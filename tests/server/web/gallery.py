@@ -40,7 +40,7 @@ from qrowd_server.protocols.views import (
     RevisionView,
     View,
 )
-from qrowd_server.web.app import Static
+from qrowd_server.web.app import static
 from qrowd_server.web.languages import tags
 from qrowd_server.web.rendering import (
     LanguageChoice,
@@ -248,8 +248,6 @@ GALLERY: dict[str, Page] = {
     "paused": page(PausedView(), topic=None),
     "stopped": page(PausedView(stopped=True), topic=None),
     "excluded": page(ExcludedView(), topic=None),
-    "preview": replace(document(grades=GRADES, reason="optional"), preview=True),
-    "preview-pair": replace(pair(), preview=True),
 }  # fmt: skip
 GALLERY = {name: replace(one, shown=name, key=f"key of {name}") for name, one in GALLERY.items()}
 PROBLEMS: dict[str, tuple[Page, Refusal, Mapping[str, str]]] = {
@@ -272,7 +270,6 @@ def drawn(base: str = "/c/birds", tag: str = "en") -> dict[str, str]:
     pages = {name: render_page(one, **whole) for name, one in GALLERY.items()}
     for name, (one, problem, typed) in PROBLEMS.items():
         pages[name] = render_page(replace(one, shown=name), **whole, problem=problem, typed=typed)
-    pages["notice"] = render_page(document(), **whole, notice="Saved.")
     language: Any = {"tag": tag, "choice": choice}
     invitation = {"csrf": "t", "action": "/join/x", "name": "Ann", "effort": (8, 12), **language}
     pages["welcome"] = render_welcome("Birds in autumn", **invitation)
@@ -385,7 +382,7 @@ def poisoned(payload: str) -> dict[str, str]:
                    shown=payload, key=payload, code=payload, link=payload)  # fmt: skip
         refusal = Refusal("x", payload, "text" if name == "magnitude" else "")
         typed = {"text": payload, "reason": payload, "comment": payload}
-        pages[name] = render_page(one, csrf=payload, base="/c/birds", notice=payload, problem=refusal, typed=typed)
+        pages[name] = render_page(one, csrf=payload, base="/c/birds", problem=refusal, typed=typed)
     pages["welcome"] = render_welcome(payload, csrf=payload, action="/c/x", name=payload)
     pages["error"] = render_error(500, message=payload, reference=payload, back="/c/birds")
     return pages
@@ -423,7 +420,7 @@ def gallery(base: str, tags: tuple[str, ...] = ("en",)) -> Iterator[Gallery]:
         return Response(status_code=204)
 
     routes = [
-        Route("/static/{name:path}", Static().serve),
+        Route("/static/{name:path}", static),
         Route("/csp", report, methods=["POST"]),
         Route("/image/page.png", lambda _: Response(png(900, 1600), media_type="image/png")),
         Route("/{name}", show),

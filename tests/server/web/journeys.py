@@ -200,10 +200,11 @@ def application(folder: Path) -> Iterator[Application]:
 
 
 def after(tab: Page, act: Callable[[], object]) -> None:
-    """Do something, and wait for the page that follows it."""
+    """Do something, and wait for the page that follows it, until its script listens: a key pressed before is lost."""
     tab.evaluate("document.getElementById('main').dataset.old = ''")
     act()
     tab.wait_for_selector("#main:not([data-old])", state="attached")
+    tab.wait_for_load_state()
 
 
 def click(tab: Page, name: str) -> None:

@@ -10,7 +10,7 @@ from types import ModuleType
 from babel import Locale
 from babel.messages.catalog import Catalog
 
-from qrowd_server.web import languages, rendering, templating
+from qrowd_server.web import languages, rendering
 
 LETTERS = dict(zip("abcdefghijklmnopqrstuvwxyz", "ابجدهوزحطيكلمنسعفصقرشتثخذض", strict=True))
 KEPT = re.compile(r"(%\(\w+\)s|<[^>]*>|&\w+;)")  # placeholders and tags
@@ -56,7 +56,7 @@ def with_arabic(folder: Path) -> Iterator[None]:
         languages.tags,
         languages.language,
         languages.choose,
-        templating.environment,
+        rendering.environment,
         rendering.script_texts,
     )
     languages.FOLDERS.append(folder)

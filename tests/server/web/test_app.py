@@ -15,7 +15,7 @@ from qrowd_server.protocols.events import GoOn, Judge, Refusal
 from qrowd_server.protocols.views import EndView, NoneLeftView, View
 from qrowd_server.store.base import StoreBusyError, StoreFullError, StoreUnknownError
 from qrowd_server.store.schema import assessor as assessor_table
-from qrowd_server.web.payment import payment_code
+from qrowd_server.web.arrival import payment_code
 from server.web.fakes import World, world
 from webserver import SECRET
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.instructions import PRACTICE, as_written, magnitude_instructions
-from qrowd_server.protocols.numbers import parse_magnitude
+from qrowd_server.protocols.magnitude import parse_magnitude
 from qrowd_server.protocols.settings import ASK_DOCUMENT, ASK_PAIR, LABELS, JourneySettings, MagnitudeSettings
 from qrowd_server.protocols.views import ConsentView
 from qrowd_server.translatable import Message

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from qrowd_server.campaigns.running.judging import JudgingService
+from qrowd_server.protocols import PROTOCOLS
 from qrowd_server.protocols.events import Consent
 from qrowd_server.protocols.protocol import Material, Question
-from qrowd_server.protocols.registry import PROTOCOLS
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd_server.protocols.views import PairView
 from server.web.siege import CAMPAIGNS, CODES, PROVIDERS, WITH_GOLD, Fort, N, Walker, everything, fort

@@ -131,5 +131,4 @@ def test_requests_at_the_same_time_have_numbers_of_their_own(served: World) -> N
 def test_a_route_is_named_by_its_parameters() -> None:
     scope = {"path": "/owner/c/pilot/assessors/3", "path_params": {"campaign": "pilot", "number": "3"}, "endpoint": 1}
     assert route_of(scope) == "/owner/c/{campaign}/assessors/{number}"
-    assert route_of({"path": "/x"}) == "/x/..."
-    assert route_of({"path": ""}) == "/..."
+    assert route_of({"path": "/x"}) == "/..."

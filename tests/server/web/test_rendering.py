@@ -20,13 +20,14 @@ from qrowd_server.protocols.views import (
 )
 from qrowd_server.web.documents import render_document
 from qrowd_server.web.rendering import (
+    asset,
+    paragraphs,
     render_error,
     render_landing,
     render_main,
     render_page,
     render_welcome,
 )
-from qrowd_server.web.templating import asset, paragraphs
 from server.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, TOPIC, document, drawn, page, pair, poisoned
 
 BASE = "/c/birds"
@@ -138,12 +139,6 @@ def test_a_problem_stands_beside_its_box_or_above_all() -> None:
 )
 def test_a_grade_has_the_key_that_one_expects(grades: tuple[Grade, ...], keys: list[str]) -> None:
     assert [a["data-keys"] for a in read(document(grades=grades)).all("input", type="radio")] == keys
-
-
-def test_a_preview_can_answer_nothing() -> None:
-    for name in ("preview", "preview-pair"):
-        tags = read(GALLERY[name]).tags
-        assert all("disabled" in a for tag, a in tags if tag == "button" and a.get("type") != "button")
 
 
 def test_the_platform_gets_a_link_and_nobody_else_does() -> None:
@@ -335,8 +330,3 @@ def test_the_context_is_offered_beside_single_documents_too() -> None:
     assert "Background" in html
     assert 'id="context"' in html
     assert "Background" not in render_main(GALLERY["grades"], csrf="t", base=BASE)
-
-
-def test_a_unit_that_may_end_early_promises_no_number_of_documents():
-    assert "Document 3 of 8" in read(document(position=2, of=8)).text
-    assert "Document 3 of at most 8" in read(document(position=2, of=8, at_most=True)).text

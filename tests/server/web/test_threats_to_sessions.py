@@ -151,7 +151,7 @@ def test_who_becomes_an_owner_has_another_id_and_no_cookie_serves_for_the_other_
 
 
 def test_the_printed_link_lets_one_browser_in_and_no_other(place: Fort) -> None:
-    from qrowd_server.web.owner.login import owner_link
+    from qrowd_server.web.owner.sign_in import owner_link
 
     path = place.store.write(lambda c: owner_link(c, "", place.clock()))
     first, second = Browser(place.app), Browser(place.app)

@@ -18,7 +18,7 @@ from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols import events, views
 from qrowd_server.store import schema
-from qrowd_server.web.api.judging import action_of
+from qrowd_server.web.api import action_of
 from qrowd_server.web.problems import Problem
 from server.web.api.client import ApiError, Assessor, Json
 from server.web.api.worlds import SMALL, World, plan, sensible

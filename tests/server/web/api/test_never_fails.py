@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from qrowd_server.protocols.events import ACTIONS
-from qrowd_server.web.api.endpoints import PREFIX
+from qrowd_server.web.api_requests import PREFIX
 from server.web.api.client import Json
 from server.web.api.worlds import SMALL, World, sensible
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from browsers import COLOURS, WCAG, axe_faults, by_tags
 from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.store.materials import set_campaign_status
-from qrowd_server.web.owner.login import owner_link
+from qrowd_server.web.owner.sign_in import owner_link
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, served
 from server.web.owner.test_owner_routes import FOLDER
 from zips import zipped

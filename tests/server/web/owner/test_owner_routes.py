@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import func, select
@@ -21,10 +20,10 @@ from qrowd_server.store.invitations import find_invitation
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.schema import assessor, campaign, metadata, slot
 from qrowd_server.store.sessions import find_api_key
+from qrowd_server.web.arrival import payment_code
 from qrowd_server.web.owner import ROUTES, formatting
 from qrowd_server.web.owner.assessors import COLUMNS
-from qrowd_server.web.owner.login import owner_link
-from qrowd_server.web.payment import payment_code
+from qrowd_server.web.owner.sign_in import owner_link
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 from webserver import BASE, SECRET, Browser
 from zips import zipped
@@ -110,7 +109,7 @@ def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_inst
     body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(folder))])
     assert owner.post("/owner/new", body, headers).status == 303
     text = html.unescape(owner.get("/owner/c/paper/settings").text)
-    assert "Preset maddalena2017: 21 of 23 settings are in force; changed: campaign.questions = false" in text
+    assert "Preset maddalena2017: 18 of 20 settings are in force; changed: campaign.questions = false" in text
     assert '>ask</code></dt><dd dir="auto">How new is it?</dd>' in text
     assert 'Of each document you are asked: "How new is it?"' in text
     assert "Instructions for the practice" in text
@@ -259,15 +258,6 @@ def test_there_is_an_example_of_each_protocol_that_can_be_sent(made: Estate, pro
     assert owner.get("/owner/new/example/none").status == 404
 
 
-def test_the_demo_s_campaigns_are_added_once(made: Estate) -> None:
-    owner = made.owner()
-    csrf = owner.get("/owner").field("csrf")
-    for _ in range(2):
-        assert owner.post("/owner/demo", {"csrf": csrf}).status == 303
-    names = [row.name for row in made.store.read(campaigns)]
-    assert names == ["small", "demo-magnitude", "demo-grades", "demo-preference"]
-
-
 def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:
     owner = made.owner()
     csrf = owner.get("/owner/c/small").field("csrf")
@@ -275,15 +265,6 @@ def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:
         assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": step}).status == 303
         assert f'data-status="{status}"' in owner.get("/owner/c/small/live").text
     assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": "burn"}).status == 422
-
-
-def test_progress_is_counted_once_in_two_seconds(made: Estate) -> None:
-    owner = made.owner()
-    first = owner.get("/owner/c/small/live").text
-    asyncio.run(CampaignAdmin(made.store, clock=made.clock).exclude("small", "ann", "behind the owner's back"))
-    assert owner.get("/owner/c/small/live").text == first
-    made.clock.now += 3600
-    assert owner.get("/owner/c/small/live").text != first
 
 
 # ---- assessors
@@ -315,14 +296,9 @@ def test_an_exclusion_shows_its_reason_and_changes_the_export_until_it_is_taken_
     assert owner.post(ann, {"csrf": csrf, "do": "praise"}).status == 422
 
 
-def test_an_assessor_s_page_tells_every_answer_with_what_it_was_before(tmp_path: Path) -> None:
+def test_an_assessor_s_page_tells_every_answer(tmp_path: Path) -> None:
     with estate(tmp_path, demo=True) as made:
-        page = text_of(made.owner().get(made.assessor("ann", "demo-magnitude")).text)
-        assert "failed the check of" in page
-        assert re.search(r"confidence 3, understanding 4 of 5: Fine\.", page)
-        assert "<s title=" in made.owner().get(made.assessor("ann", "demo-magnitude")).text
         pairs = text_of(made.owner().get(made.assessor("ann", "demo-preference")).text)
-        assert "took back pair" in pairs
         assert "definitely" in pairs
 
 
@@ -342,7 +318,6 @@ def test_a_model_is_called_one_and_is_not_paid(made: Estate, tmp_path: Path) -> 
     assert "ann model" not in table
     page = text_of(owner.get(made.assessor("small-1+campaign")).text)
     assert "A language model, asked by qrowd campaign ask : function#small-1+campaign" in page
-    assert "gave no answer that counts (unparsable: the text is not the answer alone)" in page
     assert "Note as paid" not in page
     payment = text_of(owner.get("/owner/c/small/payment").text)
     assert "ann" in payment
@@ -359,9 +334,10 @@ def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: 
     assert up[::-1] == re.findall(r'dir="auto">([a-z/]+)</a>', owner.get("/owner/c/small/assessors?sort=-name").text)
     pages = (owner.get(f"/owner/c/small/assessors{query}").text for query in ("", "?sort=state;drop"))
     assert len({page.partition("<footer")[0] for page in pages}) == 1  # but for the way back from a language
-    owner.post("/owner/demo", {"csrf": owner.get("/owner").field("csrf")})
+    body, headers = multipart({"csrf": owner.get("/owner/new").field("csrf")}, [("folder.zip", zipped(FOLDER))])
+    owner.post("/owner/new", body, headers)
     number = made.assessor("ann").rpartition("/")[2]
-    for path in (f"/owner/c/demo-grades/assessors/{number}", "/owner/c/small/assessors/zz", "/owner/c/none"):
+    for path in (f"/owner/c/zipped/assessors/{number}", "/owner/c/small/assessors/zz", "/owner/c/none"):
         assert owner.get(path).status == 404
 
 
@@ -436,10 +412,6 @@ def test_a_payment_code_is_the_assessor_s_for_ever_and_nobody_else_s(made: Estat
     others = {payment_code(SECRET, "smal", number), payment_code(SECRET, "small", number + 1)}
     assert len({code, payment_code(SECRET[::-1], "small", number), *others}) == 4
     assert code in owner.get(path).text
-    for typed in (code, code.lower(), code.replace("-", " ")):
-        assert "This code belongs to ann" in text_of(owner.get(f"{path}?{urlencode({'code': typed})}").text)
-    for typed in ("AAAA-AAAA-AAAA", "é", "<b>", payment_code(SECRET, "smal", number)):
-        assert "Nobody in this campaign" in owner.get(f"{path}?{urlencode({'code': typed})}").text
 
 
 # ---- what leaves
@@ -532,10 +504,10 @@ def test_numbers_and_times_read_well() -> None:
     ]
     assert [formatting.ago(0, x) for x in (59, 61, 3600, 7200, 86400 * 3)] == [
         "just now",
-        "1 min ago",
-        "1 h ago",
-        "2 h ago",
-        "3 d ago",
+        "1 minute ago",
+        "1 hour ago",
+        "2 hours ago",
+        "3 days ago",
     ]
     assert formatting.decimal(-0.5) == "\u22120.50"
     assert formatting.base_of("a/b") == "/owner/c/a%2Fb"

@@ -36,7 +36,6 @@ TABLE = {
     ("GET", "/owner/new"): "member",
     ("POST", "/owner/new"): "member",
     ("GET", "/owner/new/example/{protocol}"): "member",
-    ("POST", "/owner/demo"): "member",
     ("GET", "/owner/accounts"): "administrator",
     ("POST", "/owner/accounts"): "administrator",
     ("GET", "/owner/c/{campaign}"): "viewer",

@@ -73,7 +73,7 @@ def serve(
     """
     from qrowd_server.store.engine import open_store
     from qrowd_server.store.sessions import BASE_URL, put_setting
-    from qrowd_server.web.owner.login import owner_link
+    from qrowd_server.web.owner.sign_in import owner_link
     from qrowd_server.web.serving import Serving
     from qrowd_server.web.serving import serve as run
 

@@ -5,15 +5,27 @@ Protocol, Task, Material   what every protocol is
 Event                      what happened
 MagnitudeSettings         choices of the magnitude protocol; those of the others stand in `settings`
 
-protocol   also Question and Rows, which protocols work on    settings   choices from and to tables
-events     what an assessor can ask for, and Refusal                      views      what they may see
+protocol   also Question and Rows, which protocols work on    settings   choices from and to tables, presets
+events     what an assessor can ask for, and Refusal          views      what they may see
 assembly   how a pool is cut into units, and for how many assessors       board      what several know of one topic
 journey    the way before and between units
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from qrowd_server.protocols.events import Event
+from qrowd_server.protocols.grades import GradesProtocol
+from qrowd_server.protocols.magnitude import MagnitudeProtocol
+from qrowd_server.protocols.preference import PreferenceProtocol
 from qrowd_server.protocols.protocol import Material, Protocol, Task
-from qrowd_server.protocols.registry import PROTOCOLS
 from qrowd_server.protocols.settings import MagnitudeSettings
 
 __all__ = ["PROTOCOLS", "Event", "MagnitudeSettings", "Material", "Protocol", "Task"]
+
+
+PROTOCOLS: dict[str, Protocol[Any]] = {
+    protocol.name: protocol for protocol in (MagnitudeProtocol(), GradesProtocol(), PreferenceProtocol())
+}
+PREFERENCE = PreferenceProtocol.name

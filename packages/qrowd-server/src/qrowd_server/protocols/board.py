@@ -78,22 +78,21 @@ class Board:
         """The board once this happened, too. An event that says nothing of pairs changes nothing."""
         offered = {one: offer for one, offer in self.offered.items() if one != assignment}
         if event.data.get("gold") is not None:  # a gold question, which says nothing of the topic's documents
-            return self._with(offered=offered)
+            return replace(self, offered=offered)
         if event.kind == "offered":
             pair = (self.places[event.data["left"]], self.places[event.data["right"]])
-            return self._with(offered={**offered, assignment: Offer(pair, at)})
+            return replace(self, offered={**offered, assignment: Offer(pair, at)})
         if event.kind in ("preferred", "marked_bad"):
-            return self._with(offered=offered, fact=self._fact(assignment, event))
+            return replace(self, offered=offered, facts=(*self.facts, self._fact(assignment, event)))
         if event.kind == "undone":
             last = max((i for i, fact in enumerate(self.facts) if fact.assignment == assignment), default=None)
             facts = self.facts if last is None else (*self.facts[:last], *self.facts[last + 1 :])
             return replace(self, facts=facts, offered=offered)
-        return self._with(offered=offered) if event.kind in LEAVING else self
+        return replace(self, offered=offered) if event.kind in LEAVING else self
 
     def for_assignment(self, assignment: int) -> Board:
         """The same, as this assignment's turn: its own pair holds up nobody."""
-        self.state  # noqa: B018  # worked out here, so that boards that follow from this one need not do it again
-        return self._with(me=assignment)
+        return replace(self, me=assignment)
 
     # ------------------------------------------------------------------ looking at it
 
@@ -104,7 +103,7 @@ class Board:
 
     @cached_property
     def state(self) -> State:
-        """What is known, and what follows; the same whether it grew fact by fact or is made at once."""
+        """What is known, and what follows."""
         return self._state_of(self.pair_redundancy)
 
     @cached_property
@@ -130,18 +129,6 @@ class Board:
                     preferred.append((winner, pair[0] if winner == pair[1] else pair[1]))
         n = len(self.documents)
         return State.after(n, preferred, bad, even, transitive=self.infer, bad_loses=self.infer)
-
-    def judged(self, pair: Pair) -> list[int]:
-        """Which assignments have judged the pair."""
-        return [fact.assignment for fact in self.facts if {fact.first, fact.second} == set(pair)]
-
-    @cached_property
-    def n_judged(self) -> dict[int, int]:
-        """How many standing judgments and marks each assignment made."""
-        counts: dict[int, int] = {}
-        for fact in self.facts:
-            counts[fact.assignment] = counts.get(fact.assignment, 0) + 1
-        return counts
 
     def holders(self, document: int) -> tuple[int, ...]:
         """The assignments that are being asked about a document, by its number."""
@@ -213,35 +200,6 @@ class Board:
         if choice == "duplicates":
             return Fact(assignment, "even", left, right)
         return Fact(assignment, "preferred", *((left, right) if choice == "left" else (right, left)))
-
-    def _with(
-        self, *, offered: Mapping[int, Offer] | None = None, fact: Fact | None = None, me: int | None = None
-    ) -> Board:
-        """A new board that need not work out again what this one knows."""
-        new = replace(
-            self,
-            facts=self.facts if fact is None else (*self.facts, fact),
-            offered=self.offered if offered is None else offered,
-            me=self.me if me is None else me,
-        )
-        new.__dict__["places"] = self.places
-        if "state" in self.__dict__ and (state := new._grown(self.state, fact)) is not None:
-            new.__dict__["state"] = state
-        return new
-
-    def _grown(self, state: State, fact: Fact | None) -> State | None:
-        """The state after one more fact of this board; None where it has to be made anew."""
-        if fact is None:
-            return state
-        if fact.kind == "bad":
-            return None if state.bad[fact.first] else state.mark_bad(fact.first)
-        facts = [one for one in self.facts if {one.first, one.second} == {fact.first, fact.second}]
-        if len(facts) != self.pair_redundancy:
-            return state if len(facts) < self.pair_redundancy else None
-        winner = _majority(facts)
-        if winner is None:
-            return state.judge_even(fact.first, fact.second)
-        return state.judge(fact.first, fact.second, winner)
 
 
 def _majority(facts: list[Fact]) -> int | None:

@@ -292,9 +292,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "checked": {"passed": bool, "ordered": bool, "unhurried": bool},
     "looked_again": _NOTHING,
     "feedback_read": _NOTHING,
-    "offered": _PAIR
-    | _GOLD
-    | {"new": Literal["left", "right", "both"], "at_most": int, "removed": bool, "markable": tuple[bool, bool]},
+    "offered": _PAIR | _GOLD | {"new": Literal["left", "right", "both"], "at_most": int, "removed": bool},
     "preferred": _PAIR | _TIMES | _GOLD | {"choice": Choice, "strength": Literal[1, 2]},
     "marked_bad": _PAIR | _TIMES | _GOLD | {"side": Side, "document": int},
     "undone": _PAIR | _GOLD | {"choice": Literal["left", "right", "duplicates", "bad-left", "bad-right"]},

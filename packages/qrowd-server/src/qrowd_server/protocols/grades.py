@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
-
-from qrowd.kernels.arrays import Floats
-from qrowd.measures import DEFINITIONS
-from qrowd.measures.scoring import linear_parts
-from qrowd.model.measure import parse_measure
-from qrowd.model.scales import parse_scale
-from qrowd.preferences.scheduling import Systems, grades_may_stop, order_documents, rank_coefficients
 from qrowd_server.protocols.events import Refusal
-from qrowd_server.protocols.protocol import Material, Task
+from qrowd_server.protocols.protocol import Task
 from qrowd_server.protocols.sequence import Sequence, SequenceState
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.protocols.views import Grade
@@ -25,8 +16,6 @@ class GradesProtocol(Sequence):
     """Grades of a batch of documents; each counts as soon as it is given.
 
     A document may be put off until the others are done, and "I can't tell" is an answer, for a share of the batch.
-    Where the topic's systems are compared, the documents that decide the comparison soonest may come first, and the
-    batch may end once no further grade could change it.
     """
 
     name = "grades"
@@ -36,48 +25,8 @@ class GradesProtocol(Sequence):
         settings: GradesSettings = task.settings
         return parse_grade(text, settings.labels)
 
-    def task(
-        self,
-        settings: GradesSettings,
-        material: Material,
-        seed: int,
-        *,
-        gold_every: int = 0,
-        gold_first: int = 0,
-        feedback: bool = False,
-    ) -> Task:
-        task = super().task(settings, material, seed, gold_every=gold_every, gold_first=gold_first, feedback=feedback)
-        documents = task.documents
-        if settings.order == "utility":
-            places = {document: place for place, document in enumerate(material.documents)}
-            order = order_documents(_comparison(material, settings)[0], [places[document] for document in documents])
-            documents = tuple(material.documents[place] for place in order.tolist())
-        return replace(task, documents=task.gold.mixed(documents))
-
-    def stops(self, task: Task) -> bool:
-        settings: GradesSettings = task.settings
-        return settings.stop
-
-    def enough(self, task: Task, state: SequenceState) -> bool:
-        settings: GradesSettings = task.settings
-        if not settings.stop:
-            return False
-        coefficients, gain_of = _comparison(task.material, settings)
-        gains, own = dict.fromkeys(task.documents, np.nan), set(task.material.documents)
-        for document, place in zip(task.documents, state.places, strict=True):
-            if place.answer and document in own:  # "cannot tell" gains nothing, as in every measure
-                gains[document] = 0.0 if place.value is None else gain_of[int(place.value)]
-        n_answers = sum(place.answer != "" for place in state.places)
-        decision = grades_may_stop(
-            np.array([gains[document] for document in task.material.documents]),
-            coefficients,
-            np.append(gain_of, 0.0) if settings.cannot_tell else gain_of,
-            goal=settings.goal,
-            n_best=settings.n_best,
-            stop_probability=settings.stop_probability,
-            rng=[task.seed, n_answers],
-        )
-        return decision.stop
+    def sequence(self, task: Task) -> tuple[int, ...]:
+        return task.gold.mixed(task.documents)
 
     def grades(self, task: Task) -> tuple[Grade, ...]:
         return _scale(task.settings)
@@ -96,16 +45,6 @@ class GradesProtocol(Sequence):
         others = places[: state.position] + places[state.position + 1 :]
         n_others = sum(place.answer == "cannot_tell" for place in others)
         return settings.cannot_tell and n_others + 1 <= settings.max_cannot_tell * len(places) + 1e-9
-
-
-@lru_cache(maxsize=64)
-def _comparison(material: Material, settings: GradesSettings) -> tuple[Floats, Floats]:
-    """(systems, documents) coefficients, documents as the material has them, and (grades,) gains."""
-    systems = Systems.of(material.rankings(), len(material.documents))
-    discounts, gains = linear_parts(
-        parse_measure(settings.measure, DEFINITIONS), parse_scale(settings.scale), len(material.documents)
-    )
-    return rank_coefficients(systems, discounts), gains
 
 
 @lru_cache(maxsize=256)

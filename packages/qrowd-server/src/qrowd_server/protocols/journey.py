@@ -17,9 +17,9 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from qrowd.model.chance import Chance
-from qrowd_server.protocols.asking import STALE
 from qrowd_server.protocols.events import Action, Consent, Event, GoOn, JudgeLine, Refusal
-from qrowd_server.protocols.numbers import parse_magnitude
+from qrowd_server.protocols.magnitude import parse_magnitude
+from qrowd_server.protocols.protocol import STALE
 from qrowd_server.protocols.settings import JourneySettings
 from qrowd_server.protocols.views import (
     ConsentView,
@@ -244,11 +244,6 @@ def before_next_unit(settings: JourneySettings, journey: Journey) -> tuple[Event
     """What follows once a unit is left for another: the practice, where it comes before each unit."""
     again = settings.practice and settings.practice_each_unit and journey.lines
     return (Event("practice_restarted"),) if again else ()
-
-
-def has_worked(journey: Journey) -> bool:
-    """Whether at least one unit was completed."""
-    return journey.completed > 0
 
 
 def status(journey: Journey, unit: View | None = None) -> AssessorStatus:

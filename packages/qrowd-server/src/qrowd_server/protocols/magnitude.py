@@ -6,10 +6,75 @@ ACM TOIS 35(3), sections 3.2.2 to 3.2.5.
 
 from __future__ import annotations
 
-from qrowd_server.protocols.numbers import parse_magnitude
+import re
+from unicodedata import decimal
+
+from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.protocol import CheckResult, Task
 from qrowd_server.protocols.sequence import Sequence, SequenceState
 from qrowd_server.protocols.settings import MagnitudeSettings
+from qrowd_server.translatable import N_, Message
+
+LONGEST = 100  # characters of a number
+SMALLEST, LARGEST = 1e-300, 1e300
+UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"  # marks without width that come along when text is pasted
+
+ABOVE_0 = N_("Enter a number greater than 0, for example 0.5, 10 or 250.")
+TOO_LARGE = N_("This number is too large to keep. Enter a smaller one, for example 250 or 1e6.")
+TOO_SMALL = N_("This number is too close to 0 to keep. Enter a larger one, for example 0.5 or 1e-6.")
+
+_NUMBER = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_EITHER = re.compile(r"\+?[1-9]\d{0,2},\d{3}")
+
+
+def parse_magnitude(text: str) -> float:
+    """The number above 0 that somebody typed, with a point or a comma before the decimals.
+
+    Spaces of any width around it do not matter, and neither does in which script's digits it is written.
+
+    >>> [parse_magnitude(text) for text in ("40", ".5", "0,5", "1e3")]
+    [40.0, 0.5, 0.5, 1000.0]
+
+    Raises
+    ------
+    Refusal
+        Code "number": no number, not above 0, too far from 1 to be kept, or one that can be read in two ways: `1,000`.
+    """
+    typed = text.strip().strip(UNSEEN).strip()
+    if len(typed) > LONGEST:
+        raise _refusal(ABOVE_0)
+    number = typed if typed.isascii() else _latin(typed)
+    if _EITHER.fullmatch(number):
+        thousands, decimals = number.lstrip("+").split(",")
+        raise _refusal(
+            Message(
+                "%(typed)s can be read in two ways. Write %(large)s for a large number, or %(small)s for a small one.",
+                typed=typed,
+                large=f"{thousands}{decimals}",
+                small=f"{thousands}.{decimals}",
+            )
+        )
+    if number.count(",") == 1 and "." not in number:
+        number = number.replace(",", ".")
+    if not _NUMBER.fullmatch(number):
+        raise _refusal(ABOVE_0)
+    value = float(number)
+    if float(re.split("[eE]", number)[0]) == 0:
+        raise _refusal(ABOVE_0)
+    if value < SMALLEST:
+        raise _refusal(TOO_SMALL)
+    if value > LARGEST:
+        raise _refusal(TOO_LARGE)
+    return value
+
+
+def _latin(text: str) -> str:
+    """The digits of any script as 0 to 9, and the decimal separator of Arabic and Persian keyboards as a point."""
+    return "".join("." if c == "\u066b" else str(decimal(c)) if c.isdecimal() else c for c in text)
+
+
+def _refusal(message: str) -> Refusal:
+    return Refusal("number", message, "text")
 
 
 class MagnitudeProtocol(Sequence):
@@ -32,10 +97,8 @@ class MagnitudeProtocol(Sequence):
             high, low = (
                 state.places[task.documents.index(document)].value or 0.0 for document in (material.high, material.low)
             )
-            ordered = high > low or (high == low and settings.equal == "passes")
-        active = settings.clock == "active"
-        least = min((place.attentive if active else place.seconds) for place in state.places)
-        return CheckResult(ordered, least >= settings.min_seconds)
+            ordered = high > low
+        return CheckResult(ordered, min(place.seconds for place in state.places) >= settings.min_seconds)
 
     def revisions(self, task: Task) -> int:
         settings: MagnitudeSettings = task.settings

@@ -12,34 +12,144 @@ and 5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from math import ceil, log2
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from qrowd.preferences.scheduling import Order, State, Systems, make_order, may_stop
 from qrowd.preferences.scheduling.orders import KeepPreferred
-from qrowd_server.protocols.asking import STALE, look_up_events, question_view, rating_events, reply_events, seconds_of
 from qrowd_server.protocols.board import Board, Pair
 from qrowd_server.protocols.events import Action, Event, GoOn, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
-from qrowd_server.protocols.pairs import (
-    CurrentPair,
-    PairAnswer,
-    PreferenceState,
-    feedback_view,
-    gold_row,
-    may_undo,
-    of_gold,
+from qrowd_server.protocols.gold import Gold
+from qrowd_server.protocols.protocol import (
+    STALE,
+    BadRow,
+    GoldRow,
+    Material,
+    PreferenceRow,
+    Protocol,
+    Row,
+    Rows,
+    Status,
+    Task,
+    look_up_events,
+    question_view,
+    rating_events,
+    reply_events,
+    seconds_of,
 )
-from qrowd_server.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Row, Rows, Status, Task
 from qrowd_server.protocols.settings import PreferenceSettings
-from qrowd_server.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
+from qrowd_server.protocols.views import EndView, FeedbackView, NoneLeftView, PairView, RatingView, View
 from qrowd_server.translatable import N_
 
+Phase = Literal["question", "arriving", "pairs", "rating", "completed", "screened_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentPair:
+    """The pair on the page.
+
+    pair : its number. new, at_most, removed : as in `PairView`.
+    since : when it came up. gold : which of the gold questions it is; None for a pair to be judged.
+    """
+
+    pair: int
+    left: int
+    right: int
+    new: Literal["left", "right", "both"]
+    at_most: int
+    removed: bool
+    since: float
+    gold: int | None = None
+
+
+class PairAnswer(NamedTuple):
+    """A judgment or mark that stands. choice : "bad-left" and "bad-right" are marks. gold : as of `CurrentPair`."""
+
+    pair: int
+    left: int
+    right: int
+    choice: Literal["left", "right", "duplicates", "bad-left", "bad-right"]
+    strength: int
+    seconds: float
+    active: float | None
+    time: float
+    gold: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceState:
+    """How far an assessor is with a topic.
+
+    current : the pair on the page, or the last one. answers : what stands, oldest first. n_pairs : shown so far.
+    wrong : answers to the question. ending : why the pairs ended.
+    n_gold : gold questions shown so far. feedback : whether the assessor is being told about the last answer.
+    """
+
+    phase: Phase
+    current: CurrentPair | None = None
+    answers: tuple[PairAnswer, ...] = ()
+    n_pairs: int = 0
+    wrong: int = 0
+    ending: Literal["", "stopped", "finished", "all_bad", "waiting"] = ""
+    confidence: int | None = None
+    understanding: int | None = None
+    comment: str = ""
+    n_gold: int = 0
+    feedback: bool = False
+
+    @property
+    def n_gold_answers(self) -> int:
+        """How many gold questions have an answer: the first ones, because only the last answer is taken back."""
+        return sum(one.gold is not None for one in self.answers)
+
+
+# ---- gold questions
+
+
+def of_gold(gold: int | None) -> dict[str, int]:
+    """What an event says of a pair that is a gold question; nothing of any other."""
+    return {} if gold is None else {"gold": gold}
+
+
+def may_undo(task: Task, state: PreferenceState) -> bool:
+    """Whether there is an answer to take back; one that the assessor was told about stays."""
+    return bool(state.answers) and not (task.gold.feedback and state.answers[-1].gold is not None)
+
+
+def chosen_document(gold: Gold, answer: PairAnswer) -> Literal["better", "worse", "duplicates"]:
+    """Which document of a gold question was chosen; the other one where one was marked as Bad."""
+    if answer.choice == "duplicates":
+        return "duplicates"
+    chosen = answer.left if answer.choice in ("left", "bad-right") else answer.right
+    return "better" if chosen == gold.documents[0] else "worse"
+
+
+def gold_row(number: int, task: Task, answer: PairAnswer) -> GoldRow:
+    """The answer to a gold question. number : of the pair among the answers."""
+    assert answer.gold is not None
+    gold, is_entry = task.gold.questions[answer.gold], answer.gold < task.gold.first
+    chosen = chosen_document(gold, answer)
+    times = answer.seconds, answer.active, answer.time
+    better, worse = gold.documents
+    side = "left" if answer.left == better else "right"
+    return GoldRow(number, better, worse, chosen == "better", gold.chance(2), side, is_entry, chosen, "", *times)
+
+
+def feedback_view(task: Task, answer: PairAnswer) -> FeedbackView:
+    """What the assessor is told after a gold question."""
+    assert answer.gold is not None  # there is feedback on nothing else
+    gold = task.gold.questions[answer.gold]
+    chosen = chosen_document(gold, answer)
+    side = "left" if answer.left == gold.documents[0] else "right"
+    other = "right" if side == "left" else "left"
+    shown = {"better": side, "worse": other, "duplicates": "same"}[chosen]
+    return FeedbackView(chosen == "better", True, shown, (side,), gold.reason)
+
+
 OVER = N_("This topic is finished; nothing in it can be changed any more.")
-LONGEST_COMMENT = 2000
 
 
 class PreferenceProtocol(Protocol[PreferenceState]):
@@ -88,7 +198,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                 after = now.after(now.me, event, at)
                 return (event, *self._next(task, self.evolve(task, state, event, at), at, after))
             case "rating", Rate():
-                return rating_events(action, LONGEST_COMMENT)
+                return rating_events(action)
         raise Refusal("stale", STALE)
 
     def resume(
@@ -123,7 +233,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             case "replied":
                 return replace(state, phase="arriving") if data["correct"] else replace(state, wrong=state.wrong + 1)
             case "offered":
-                current = CurrentPair(**{**data, "markable": tuple(data["markable"])}, since=at)
+                current = CurrentPair(**data, since=at)
                 n_gold = state.n_gold if current.gold is None else max(state.n_gold, current.gold + 1)
                 return replace(state, phase="pairs", current=current, n_pairs=data["pair"] + 1, n_gold=n_gold)
             case "preferred" | "marked_bad":
@@ -138,8 +248,6 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                 return replace(state, current=shown, feedback=False)
             case "undone":
                 return replace(state, answers=state.answers[:-1])
-            case "looked_up":
-                return replace(state, looked_up=state.looked_up + 1)
             case "stopped" | "finished" | "all_bad" | "waiting":
                 return replace(state, phase="rating", ending=event.kind)
             case "rated":
@@ -169,7 +277,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                     may_undo=may_undo(task, state),
                     definitely=settings.definitely,
                     duplicates=settings.duplicates,
-                    may_mark_bad=settings.bad and any(current.markable),
+                    may_mark_bad=settings.bad,
                     has_context=task.material.n_snippets > 0,
                     removed=current.removed,
                 )
@@ -196,13 +304,10 @@ class PreferenceProtocol(Protocol[PreferenceState]):
 
     def to_json(self, state: PreferenceState) -> dict[str, Any]:
         data = {name: getattr(state, name) for name in PreferenceState.__slots__}
-        current = None if state.current is None else asdict(state.current) | {"markable": list(state.current.markable)}
-        return data | {"current": current, "answers": state.answers}
+        return data | {"current": None if state.current is None else asdict(state.current)}
 
     def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
-        current = data["current"]
-        if current is not None:
-            current = CurrentPair(**{**current, "markable": tuple(current["markable"])})
+        current = None if data["current"] is None else CurrentPair(**data["current"])
         answers = tuple(PairAnswer(*one) for one in data["answers"])
         return PreferenceState(**{**data, "current": current, "answers": answers})
 
@@ -265,14 +370,12 @@ def _said(settings: PreferenceSettings, action: Prefer) -> dict[str, Any]:
 def _mark_event(task: Task, current: CurrentPair, action: Any, at: float) -> Event:
     if not task.settings.bad or action.side not in ("left", "right"):
         raise Refusal("bad", "This document cannot be removed; choose the better one of the two.", "side")
-    if not current.markable[action.side == "right"]:
-        raise Refusal("bad", "This document was compared before and cannot be removed any more.", "side")
     document = current.left if action.side == "left" else current.right
     return Event("marked_bad", {"side": action.side, "document": document} | _context(current, action.active, at))
 
 
 def _context(current: CurrentPair, active: float | None, at: float) -> dict[str, Any]:
-    """Of which pair it was said, and how long that took by both clocks; what no clock can show is not told."""
+    """Of which pair it was said, and how long that took by both clocks."""
     times = {"seconds": max(at - current.since, 0.0), "active": seconds_of(active)}
     return {"pair": current.pair, "left": current.left, "right": current.right, **times} | of_gold(current.gold)
 
@@ -312,16 +415,10 @@ def _settled(task: Task, board: Board, state: State) -> bool:
     if systems is None:
         return False
     others = [offer.pair for one, offer in board.offered.items() if one != board.me]
-    later_bad = settings.later_bad if settings.bad else "none"
     return may_stop(
         state.beside(others),
         systems,
-        goal=settings.goal,
-        n_best=settings.n_best,
-        later_bad=later_bad,
-        stop_probability=settings.stop_probability,
-        chance_bad=state.bad.sum() / max(state.seen.sum(), 1) if settings.bad else 0.0,
-        rng=[task.seed, state.n_judged],
+        later_bad="any" if settings.bad else "none",
     ).stop
 
 
@@ -330,9 +427,8 @@ def _offer(
 ) -> Event:
     before = state.current
     same = (before is not None and before.left == left, before is not None and before.right == right)
-    most = _at_most(task.settings, state, board)
+    most = _at_most(board)
     most += task.gold.at_most(most, state.n_gold_answers) + (gold is not None and gold < state.n_gold)
-    unseen = task.settings.later_bad == "unseen"
     data = {
         "pair": state.n_pairs,
         "left": left,
@@ -340,26 +436,17 @@ def _offer(
         "new": "right" if same == (True, False) else "left" if same == (False, True) else "both",
         "at_most": max(1, most if before is None else min(most, before.at_most)),
         "removed": removed,
-        "markable": [
-            gold is not None or not (unseen and bool(board.state.seen[board.places[d]])) for d in (left, right)
-        ],
     }
     return Event("offered", data | of_gold(gold))
 
 
-def _at_most(settings: PreferenceSettings, state: PreferenceState, board: Board) -> int:
-    """How many pairs can still come: each one closes at least itself. Sorts end sooner where nothing disturbs them."""
+def _at_most(board: Board) -> int:
+    """How many pairs can still come: each one closes at least itself."""
     open_now = board.state.open
     n_open = int(open_now.sum()) // 2
     if board.pair_redundancy > 1:
         mine = {frozenset((f.first, f.second)) for f in board.facts if f.assignment == board.me and f.kind != "bad"}
         n_open -= sum(bool(open_now[tuple(pair)]) for pair in mine)
-    n, n_answers = len(board.documents), sum(one.gold is None for one in state.answers)
-    if settings.sharing == "own" and not settings.bad and not settings.duplicates and n > 1:
-        if settings.order == "merge":
-            return min(n_open, n * ceil(log2(n)) - (1 << ceil(log2(n))) + 1 - n_answers)
-        if settings.order == "insertion":
-            return min(n_open, sum(ceil(log2(i)) for i in range(2, n + 1)) - n_answers)
     return n_open
 
 
@@ -423,11 +510,8 @@ def _kept_order(documents: tuple[int, ...], sequence: tuple[int, ...]) -> Order:
 
 @lru_cache(maxsize=256)
 def _order(material: Material, settings: PreferenceSettings, seed: int | tuple[int, ...]) -> Order:
-    name = settings.order
-    if name == "utility" and settings.utility != "change":
-        name = settings.utility
     systems = _systems(material, settings.measure)
-    return make_order(name, len(material.documents), systems, probability=settings.probability, rng=seed)
+    return make_order(settings.order, len(material.documents), systems, rng=seed)
 
 
 @lru_cache(maxsize=8)  # up to 40 MB each, for 200 documents and 63 systems

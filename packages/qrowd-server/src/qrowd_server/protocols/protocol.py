@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
 
-from qrowd_server.protocols.events import Action, Event
+from qrowd_server.protocols.events import MAX_REASON, Action, Event, Rate, Refusal
 from qrowd_server.protocols.gold import NO_GOLD, Gold, GoldTask, gold_task
-from qrowd_server.protocols.views import View
+from qrowd_server.protocols.schema import HALVES
+from qrowd_server.protocols.views import QuestionView, View
+from qrowd_server.translatable import N_, Message
 
 Status = Literal["open", "completed", "failed", "screened_out"]
 
@@ -194,10 +197,6 @@ class Protocol(ABC, Generic[S]):
     def rows(self, task: Task, state: S) -> Rows:
         """What has been said, as far as it stands now."""
 
-    def rows_that_changed(self, task: Task, before: S, now: S) -> tuple[Rows, Rows]:
-        """Rows of both states; those that are the same in both may be missing from both."""
-        return self.rows(task, before), self.rows(task, now)
-
     @abstractmethod
     def to_json(self, state: S) -> dict[str, Any]:
         """The state as JSON values."""
@@ -241,4 +240,95 @@ class Protocol(ABC, Generic[S]):
         options = tuple(int(i) for i in rng.permutation(n_options))
         snippets = tuple(int(i) for i in rng.permutation(material.n_snippets))
         gold = gold_task(material.gold, gold_every, seed, feedback=feedback, first=gold_first)
-        return Task(material, settings, seed, documents, options, snippets, gold)
+        task = Task(material, settings, seed, documents, options, snippets, gold)
+        return replace(task, documents=self.sequence(task))
+
+    def sequence(self, task: Task) -> tuple[int, ...]:
+        """The documents of a task in the order in which they are shown; in the order of the seed unless it is said."""
+        return task.documents
+
+
+STALE = N_("You have left this page, perhaps in another tab. Reload it to see the current one.")
+
+
+def question_view(task: Task, wrong: int) -> QuestionView:
+    """The question as this assessor gets it. wrong : answers so far that were."""
+    question = task.material.question
+    assert question is not None  # or the unit would not begin with it
+    options = tuple(question.options[i] for i in task.options)
+    return QuestionView(question.text, options, wrong > 0, task.settings.attempts - wrong)
+
+
+def reply_events(task: Task, wrong: int, option: int) -> tuple[Event, ...]:
+    """What an answer leads to; the last attempt that is wrong, too, ends the unit.
+
+    Raises
+    ------
+    Refusal
+        There is no such option.
+    """
+    question = task.material.question
+    assert question is not None
+    if not 0 <= option < len(task.options):
+        raise Refusal("option", "Choose one of the answers.", "option")
+    number = task.options[option]
+    correct = number == question.correct
+    event = Event("replied", {"shown": option, "option": number, "correct": correct})
+    out = not correct and wrong + 1 >= task.settings.attempts
+    return (event, Event("screened_out")) if out else (event,)
+
+
+def look_up_events(task: Task, place: int | None) -> tuple[Event, ...]:
+    """The stored context was opened. place : number of the pair or position of the document on the page, if any.
+
+    Raises
+    ------
+    Refusal
+        The topic has no context.
+    """
+    if not task.material.n_snippets:
+        raise Refusal("context", "There is no further context for this topic.")
+    return (Event("looked_up", {"place": place}),)
+
+
+def rating_events(action: Rate) -> tuple[Event, ...]:
+    """Confidence and understanding, which complete the unit.
+
+    Raises
+    ------
+    Refusal
+        A number that is not 1 to 5, or a comment that cannot be kept.
+    """
+    for field in ("confidence", "understanding"):
+        if getattr(action, field) not in range(1, 6):
+            raise Refusal("rating", "Choose a number from 1 to 5 for both.", field)
+    check_text(action.comment, "comment")
+    data = {"confidence": action.confidence, "understanding": action.understanding, "comment": action.comment}
+    return Event("rated", data), Event("completed")
+
+
+def seconds_of(active: float | None) -> float | None:
+    """The seconds that a browser reports; None where no clock can show them."""
+    return None if active is None or not isfinite(active) or active < 0 else float(active)
+
+
+def check_text(text: str, field: str, *, longest: int = MAX_REASON, required: bool = False) -> None:
+    """Whether words that somebody wrote can be kept.
+
+    Raises
+    ------
+    Refusal
+        Its code is `field`: blank where something is required, too long, or holding what no database keeps.
+    """
+    if required and not text.strip():
+        raise Refusal(field, "Give a reason in a few words, for example what the document says about the topic.", field)
+    if len(text) > longest:
+        counts = {"longest": longest, "n": len(text)}
+        raise Refusal(field, Message("Use at most %(longest)s characters; these are %(n)s.", **counts), field)
+    if not storable(text):
+        raise Refusal(field, "The text holds a character that cannot be stored. Please type it again.", field)
+
+
+def storable(text: str) -> bool:
+    """Whether every database keeps the text: no NUL, no half of a character."""
+    return "\0" not in text and not HALVES.search(text)

@@ -9,20 +9,11 @@ position without an answer, then to those that were put off; it may be sent back
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from qrowd_server.protocols.asking import (
-    STALE,
-    check_text,
-    look_up_events,
-    question_view,
-    rating_events,
-    reply_events,
-    seconds_of,
-)
 from qrowd_server.protocols.events import (
     Action,
     CannotTell,
@@ -37,7 +28,23 @@ from qrowd_server.protocols.events import (
     Reply,
 )
 from qrowd_server.protocols.gold import is_right
-from qrowd_server.protocols.protocol import CheckResult, GoldRow, JudgmentRow, Protocol, Row, Rows, Status, Task
+from qrowd_server.protocols.protocol import (
+    STALE,
+    CheckResult,
+    GoldRow,
+    JudgmentRow,
+    Protocol,
+    Row,
+    Rows,
+    Status,
+    Task,
+    check_text,
+    look_up_events,
+    question_view,
+    rating_events,
+    reply_events,
+    seconds_of,
+)
 from qrowd_server.protocols.views import (
     Answer,
     DocumentView,
@@ -63,7 +70,6 @@ class Place(NamedTuple):
 
     answer : "" while there is none. text : as typed or chosen. value : what it stands for; None for "cannot tell".
     seconds : by the server's clock, all visits together. active : by the browser's, where it told.
-    attentive : the smaller of the two, visit by visit; the server's where the browser did not tell.
     visits : how often the page was shown. revisions : how often the answer was changed. time : of the last change.
     """
 
@@ -73,7 +79,6 @@ class Place(NamedTuple):
     value: float | None = None
     seconds: float = 0.0
     active: float | None = None
-    attentive: float = 0.0
     visits: int = 0
     revisions: int = 0
     time: float = 0.0
@@ -141,14 +146,6 @@ class Sequence(Protocol[SequenceState]):
         """Whether "I can't tell" is an answer to the document now shown."""
         return False
 
-    def stops(self, task: Task) -> bool:
-        """Whether units may end before all documents have an answer."""
-        return False
-
-    def enough(self, task: Task, state: SequenceState) -> bool:
-        """Whether the unit ends although documents have no answer yet."""
-        return False
-
     # ---- what is the same
 
     def new(self, task: Task, at: float) -> SequenceState:
@@ -186,7 +183,7 @@ class Sequence(Protocol[SequenceState]):
             case "revision", GoOn():
                 return (Event("looked_again"),)
             case "rating", Rate():
-                return rating_events(action, task.settings.max_reason)
+                return rating_events(action)
         raise Refusal("stale", STALE)
 
     def _answer_events(
@@ -205,12 +202,7 @@ class Sequence(Protocol[SequenceState]):
             event = Event("cannot_tell", data)
         _check_reason(task, action.reason)
         ends = _target(_answer(state, event, at), action.position) in (None, state.position)
-        after = self.evolve(task, state, event, at) if ends or self.stops(task) else None
-        if after is None or not (ends or self.enough(task, after)):
-            return (event,)
-        if ends:
-            return (event, *self._submission_events(task, after))
-        return (event, Event("stopped")) if task.settings.rating else (event, Event("stopped"), Event("completed"))
+        return (event, *self._submission_events(task, self.evolve(task, state, event, at))) if ends else (event,)
 
     def revise(self, task: Task, state: SequenceState, action: Judge | CannotTell) -> Event | None:
         """The event of another answer to a document that was opened again; None where it is the same answer.
@@ -280,7 +272,7 @@ class Sequence(Protocol[SequenceState]):
                 return state._replace(phase="revision", fails=state.fails + 1, since=at)
             case "looked_again":
                 return _show(state._replace(phase="documents", since=at), 0)
-            case "finished" | "stopped":
+            case "finished":
                 return state._replace(phase="rating", since=at)
             case "replied":
                 if not data["correct"]:
@@ -312,7 +304,6 @@ class Sequence(Protocol[SequenceState]):
                     self.may_not_tell(task, state),
                     state.revising,
                     task.material.n_snippets > 0,
-                    self.stops(task),
                 )
             case "revision":
                 left = self.revisions(task)
@@ -320,8 +311,7 @@ class Sequence(Protocol[SequenceState]):
             case "rating":
                 return RatingView()
             case "completed" | "failed" | "screened_out":
-                early = state.phase == "completed" and not all(place.answer for place in state.places)
-                return EndView(state.phase, early)
+                return EndView(state.phase)
         return question_view(task, state.wrong)
 
     def _feedback(self, task: Task, state: SequenceState, position: int) -> View:
@@ -339,17 +329,9 @@ class Sequence(Protocol[SequenceState]):
         return "open"
 
     def rows(self, task: Task, state: SequenceState) -> Rows:
-        return self._rows_at(task, state, range(len(state.places)))
-
-    def rows_that_changed(self, task: Task, before: SequenceState, now: SequenceState) -> tuple[Rows, Rows]:
-        places = zip(before.places, now.places, strict=True)
-        changed = [i for i, (old, new) in enumerate(places) if old is not new]
-        return self._rows_at(task, before, changed), self._rows_at(task, now, changed)
-
-    def _rows_at(self, task: Task, state: SequenceState, positions: Iterable[int]) -> Rows:
         rows: list[Row] = []
-        for position in positions:
-            document, place = task.documents[position], state.places[position]
+        for position, place in enumerate(state.places):
+            document = task.documents[position]
             if place.answer and document in task.gold.of_document:
                 rows.append(self._gold_row(task, position, document, place))
             elif place.answer:
@@ -382,19 +364,22 @@ def _check_reason(task: Task, reason: str) -> None:
     rule = task.settings.reason
     if rule == "none" and reason:
         raise Refusal("reason", "No reason is asked for here.", "reason")
-    check_text(reason, "reason", task.settings.max_reason, required=rule == "required")
+    check_text(reason, "reason", required=rule == "required")
+
+
+def _check_place(state: SequenceState, position: int) -> None:
+    if not 0 <= position < len(state.places):
+        raise Refusal("position", Message(NO_DOCUMENT, n=len(state.places)), "position")
 
 
 def _now_shown(state: SequenceState, position: int) -> None:
-    if not 0 <= position < len(state.places):
-        raise Refusal("position", Message(NO_DOCUMENT, n=len(state.places)), "position")
+    _check_place(state, position)
     if position != state.position:
         raise Refusal("stale", STALE, "position")
 
 
 def _step_events(state: SequenceState, position: int) -> tuple[Event, ...]:
-    if not 0 <= position < len(state.places):
-        raise Refusal("position", Message(NO_DOCUMENT, n=len(state.places)), "position")
+    _check_place(state, position)
     if position == state.position:
         raise Refusal("position", "This is the document that is shown.", "position")
     if not (state.places[position].answer or position in state.postponed or position == _frontier(state)):
@@ -433,7 +418,6 @@ def _add_time(state: SequenceState, at: float, active: float | None = None) -> S
     place = place._replace(
         seconds=place.seconds + seconds,
         active=place.active if active is None else (place.active or 0.0) + active,
-        attentive=place.attentive + (seconds if active is None else min(seconds, active)),
     )
     return _put(state, state.position, place, since=at)
 
@@ -451,7 +435,6 @@ def _revise(state: SequenceState, event: Event, at: float) -> SequenceState:
         visits=place.visits + 1,
         seconds=place.seconds + seconds,
         active=place.active if active is None else (place.active or 0.0) + active,
-        attentive=place.attentive + seconds,
     )
     return _put(after, position, place)
 

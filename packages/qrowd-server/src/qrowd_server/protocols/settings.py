@@ -7,33 +7,27 @@ Judgments for Relevance. ECIR, sections 3.1 and 5, for preferences.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 
-from qrowd.errors import ArgumentError, MeasureError, ScaleError
+from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.scales import Scale, parse_scale
 from qrowd_server.protocols.schema import SchemaError, check, read
 
-Clock = Literal["server", "active"]
-Equal = Literal["fails", "passes"]
 Reason = Literal["required", "optional", "none"]
 Sharing = Literal["own", "shared"]
 PreferenceMeasure = Literal["wpref", "ppref"]
-Utility = Literal["change", "settled", "printed"]
-LaterBad = Literal["any", "unseen", "none"]
-Goal = Literal["ranking", "top"]
-Estimate = Literal["half", "odds", "regression"]
-GradeOrder = Literal["random", "utility"]
+PairOrder = Literal[  # and the names of `qrowd.preferences.scheduling.ORDERS`
+    "keep-preferred", "all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top"
+]
 
 TopicShown = Literal["full", "folded"]
 
 AtLeastOne = Annotated[int, Ge(1)]
-StopProbability = Annotated[float, Gt(0.5), Le(1)]
 Asked = Annotated[str, MinLen(1), MaxLen(300)]
-Characters = Annotated[int, Ge(1), Le(100_000)]
 
 LABELS = {  # by the highest grade
     1: ("not relevant", "relevant"),
@@ -41,7 +35,6 @@ LABELS = {  # by the highest grade
     4: ("bad", "fair", "good", "excellent", "perfect"),
 }
 MOST_GRADES = 101
-DCG = "DCG@10"
 ASK_DOCUMENT = "How relevant is this document to the topic?"
 ASK_PAIR = "Which document is better?"
 
@@ -51,12 +44,10 @@ class MagnitudeSettings:
     """Magnitudes: a unit of documents, each given any number above 0, and two checks after the last.
 
     k : documents in a unit, the two check documents among them. redundancy : units that hold each document, at least.
-    min_seconds : to be spent on each document, all visits together (check d). 0 asks for nothing.
-    clock : whose seconds those are: the server's, or the smaller of its and the browser's ("active").
+    min_seconds : to be spent on each document by the server's clock, all visits together (check d). 0 asks for nothing.
     revisions : how often a unit that failed a check may be submitted again; -1 for any number, as in the paper.
-    equal : whether equal magnitudes of H and N pass or fail the order (check c).
     attempts : answers allowed to the question about the topic.
-    reason : whether every judgment needs one. max_reason : its characters, at most.
+    reason : whether every judgment needs one.
     rating : whether confidence and understanding are asked for at the end.
     ask : the question that is asked of every document, so that something else than relevance can be judged.
     topic : whether description and narrative stay in view while documents are judged, or are folded under a button.
@@ -65,12 +56,9 @@ class MagnitudeSettings:
     k: Annotated[int, Ge(3)] = 8
     redundancy: AtLeastOne = 10
     min_seconds: Annotated[float, Ge(0), Le(86_400)] = 20.0
-    clock: Clock = "server"
     revisions: Annotated[int, Ge(-1)] = 1
-    equal: Equal = "fails"
     attempts: AtLeastOne = 2
     reason: Reason = "required"
-    max_reason: Characters = 2000
     rating: bool = True
     ask: Asked = ASK_DOCUMENT
     topic: TopicShown = "folded"
@@ -86,13 +74,9 @@ class GradesSettings:
     scale : `binary` or `0-N`. labels : a name for each grade, lowest first; without any, words for binary, 0-3 and
         0-4, else the numbers. guidelines : when to give each grade; none, or one per grade.
     k : documents in a unit. redundancy : assessors of each unit.
-    attempts, reason, max_reason, rating, ask, topic : as for magnitudes.
+    attempts, reason, rating, ask, topic : as for magnitudes.
     postpone : whether a document may be judged later. cannot_tell : whether "I can't tell" is an answer;
     max_cannot_tell : to which share of a unit.
-    order : "random", or "utility": the documents that decide the comparison of the topic's systems soonest come first.
-    stop : whether to end a unit as soon as no further grade could change the comparison by this assessor's grades.
-    measure : which systems are compared by, for both: one that is linear in gains. Systems rank the documents of the
-        pool alone; "I can't tell" gains nothing. goal, n_best, stop_probability : when to stop; see `grades_may_stop`.
     """
 
     scale: str = "0-3"
@@ -102,16 +86,9 @@ class GradesSettings:
     redundancy: AtLeastOne = 3
     attempts: AtLeastOne = 2
     reason: Reason = "optional"
-    max_reason: Characters = 2000
     postpone: bool = True
     cannot_tell: bool = True
     max_cannot_tell: Annotated[float, Ge(0), Le(1)] = 0.5
-    order: GradeOrder = "random"
-    stop: bool = False
-    measure: str = DCG
-    goal: Goal = "ranking"
-    n_best: AtLeastOne = 1
-    stop_probability: StopProbability = 1.0
     rating: bool = True
     ask: Asked = ASK_DOCUMENT
     topic: TopicShown = "folded"
@@ -135,21 +112,11 @@ class GradesSettings:
             object.__setattr__(self, "labels", LABELS.get(n - 1, tuple(map(str, range(n)))))
         if len(set(self.labels)) < n or not all(map(str.strip, self.labels)):
             raise SchemaError(("labels",), f"{list(self.labels)!r}; give every grade a name of its own")
-        _check_goal(self)
-        if self.measure != DCG:
-            if not self.compares:
-                raise SchemaError(("measure",), f"{self.measure!r} has no effect; write stop = true, or leave it out")
-            _check_measure(self.measure, scale)
 
     @property
     def maximum(self) -> int:
         """The highest grade."""
         return len(self.labels) - 1
-
-    @property
-    def compares(self) -> bool:
-        """Whether the order or the stop looks at the topic's systems."""
-        return self.stop or self.order == "utility"
 
 
 @dataclass(frozen=True)
@@ -163,28 +130,18 @@ class PreferenceSettings:
         "keep-preferred" without `infer` and `stop`, so that every pair is asked.
     infer : whether chains of preferences and Bad marks count as answers, so that their pairs are not asked. Without,
         only what was asked is known; pairs with a Bad document are left out.
-    measure, utility, later_bad : what the order and the stop rule look at; see `may_stop` and `expected_utility`.
+    measure : by which systems are compared, for the order and for the stop.
     stop : whether to end as soon as no further judgment could change the comparison of the systems, if any are given.
-    goal : what has to be settled by then: the order of each pair of systems ("ranking"), or which `n_best` systems are
-        the best ("top"). stop_probability : 1 for proof, less for a share of random completions; see `may_stop`.
-    probability : the utility's P(A over B): 1/2 ("half"), or estimated from the judgments so far by the odds of what
-        each document is known to beat ("odds") or by logistic regression ("regression").
     definitely, duplicates, bad : whether "definitely", "they are the same" and "Bad" are offered.
     attempts, rating, topic : as for magnitudes. ask : the question that is asked of every pair.
     """
 
     redundancy: AtLeastOne = 1
     sharing: Sharing = "own"
-    order: str = "utility"
+    order: PairOrder = "utility"
     infer: bool = True
     measure: PreferenceMeasure = "wpref"
-    utility: Utility = "change"
     stop: bool = True
-    goal: Goal = "ranking"
-    n_best: AtLeastOne = 1
-    stop_probability: StopProbability = 1.0
-    probability: Estimate = "odds"
-    later_bad: LaterBad = "any"
     definitely: bool = True
     duplicates: bool = False
     bad: bool = True
@@ -196,49 +153,12 @@ class PreferenceSettings:
 
     def __post_init__(self) -> None:
         check(self)
-        if self.order not in ("keep-preferred", "utility"):
-            from qrowd.preferences.scheduling import ORDERS  # slow to import
-
-            if self.order not in ORDERS:
-                choices = ", ".join(("keep-preferred", *ORDERS))
-                raise SchemaError(("order",), f"{self.order!r} cannot be used; choose one of {choices}")
         if self.order == "all":
             object.__setattr__(self, "infer", False)
             object.__setattr__(self, "stop", False)
         if self.sharing == "shared" and self.pair_redundancy > self.redundancy:
             counts = f"{self.pair_redundancy} assessors of each pair, but {self.redundancy} of a topic"
             raise SchemaError(("pair_redundancy",), f"{counts}; raise redundancy")
-        _check_goal(self)
-        if self.stop_probability < 1 and not self.infer:
-            problem = f"{self.stop_probability:g} draws answers that follow chains, which infer = false does not assume"
-            raise SchemaError(("stop_probability",), f"{problem}; write 1, or infer = true")
-        if self.probability != "odds" and self.order not in ("utility", "settled", "printed"):
-            problem = f"{self.probability!r} has no effect with order = {self.order!r}; choose utility, or leave it out"
-            raise SchemaError(("probability",), problem)
-
-
-def _check_goal(settings: GradesSettings | PreferenceSettings) -> None:
-    """An error where an option of stopping has no effect."""
-    advice = "leave it out"
-    if not settings.stop:
-        for key, default in (("goal", "ranking"), ("stop_probability", 1.0)):
-            if (value := getattr(settings, key)) != default:
-                raise SchemaError((key,), f"{value!r} has no effect without stop; write stop = true, or {advice}")
-    if settings.n_best != 1 and settings.goal != "top":
-        problem = f"{settings.n_best} has no effect with goal = 'ranking'; write goal = \"top\", or {advice}"
-        raise SchemaError(("n_best",), problem)
-
-
-def _check_measure(text: str, scale: Scale) -> None:
-    """An error unless grades on the scale decide a comparison by this measure."""
-    from qrowd.measures import DEFINITIONS  # slow to import
-    from qrowd.measures.scoring import linear_parts
-    from qrowd.model.measure import parse_measure
-
-    try:
-        linear_parts(parse_measure(text, DEFINITIONS), scale, 1)
-    except MeasureError as error:
-        raise SchemaError(("measure",), str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -259,7 +179,6 @@ class GoldSettings:
     first : so many gold questions come before all else that an assessor is asked: the entry test. Where a topic has
         fewer, the rest come first in the assessor's next unit.
     every : then, one of so many documents or pairs is a gold question, as long as the topic has some not asked yet.
-    first_every : the same until the assessor has ended a unit; 0 for as many as later.
     tolerance : grades at most so far from the one that a file names are right, too.
     feedback : whether assessors are told after each gold question if they were right, and why.
     exclude : whether somebody is excluded as soon as min_answers gold questions are answered and the answers show an
@@ -270,7 +189,6 @@ class GoldSettings:
 
     first: Annotated[int, Ge(0), Le(200)] = 0
     every: Annotated[int, Ge(2), Le(1000)] = 8
-    first_every: Annotated[int, Ge(0), Le(1000)] = 0
     tolerance: Annotated[int, Ge(0), Le(100)] = 0
     feedback: bool = False
     exclude: bool = False
@@ -283,16 +201,10 @@ class GoldSettings:
         bonus = tuple(self.bonus)  # whose steps have been checked when they were made
         object.__setattr__(self, "bonus", ())
         check(self)
-        if self.first_every == 1:
-            raise SchemaError(("first_every",), "1 leaves nothing to judge; give 2 or more, or 0 for as many as later")
         steps = [step.accuracy for step in bonus]
         if len(set(steps)) < len(steps):
             raise SchemaError(("bonus",), "an accuracy is there twice; keep one amount for each")
         object.__setattr__(self, "bonus", tuple(sorted(bonus, key=lambda step: step.accuracy)))
-
-    def every_in(self, *, first: bool) -> int:
-        """One of how many is a gold question, in an assessor's first unit or in a later one."""
-        return self.first_every or self.every if first else self.every
 
     @property
     def rule(self) -> dict[str, Any]:
@@ -387,3 +299,97 @@ def to_table(settings: Settings | JourneySettings) -> dict[str, Any]:
     """
     values = ((field.name, getattr(settings, field.name)) for field in fields(settings))
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values}
+
+
+Tables = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The protocol of a paper: its name, and its settings by table and key as in `campaign.toml`."""
+
+    protocol: str
+    tables: Tables
+
+
+# Maddalena, Mizzaro, Scholer & Turpin (2017), section 3.2 and Appendix A. Each value has its section; "-" is not said.
+PRESETS: Mapping[str, Preset] = {
+    "maddalena2017": Preset(
+        "magnitude",
+        {
+            "journey": {
+                "consent": True,  # 3.2.1 participants agree to take part before anything is shown
+                "practice": True,  # 3.2.1 magnitudes of three lines, longer lines higher
+                "practice_attempts": 1,  # 3.2.5 (a) a failed practice ends the attempt
+                "practice_restart": True,  # 3.2.5 who failed may begin again from the start
+                "practice_each_unit": True,  # 3.2.5 every unit begins with the same checks
+                "restart": True,  # 3.2.5 after a failure the next unit is of another topic
+                "another": True,  # 3.2.2 further units, each of another topic
+                "max_units": 18,  # 3.2.2 at most 18 units for each participant
+                "ask_organisers": False,  # -
+            },
+            "campaign": {
+                "questions": True,  # 3.2.2 a question about each topic, with four answers
+                "checks": True,  # 3.2.4 two documents, H and N of the topic, in each unit
+            },
+            "magnitude": {
+                "attempts": 1,  # 3.2.5 (b) a wrong answer to the question ends the unit
+                "k": 8,  # 3.2 eight documents in a unit
+                "redundancy": 10,  # 3.2.4 at least 10 magnitudes of each document
+                "min_seconds": 20.0,  # 3.2.5 (d) at least 20 seconds on each document
+                "revisions": -1,  # 3.2.5 a unit that failed (c) or (d) may be revised without limit
+                "reason": "required",  # 3.2.2 a brief reason for each magnitude
+                "rating": False,  # 3.2.2 the unit ends with the last document
+                "ask": ASK_DOCUMENT,  # 3.2.2 relevance is judged
+                "topic": "full",  # 3.2.2 title, description and narrative at the top of the screen
+            },
+        },
+    )
+}
+
+
+def preset_of(name: Any) -> Preset:
+    """A preset by its name.
+
+    Raises
+    ------
+    SchemaError
+        There is none of that name.
+    """
+    if not isinstance(name, str) or name not in PRESETS:
+        raise SchemaError(("campaign", "preset"), f"{name!r} cannot be used; choose one of {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def with_preset(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a campaign with the settings of its preset, if it names one, where it has none of its own.
+
+    In a campaign with arms, those of the preset's protocol get its settings.
+    """
+    head = table.get("campaign")
+    if not isinstance(head, Mapping) or not head.get("preset"):
+        return dict(table)
+    preset = preset_of(head["preset"])
+    filled, arms = dict(table), table.get("arms")
+    for name, settings in preset.tables.items():
+        if name == preset.protocol and isinstance(arms, Mapping) and arms:
+            filled["arms"] = {arm: _with_settings(own, name, settings) for arm, own in arms.items()}
+        else:
+            filled = _with_settings(filled, name, settings, always=True)
+    return filled
+
+
+def _with_settings(tables: Any, name: str, settings: Mapping[str, Any], *, always: bool = False) -> Any:
+    """Tables of which the one of that name has further settings. always : also where it is missing."""
+    own = tables.get(name) if isinstance(tables, Mapping) else None
+    if isinstance(own, Mapping):
+        return {**tables, name: {**settings, **own}}
+    return {**tables, name: dict(settings)} if own is None and always else tables
+
+
+def overrides(name: str, tables: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Any, Any]]:
+    """(table.key, value of the campaign, value of the preset) of the settings for which these differ."""
+    for table, settings in PRESETS[name].tables.items():
+        for key, value in settings.items():
+            if (other := tables.get(table, {}).get(key, value)) != value:
+                yield f"{table}.{key}", other, value

@@ -81,7 +81,6 @@ class DocumentView:
     grades : the scale's, lowest first; empty for magnitudes. reason : whether one is "required", "optional" or "none".
     may_postpone, may_not_tell : whether these are offered (now).
     revising : the unit is being looked at again after a check failed. has_context : there are stored snippets.
-    at_most : the unit may end before `of` documents are judged.
     reopened : why an owner asks the assessor to consider the answer again; "" where nobody does.
     """
 
@@ -97,7 +96,6 @@ class DocumentView:
     may_not_tell: bool = False
     revising: bool = False
     has_context: bool = False
-    at_most: bool = False
     reopened: str = ""
 
 

@@ -198,12 +198,6 @@ def set_password(connection: Connection, account_id: int, password_hash: str) ->
     close_sessions(connection, "owner", account_id)
 
 
-def password_hash_of(connection: Connection, account_id: int) -> str | None:
-    """What is kept of the password; None where there is no such account, or it is disabled."""
-    query = select(account.c.password_hash).where(account.c.id == account_id, account.c.disabled.is_(None))
-    return connection.scalar(query)
-
-
 def password_link(connection: Connection, account_id: int, base_url: str, at: float) -> str:
     """A link by which the password of an account can be set, once, within a day; only its hash is kept."""
     token = new_token()

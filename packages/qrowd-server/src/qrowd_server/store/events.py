@@ -75,12 +75,6 @@ def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     return None if row is None else LogEntry._make(row)
 
 
-def of_assignment(connection: Connection, assignment_id: int) -> list[LogEntry]:
-    """What happened to one assignment, oldest first."""
-    query = ALL.where(event.c.assignment_id == assignment_id).order_by(event.c.id)
-    return [LogEntry._make(row) for row in connection.execute(query)]
-
-
 def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> list[LogEntry]:
     """What happened in all assignments of one unit, oldest first. after : only events with a higher number."""
     query = ALL.where(event.c.unit_id == unit_id, event.c.id > after).order_by(event.c.id)

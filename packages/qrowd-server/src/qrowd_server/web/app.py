@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import sha256
-from importlib import resources
-from mimetypes import guess_type
 from typing import Any
 from urllib.parse import quote
 
@@ -21,13 +18,12 @@ from starlette.types import Scope
 from qrowd.errors import QrowdError
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.store.base import Store
-from qrowd_server.web import assessor, health, language_choice, panel, privacy_page, rendering, shown, sign_up
-from qrowd_server.web.language_choice import language_of
+from qrowd_server.web import arrival, assessor, health, rendering
 from qrowd_server.web.languages import ENGLISH
 from qrowd_server.web.logs import RequestLog
 from qrowd_server.web.problems import Problem, as_json, internal_error, not_found, problem_of, wants_data
 from qrowd_server.web.security import Guard, ServerSettings
-from qrowd_server.web.server import Server
+from qrowd_server.web.server import Server, language_of, set_language
 
 YEAR = 365 * 86400  # seconds
 
@@ -55,29 +51,25 @@ def make_app(
         return error_response(server, Request(scope), internal_error(reference))
 
     async def on_problem(request: Request, error: Exception) -> Response:
-        return error_response(
-            server, request, problem_of(error) if isinstance(error, QrowdError) else internal_error("")
-        )
+        assert isinstance(error, QrowdError)
+        return error_response(server, request, problem_of(error))
 
     async def on_http(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
+        assert isinstance(error, HTTPException)
+        status = error.status_code
         problem = not_found() if status == 404 else Problem(status, "method", "This address does not take that.")
         response = error_response(server, request, problem)
-        if isinstance(error, HTTPException) and error.headers:
-            response.headers.update(error.headers)
+        response.headers.update(error.headers or {})
         return response
 
     app = Starlette(
         routes=[
             *assessor.ROUTES,
-            *shown.ROUTES,
-            *sign_up.ROUTES,
-            *privacy_page.ROUTES,
-            *panel.ROUTES,
+            *arrival.ROUTES,
             *health.ROUTES,
-            *language_choice.ROUTES,
+            Route("/language", set_language, methods=["POST"]),
             *routes,
-            Route("/static/{name:path}", Static().serve),
+            Route("/static/{name:path}", static),
         ],
         middleware=[
             Middleware(RequestLog),
@@ -108,27 +100,15 @@ def error_response(server: Server, request: Request, problem: Problem) -> Respon
     return HTMLResponse(page, problem.status, problem.headers)
 
 
-class Static:
-    """The files that come with the program, read once and served by their exact names: there is no path to walk."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, tuple[bytes, str, str]] = {}
-        folder = resources.files("qrowd_server.web").joinpath("static")
-        for file in folder.iterdir() if folder.is_dir() else ():
-            if file.is_file():
-                content = file.read_bytes()
-                kind = guess_type(file.name)[0] or "application/octet-stream"
-                self.files[file.name] = (content, kind, sha256(content).hexdigest()[:10])
-
-    async def serve(self, request: Request) -> Response:
-        """A file, cached for a year where the address holds its version."""
-        file = self.files.get(request.path_params["name"])
-        if file is None:
-            raise not_found()
-        content, kind, version = file
-        has_version = request.scope["query_string"] == f"v={version}".encode()
-        caching = f"public, max-age={YEAR}, immutable" if has_version else "no-cache"
-        headers = {"cache-control": caching, "etag": f'"{version}"'}
-        if request.headers.get("if-none-match") == f'"{version}"':
-            return Response(status_code=304, headers=headers)
-        return Response(content, media_type=kind, headers=headers)
+async def static(request: Request) -> Response:
+    """A file that comes with the program, cached for a year where the address holds its version."""
+    file = rendering.static_files().get(request.path_params["name"])
+    if file is None:
+        raise not_found()
+    content, media_type, version = file
+    has_version = request.scope["query_string"] == f"v={version}".encode()
+    caching = f"public, max-age={YEAR}, immutable" if has_version else "no-cache"
+    headers = {"cache-control": caching, "etag": f'"{version}"'}
+    if request.headers.get("if-none-match") == f'"{version}"':
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)

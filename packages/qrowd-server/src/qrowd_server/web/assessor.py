@@ -8,9 +8,9 @@ GET  /                     the start page
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -18,16 +18,14 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.errors import QrowdError
 from qrowd_server.campaigns.running.pages import Page
+from qrowd_server.campaigns.running.privacy import Answers, delete_person, person_json, retention_days
 from qrowd_server.protocols.events import MAX_REASON, MAX_TEXT
-from qrowd_server.store.invitations import Invitation, find_invitation
-from qrowd_server.store.sessions import hashed
-from qrowd_server.translatable import N_
+from qrowd_server.store.state import AssessorRow, find_assessor
+from qrowd_server.web.arrival import with_completion_link
 from qrowd_server.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
-from qrowd_server.web.language_choice import choice_of, language_of
-from qrowd_server.web.panel import with_completion_link
-from qrowd_server.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
-from qrowd_server.web.rendering import render_landing
-from qrowd_server.web.server import ASSESSOR, Identity, Server, server_of
+from qrowd_server.web.problems import Problem, malformed, not_found, problem_of, wants_data
+from qrowd_server.web.rendering import render, render_guidelines, render_landing
+from qrowd_server.web.server import DAY, Identity, choice_of, language_in, language_of, server_of
 
 RETRY = frozenset({409, 422, 429, 503})  # statuses after which the page is shown again, with what was typed
 
@@ -98,12 +96,8 @@ async def read_submission(request: Request) -> tuple[Identity, Form]:
 
 
 async def act(request: Request) -> Response:
-    """Take the action of a form."""
-    return await take_action(request, *await read_submission(request))
-
-
-async def take_action(request: Request, identity: Identity, form: Form) -> Response:
-    """Hand the action to the service; answer with the next page, or with the reason of a refusal."""
+    """Hand the action of a form to the service; answer with the next page, or with the reason of a refusal."""
+    identity, form = await read_submission(request)
     server = server_of(request)
     try:
         server.judging.check(identity.assessor)
@@ -122,11 +116,7 @@ async def take_action(request: Request, identity: Identity, form: Form) -> Respo
 
 async def draft(request: Request) -> Response:
     """Save what is typed as a draft."""
-    return await save_draft(request, *await read_submission(request))
-
-
-async def save_draft(request: Request, identity: Identity, form: Form) -> Response:
-    """Hand the draft to the service."""
+    identity, form = await read_submission(request)
     server = server_of(request)
     server.drafting.check(identity.assessor)
     position = form.get("position", "")
@@ -137,45 +127,6 @@ async def save_draft(request: Request, identity: Identity, form: Form) -> Respon
         raise Problem(422, "long", "This is too long to be kept.", field="text" if len(text) > MAX_TEXT else "reason")
     await server.service.save_draft(identity.assessor, token_of(form, "shown"), int(position), text, reason)
     return Response(status_code=204)
-
-
-# ---- invitations
-
-
-async def show_invitation(request: Request) -> Response:
-    """The page behind an invitation: one button, so that opening a link begins nothing."""
-    server, token = server_of(request), request.path_params["token"]
-    invitation = await invitation_of(server, token)
-    row = await server.campaign(invitation.campaign)
-    stamp = server.form_token("join", {"t": hashed(token)})
-    action = f"/join/{quote(token, safe='')}"
-    language = {"tag": language_of(request, row.settings.get("language", "")), "choice": choice_of(request)}
-    shown = {"name": invitation.name, "effort": row.settings.get("effort"), **language}
-    content = server.rendering.render_welcome(row.title, csrf=stamp, action=action, **shown)
-    return HTMLResponse(content)
-
-
-async def join(request: Request) -> Response:
-    """The button was pressed: a session, and on to the task."""
-    server, token = server_of(request), request.path_params["token"]
-    _, stamp = await server.read_form(request, "join")
-    if stamp["t"] != hashed(token):
-        raise invalid_token()
-    invitation = await invitation_of(server, token)
-    name = invitation.name
-    assessor = await server.service.arrive(invitation.campaign, "link", name, name=name)
-    response = RedirectResponse(f"/c/{quote(invitation.campaign)}", 303)
-    await server.begin(request, response, ASSESSOR, assessor)
-    return response
-
-
-async def invitation_of(server: Server, token: str) -> Invitation:
-    """The invitation of a link; a Problem (404) for one that was never made, or was revoked."""
-    invitation = await server.store.read_async(lambda connection: find_invitation(connection, token))
-    if invitation is None:
-        message = N_("This invitation is not valid any more. Ask the person who sent it for another.")
-        raise Problem(404, "invitation", message)
-    return invitation
 
 
 # ---- the rest
@@ -197,12 +148,89 @@ async def logout(request: Request) -> Response:
     return response
 
 
+async def image(request: Request) -> Response:
+    """An image; browsers may keep it for a day."""
+    digest, media_type, content = await server_of(request).image(request.path_params["token"])
+    headers = {"cache-control": f"private, max-age={int(DAY)}, immutable", "etag": f'"{digest}"'}
+    if request.headers.get("if-none-match") == f'"{digest}"':
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
+
+
+async def guidelines(request: Request) -> Response:
+    """The guidelines, on a page of their own that has no task: judging goes on where it was."""
+    server = server_of(request)
+    name = str(server.address_fields("guidelines", request.path_params["token"])["c"])
+    await server.campaign(name)  # or it is not there
+    page = server.with_image_addresses(await server.service.preview(name))
+    if not page.guidelines:
+        raise not_found()
+    tag, choice = language_of(request, page.language), choice_of(request)
+    return HTMLResponse(await asyncio.to_thread(render_guidelines, page, tag=tag, choice=choice))
+
+
+async def show_privacy(request: Request) -> Response:
+    """What is kept, how long, who sees it, and the form that deletes it."""
+    return await _privacy_page(request, await identity_in_campaign(request))
+
+
+async def own_data(request: Request) -> Response:
+    """All that is kept, as a file."""
+    identity = await identity_in_campaign(request)
+    row = await _own_row(request, identity)
+    content = await server_of(request).read(person_json, row, for_owner=False)
+    headers = {"content-disposition": f'attachment; filename="{identity.campaign}-my-data.json"'}
+    return Response(content, media_type="application/json", headers=headers)
+
+
+async def delete_own_data(request: Request) -> Response:
+    """Delete the person of the session, where the box was ticked."""
+    identity, form = await read_submission(request)
+    server = server_of(request)
+    answers: Answers = "withdraw" if form.get("answers") == "withdraw" else "keep"
+    if form.get("sure") != "1":
+        return await _privacy_page(request, identity, unsure=True)
+    at = server.clock()
+    await server.write(delete_person, identity.campaign, identity.assessor, at, answers=answers, by="assessor")
+    row = await server.campaign(identity.campaign)
+    tag = language_in(request, row)
+    response = HTMLResponse(render("person_deleted", title=row.title, withdrawn=answers == "withdraw", tag=tag))
+    await server.end(request, response)
+    return response
+
+
+async def _privacy_page(request: Request, identity: Identity, *, unsure: bool = False) -> Response:
+    server = server_of(request)
+    campaign, person = await server.campaign(identity.campaign), await _own_row(request, identity)
+    tag = language_in(request, campaign)
+    values = {
+        "title": campaign.title,
+        "person": person,
+        "days": retention_days(campaign, server.service.retention_days),
+        "base": identity.base,
+        "csrf": identity.csrf,
+        "unsure": unsure,
+    }
+    return HTMLResponse(render("privacy", tag=tag, **values), 422 if unsure else 200)
+
+
+async def _own_row(request: Request, identity: Identity) -> AssessorRow:
+    """The row of the session's assessor."""
+    found = await server_of(request).read(find_assessor, identity.assessor)
+    if found is None:
+        raise not_found()
+    return found[0]
+
+
 ROUTES: list[BaseRoute] = [
     Route("/c/{campaign}/act", act, methods=["POST"]),  # first, since most requests go here
     Route("/", land),
     Route("/c/{campaign}", show),
     Route("/c/{campaign}/draft", draft, methods=["POST"]),
-    Route("/join/{token}", show_invitation, methods=["GET"]),
-    Route("/join/{token}", join, methods=["POST"]),
     Route("/logout", logout, methods=["POST"]),
+    Route("/image/{token}", image),
+    Route("/guidelines/{token}", guidelines),
+    Route("/c/{campaign}/privacy", show_privacy),
+    Route("/c/{campaign}/privacy", delete_own_data, methods=["POST"]),
+    Route("/c/{campaign}/privacy/data", own_data),
 ]

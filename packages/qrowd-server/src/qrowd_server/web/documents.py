@@ -13,18 +13,12 @@ from functools import cache, lru_cache
 from html import escape
 
 import snowballstemmer  # type: ignore[import-untyped]
+from babel import Locale
 from markupsafe import Markup
 
 from qrowd_server.campaigns.plan.sanitise import clean
 from qrowd_server.campaigns.running.pages import DocumentText
 
-STEMMERS = {
-    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish", "et": "estonian",
-    "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
-    "id": "indonesian", "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian",
-    "nb": "norwegian", "nn": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
-    "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
-}  # fmt: skip
 UNTOLD = frozenset(
     re.findall(
         r"\w+",
@@ -34,8 +28,7 @@ UNTOLD = frozenset(
     )
 )
 WORD = re.compile(r"(<[^<>]*+>|&#?\w++;|[^\W_]++)")
-WORD_OF_ASCII = re.compile(r"(<[^<>]*+>|&#?[0-9A-Za-z_]++;|[0-9A-Za-z]++)")  # the same there, in two thirds of the time
-AT_ONCE = 4096  # words; until they are found, no other thread has a turn
+STEMMERS = frozenset(snowballstemmer.algorithms()) - {"porter"}
 LONGEST = 60  # letters of a word that has other forms
 _stemming = threading.Lock()  # a Snowball stemmer holds the word it works on
 
@@ -51,7 +44,7 @@ class Marked:
 @lru_cache(maxsize=1 << 16)
 def stem(word: str, language: str = "english") -> str:
     """What all forms of a word have in common; the word in lower case where the language is not known."""
-    if language not in STEMMERS.values() or len(word) > LONGEST:
+    if language not in STEMMERS or len(word) > LONGEST:
         return word.lower()
     with _stemming:
         return str(_stemmer(language).stemWord(word.lower()))
@@ -64,7 +57,8 @@ def _stemmer(language: str) -> snowballstemmer.stemmer:
 
 def stemmer_of(tag: str) -> str:
     """The stemmer for a language tag such as `en` or `de-CH`: English where nothing is said, none ("") if unknown."""
-    return STEMMERS.get(tag.split("-")[0].lower(), "") if tag else "english"
+    name = Locale("en").languages.get(tag.partition("-")[0].lower(), "").partition(" ")[0].lower() if tag else "english"
+    return name if name in STEMMERS else ""
 
 
 @lru_cache(maxsize=4096)
@@ -83,20 +77,18 @@ def mark(html: str, title: str, language: str = "english") -> Marked:
 
     html : escaped text, or what `campaigns.sanitise.clean` returns: every `<` begins a tag.
     """
-    stems, pattern = terms(title, language), WORD_OF_ASCII if html.isascii() else WORD
-    counts, pieces, rest, n = dict.fromkeys(stems, 0), list[str](), html, AT_ONCE
-    while n == AT_ONCE:
-        *parts, rest = pattern.split(rest, AT_ONCE)  # a word, tag or entity at each odd place
-        words = parts[1::2]
-        n = len(words)
-        stem_of = {word: stem(word, language) for word in set(words) if word[0] not in "<&"}
-        marked = {word: stemmed for word, stemmed in stem_of.items() if stemmed in stems}
-        for place, word in enumerate(words) if marked else ():
-            if word in marked:
-                counts[marked[word]] += 1
-                parts[2 * place + 1] = f"<mark>{word}</mark>"
-        pieces.append("".join(parts))
-    return Marked("".join([*pieces, rest]), tuple((stems[stemmed], n) for stemmed, n in counts.items()))
+    stems = terms(title, language)
+    counts = dict.fromkeys(stems, 0)
+
+    def marked(match: re.Match[str]) -> str:
+        word = match[0]
+        if word[0] in "<&" or (stemmed := stem(word, language)) not in stems:
+            return word
+        counts[stemmed] += 1
+        return f"<mark>{word}</mark>"
+
+    with_marks = WORD.sub(marked, html)
+    return Marked(with_marks, tuple((stems[stemmed], n) for stemmed, n in counts.items()))
 
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")

@@ -11,9 +11,11 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from qrowd_server.campaigns.results.exports import file_of
+from qrowd_server.campaigns.results.exports import EXPORTS, file_of, kinds_of
 from qrowd_server.campaigns.results.review import Adjudicated
+from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.base import Store
+from qrowd_server.store.materials import CampaignRow
 from qrowd_server.web.problems import Problem
 
 AT_ONCE = 4  # each holds a connection for as long as it takes, and pages need some too
@@ -63,6 +65,14 @@ class Download(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             await asyncio.shield(asyncio.to_thread(self.chunks.close))
+
+
+def collected(row: CampaignRow, arm: str = "") -> list[str]:
+    """The kinds of files that a campaign has to give, or an arm of it, the usual first."""
+    arms = protocols_of(row)
+    has = {key: row.settings.get(key) is not None for key in ("question", "gold")}
+    kinds = kinds_of([arms[arm]] if arm else arms.values(), **has)
+    return [kind for kind in kinds if not arm or EXPORTS[kind].of_arms]
 
 
 async def download(

@@ -34,13 +34,6 @@ WRITTEN = "ready"  # the setting that is written
 State = Literal["ready", "disk", "store", "tables"]
 
 
-def free_bytes(store: Store) -> int | None:
-    """The space that is left beside a SQLite file; None for a database elsewhere."""
-    if store.dialect != "sqlite" or not store.url.database:
-        return None
-    return shutil.disk_usage(Path(store.url.database).parent).free
-
-
 class Readiness:
     """Whether the store answers, has the tables of this version, and can write. clock : seconds, never going back."""
 
@@ -48,42 +41,36 @@ class Readiness:
         self.store, self.clock = store, clock
         self._state: State = "ready"
         self._until = float("-inf")
-        self._look: asyncio.Task[State] | None = None
+        self._looking = asyncio.Lock()
 
     async def state(self) -> State:
         """As it was at the last look, or, where that is too long ago, now."""
-        if self.clock() < self._until:
-            return self._state
-        if self._look is None or self._look.done():
-            self._look = asyncio.ensure_future(self._look_now())
-        return await asyncio.shield(self._look)
+        async with self._looking:
+            if self.clock() >= self._until:
+                await self._look()
+        return self._state
 
-    async def _look_now(self) -> State:
+    async def _look(self) -> None:
+        problem, state = "", self._state
         try:
             async with asyncio.timeout(PATIENCE):
                 state, problem = await self._try()
-        except TimeoutError:
-            state, problem = "store", f"no answer within {PATIENCE:g} seconds"
-        except StoreFullError as error:
-            state, problem = "disk", str(error)
         except Exception as error:
-            state, problem = "store", f"{type(error).__name__}: {error}"
+            state = "disk" if isinstance(error, StoreFullError) else "store"
+            problem = f"{type(error).__name__}: {error}"
         if state != self._state:
-            log.log(
-                logging.INFO if state == "ready" else logging.ERROR,
-                "the store is %s",
-                "ready again" if state == "ready" else f"not ready: {problem}",
-            )
+            level = logging.INFO if state == "ready" else logging.ERROR
+            log.log(level, "the store is %s", "ready again" if state == "ready" else f"not ready: {problem}")
         self._state, self._until = state, self.clock() + SECONDS
-        return state
 
     async def _try(self) -> tuple[State, str]:
         current = await self.store.read_async(version)
         if current != HEAD:
             return "tables", f"its tables have version {current}, and this qrowd needs {HEAD}"
-        free = await asyncio.to_thread(free_bytes, self.store)
-        if free is not None and free < LEAST_FREE:
-            return "disk", f"{free} bytes are left on its disk"
+        if self.store.dialect == "sqlite" and self.store.url.database:
+            free = (await asyncio.to_thread(shutil.disk_usage, Path(self.store.url.database).parent)).free
+            if free < LEAST_FREE:
+                return "disk", f"{free} bytes are left on its disk"
         await self.store.write_async(lambda connection: put_setting(connection, WRITTEN, "1"))
         return "ready", ""
 

@@ -17,14 +17,13 @@ from io import BytesIO
 from typing import Any
 
 from babel import Locale
-from babel.core import UnknownLocaleError
 from babel.dates import format_time
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
-from qrowd_server.translatable import Block, Instructions, Message
+from qrowd_server.translatable import Block, Instructions, Message, joined
 
 ENGLISH = "en"
 CAMPAIGN_LANGUAGE = "qrowd.language"  # in the scope of a request: the campaign's, once it is known
@@ -51,7 +50,7 @@ class Language:
 
     def number(self, value: float) -> str:
         """A number as it is written in this language."""
-        return _written(value, self.tag) if type(value) is int else str(format_decimal(value, locale=self.locale))
+        return str(format_decimal(value, locale=self.locale))
 
     def clock(self, time: datetime) -> str:
         """The time of a day."""
@@ -72,11 +71,7 @@ class Language:
 
     def blocks(self, blocks: tuple[Block, ...]) -> str:
         """Paragraphs and lists as plain text."""
-        parts = []
-        for block in blocks:
-            sentences = [self.text(sentence) for sentence in block.sentences]
-            parts.append("\n".join(f"- {one}" for one in sentences) if block.is_list else self.joined(sentences))
-        return "\n\n".join(parts)
+        return joined(blocks, self.text, self.space)
 
     def joined(self, sentences: list[str]) -> str:
         """Sentences one after another."""
@@ -84,8 +79,6 @@ class Language:
 
     def gettext(self, text: str, /, **values: Any) -> Markup:
         """For templates: the translated text, in which the values are escaped."""
-        if not values:
-            return _unescaped(self, text)
         return Markup(self._looked_up(text)) % self._escaped(values)
 
     def ngettext(self, one: str, other: str, n: int, /, **values: Any) -> Markup:
@@ -102,18 +95,6 @@ class Language:
 
     def _escaped(self, values: Mapping[str, Any]) -> dict[str, Markup]:
         return {name: escape(self._value(value)) for name, value in values.items()}
-
-
-@lru_cache(maxsize=4096)
-def _written(value: int, tag: str) -> str:
-    """A whole number as it is written in a language; pages are full of small ones."""
-    return str(format_decimal(value, locale=Locale.parse(tag, sep="-")))
-
-
-@lru_cache(maxsize=4096)
-def _unescaped(words: Language, text: str) -> Markup:
-    """A text of a template without values: `%%` stands for a percent sign, as where there are values."""
-    return Markup(words._looked_up(text)) % {}
 
 
 @lru_cache(maxsize=64)
@@ -149,11 +130,8 @@ def matching(wanted: str) -> str:
     """
     if not TAG.fullmatch(wanted):
         return ""
-    try:
-        found = Locale.negotiate([wanted.lower()], [tag.lower() for tag in tags()], sep="-")
-    except (UnknownLocaleError, ValueError):
-        return ""
-    return next((tag for tag in tags() if found is not None and Locale.parse(tag, sep="-") == found), "")
+    by_name, name = {tag.lower(): tag for tag in tags()}, wanted.lower()
+    return by_name.get(name) or by_name.get(name.partition("-")[0], "")
 
 
 def accepted(header: str) -> list[str]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
 import time
 from collections.abc import MutableMapping
@@ -29,7 +28,6 @@ log = logging.getLogger("qrowd_server.web.requests")
 
 WHO = "qrowd.who"  # key of the scope: "assessor:12", once the session was read
 SHOWN = ("campaign", "number", "assessor", "what", "format", "protocol")  # parameters of paths that are logged
-PLAIN = re.compile(r"[a-z._-]{1,20}")  # what a token is not
 PROBES = frozenset({"/health", "/ready"})  # asked every few seconds
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 
@@ -85,12 +83,11 @@ def write_request(scope: Scope, status: int, seconds: float) -> None:
 
 
 def route_of(scope: Scope) -> str:
-    """The route that took a request, such as /c/{campaign}; where none did, the first part of the path."""
+    """The route that took a request, such as /c/{campaign}; "/..." where none did."""
     if "endpoint" in scope:
         names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
         return "/".join(names.get(part, part) for part in scope["path"].split("/"))
-    first = scope["path"].removeprefix("/").partition("/")[0]
-    return f"/{first}/..." if PLAIN.fullmatch(first) else "/..."
+    return "/..."
 
 
 class JsonLines(logging.Formatter):

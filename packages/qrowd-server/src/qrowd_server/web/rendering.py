@@ -1,29 +1,103 @@
-"""Pages for assessors: a `Page` becomes HTML, whole or as the `<main>` that the script puts in place of the last one.
+"""The templates of all pages, in each language.
 
 Everything that somebody typed is escaped by the templates; the only HTML let through is a document's, cleaned first.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from importlib import resources
+from mimetypes import guess_type
 from typing import Any
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
+from qrowd_server.campaigns.plan import sanitise
 from qrowd_server.campaigns.plan.guidelines import rendered
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import DocumentView, Grade, PairView, View
 from qrowd_server.web import texts
-from qrowd_server.web.documents import RenderedDocument, render_document
+from qrowd_server.web.documents import SPACES, RenderedDocument, render_document
 from qrowd_server.web.forms import TYPED
 from qrowd_server.web.languages import ENGLISH, Language, language
-from qrowd_server.web.templating import render
+
+WRAPPED = re.compile(r"(?<=[^\n]{60})(?<![ \t])[ \t]*+\n(?![ \t]*+(?:[-*•–]|\d++[.)])[ \t])")
+
+
+@lru_cache(maxsize=64)
+def environment(tag: str = ENGLISH) -> Environment:
+    """The templates in a language, compiled once; escaping is always on, and a name that is missing is an error."""
+    environment = Environment(
+        loader=PackageLoader("qrowd_server.web"),
+        extensions=["jinja2.ext.i18n"],
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        cache_size=-1,
+    )
+    environment.globals["asset"] = asset
+    environment.filters["paragraphs"] = paragraphs
+    words = language(tag)
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.newstyle_gettext = True  # type: ignore[attr-defined]
+    environment.globals |= {"language": words, "choice": None}
+    environment.globals |= {"_": words.gettext, "gettext": words.gettext, "ngettext": words.ngettext}
+    environment.filters["said"] = words.text
+    environment.filters["own"] = words.own
+    table = sanitise.TABLE.replace("Table", escape(words.text(texts.TABLE)))
+    environment.filters["tables"] = lambda content: Markup(str(content).replace(sanitise.TABLE, table))
+    environment.filters["sentences"] = lambda messages: words.joined([words.text(one) for one in messages])
+    environment.filters["ask"] = lambda ask: words.text(ask) if ask in texts.ASKS else ask
+    environment.filters["label"] = lambda label: words.text(label) if label in texts.LABELS else label
+    return environment
+
+
+def asset(name: str) -> str:
+    """The address of a file that comes with the program; another content has another address, so it may be kept."""
+    return f"/static/{name}?v={static_files()[name][2]}"
+
+
+@lru_cache(maxsize=1)
+def static_files() -> dict[str, tuple[bytes, str, str]]:
+    """(content, media type, version) of the program's files by their exact names: there is no path to walk."""
+    files = {}
+    for file in resources.files("qrowd_server.web").joinpath("static").iterdir():
+        content = file.read_bytes()
+        media_type = guess_type(file.name)[0] or "application/octet-stream"
+        files[file.name] = content, media_type, hashlib.sha256(content).hexdigest()[:10]
+    return files
+
+
+def paragraphs(text: str) -> Markup:
+    """Plain text as paragraphs: an empty line parts them, a single break stays one. What is HTML stays as it is.
+
+    After 60 characters a break only says where an editor's line ended, unless an item of a list follows.
+    """
+    return text if isinstance(text, Markup) else _paragraphs(text)
+
+
+@lru_cache(maxsize=1024)
+def _paragraphs(text: str) -> Markup:
+    parts = (WRAPPED.sub(" ", part.strip()) for part in SPACES.split(text.replace("\r\n", "\n")))
+    lines = (str(escape(part)).replace("\n", "<br>") for part in parts if part)
+    return Markup("".join(f'<p dir="auto">{part}</p>' for part in lines))
+
+
+def render(template: str, *, tag: str = ENGLISH, **values: Any) -> str:
+    """A page from its template, in the language of that tag."""
+    return environment(tag).get_template(f"{template}.html").render(values)
+
 
 NOTHING_TYPED = dict.fromkeys(TYPED, "")
 BEFORE_JUDGING = ("consent", "lines", "noneleft")  # pages that show the guidelines
@@ -69,7 +143,6 @@ def render_main(
     *,
     csrf: str,
     base: str,
-    notice: str = "",
     problem: Refusal | None = None,
     typed: Mapping[str, str] | None = None,
     tag: str = ENGLISH,
@@ -77,7 +150,7 @@ def render_main(
     """The page's `<main>` alone, which the script puts in place of the last one.
 
     csrf : the session's token against forged forms. base : the address of the campaign's page; forms go to base/act.
-    notice : something to say above. problem : why the last form was refused. typed : what it held, to be kept.
+    problem : why the last form was refused. typed : what it held, to be kept.
     tag : of the language.
     """
     view, words = page.view, language(tag)
@@ -91,8 +164,6 @@ def render_main(
         "act": f"{base}/act",
         "base": base,
         "hidden": _hidden_fields(csrf, page),
-        "disabled": Markup(" disabled") if page.preview else Markup(""),
-        "notice": notice,
         "problem": problem,
         "messages": page.messages,
         "typed": {**NOTHING_TYPED, **_inputs(page), **(typed or {})},
@@ -218,22 +289,10 @@ def _inputs(page: Page) -> dict[str, str]:
     return {} if source is None else {"text": source.text, "reason": source.reason}
 
 
-@dataclass(frozen=True)
-class Exit:
-    """The way back to a panel."""
-
-    label: str
-    address: str
-
-
-def _exit(link: str | None) -> Exit | None:
-    """The way out; none for an address that is not of the web."""
-    if link is None:
-        return None
-    parts = urlsplit(link)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        return None
-    return Exit(texts.platform(link), link)
+def _exit(link: str | None) -> str:
+    """The address of the way back to a panel; "" for one that is not of the web."""
+    parts = urlsplit(link or "")
+    return link or "" if parts.scheme in ("http", "https") and parts.netloc else ""
 
 
 def _until(seconds: float | None, words: Language) -> tuple[str, str] | None:

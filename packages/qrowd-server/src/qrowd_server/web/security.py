@@ -50,7 +50,6 @@ class ServerSettings:
     trusted_proxies : addresses or networks whose X-Forwarded-For is believed.
     judgments_per_minute, drafts_per_minute : what one assessor may send.
     environ : where the secrets of platforms are, under the names that campaigns give.
-    session_seconds : for which a session is believed without asking the store again.
     body_seconds : for which the server waits for the next part of a body.
     """
 
@@ -60,7 +59,6 @@ class ServerSettings:
     trusted_proxies: tuple[str, ...] = ()
     judgments_per_minute: int = 60
     drafts_per_minute: int = 120
-    session_seconds: float = 30.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     body_seconds: float = 30.0
 

@@ -1,7 +1,6 @@
 """What all routes share: the identity of visitors by their sessions, tokens of forms, and rate limits.
 
 A browser holds a random id in a cookie; the store holds its hash, whose it is, and the token that its forms carry.
-The assessor of a session never changes, so it is remembered.
 """
 
 from __future__ import annotations
@@ -14,33 +13,36 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
-from qrowd_server.campaigns.running.campaign_reader import Bounded
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.pages import DocumentText, Page
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.materials import CampaignRow, find_campaign, find_image
-from qrowd_server.store.sessions import Kind, Session, close_session, find_session, note_use, renew
+from qrowd_server.store.sessions import Kind, Session, close_session, find_session, hashed, note_use, renew
 from qrowd_server.store.state import find_assessor
 from qrowd_server.translatable import N_
 from qrowd_server.web.forms import Form, read_form, token_of
-from qrowd_server.web.languages import CAMPAIGN_LANGUAGE
+from qrowd_server.web.languages import CAMPAIGN_LANGUAGE, choose, language, matching, tags
 from qrowd_server.web.logs import WHO
-from qrowd_server.web.problems import Problem, invalid_token, not_found, not_signed_in
-from qrowd_server.web.rendering import takes_long
+from qrowd_server.web.problems import Problem, invalid_token, malformed, not_found, not_signed_in
+from qrowd_server.web.rendering import LanguageChoice, takes_long
 from qrowd_server.web.security import ServerSettings, Signer, check_origin, same
 
+T = TypeVar("T")
+P = ParamSpec("P")
 ASSESSOR: Kind = "assessor"
 FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it was shown
 MINUTE = 60.0
+SIGN_UPS_PER_MINUTE = 60  # tries by one link, and from one address: a class may share one
+TOO_FAST = N_("You are sending answers too fast. This answer is still here: send it again in a moment.")
+MANY = N_("Many people are signing up at this moment. Wait a little and send your name again.")
 DAY = 86400.0
-REMEMBERED = 50_000  # assessors, and sessions
 
 
 class Limiter:
@@ -50,8 +52,8 @@ class Limiter:
     clock : seconds from anywhere, never going back.
     """
 
-    def __init__(self, n: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.n, self.clock = n, clock
+    def __init__(self, n: int, *, clock: Callable[[], float] = time.monotonic, message: str = TOO_FAST) -> None:
+        self.n, self.clock, self.message = n, clock, message
         self._times: dict[Hashable, deque[float]] = {}
         self._swept = clock()
 
@@ -70,8 +72,7 @@ class Limiter:
     def check(self, key: Hashable) -> None:
         """Count one more; a Problem (429) where it comes too soon."""
         if (wait := self.take(key)) > 0:
-            message = N_("You are sending answers too fast. This answer is still here: send it again in a moment.")
-            raise Problem(429, "too_fast", message, retry_after=int(wait) + 1)
+            raise Problem(429, "too_fast", self.message, retry_after=int(wait) + 1)
 
     def __len__(self) -> int:
         """How many keys are remembered."""
@@ -109,10 +110,9 @@ class Server:
     origins: frozenset[str] = field(init=False)
     judging: Limiter = field(init=False)
     drafting: Limiter = field(init=False)
+    signing_up: Limiter = field(init=False)
     _binding: str = field(init=False)
     _rendering_thread: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "rendering"))
-    _assessors: Bounded[int, Identity] = field(default_factory=lambda: Bounded(REMEMBERED))
-    _sessions: Bounded[str, tuple[Session, float]] = field(default_factory=lambda: Bounded(REMEMBERED))
 
     def __post_init__(self) -> None:
         """Make what follows from the settings."""
@@ -120,6 +120,15 @@ class Server:
         self._binding = "__Host-" if self.settings.https else ""
         self.judging = Limiter(self.settings.judgments_per_minute, clock=self.monotonic)
         self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.monotonic)
+        self.signing_up = Limiter(SIGN_UPS_PER_MINUTE, clock=self.monotonic, message=MANY)
+
+    async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """What `work(connection, ...)` reads of the store, in another thread."""
+        return await self.store.read_async(lambda connection: work(connection, *args, **options))
+
+    async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """What `work(connection, ...)` returns once its effects are on disk; if it raises, nothing is stored."""
+        return await self.store.write_async(lambda connection: work(connection, *args, **options))
 
     async def identity(self, request: Request) -> Identity:
         """The assessor whose session the request's cookie names; a Problem (403) without one."""
@@ -130,44 +139,24 @@ class Server:
 
     async def identity_or_none(self, request: Request) -> Identity | None:
         """The assessor whose session the request's cookie names, if any."""
-        session = await self.session(request, ASSESSOR)
-        if session is None:
-            return None
-        identity = await self.find_identity(session.subject_id, session.csrf)
-        request.scope[CAMPAIGN_LANGUAGE] = "" if identity is None else identity.language
-        return identity
 
-    async def find_identity(self, assessor: int, csrf: str) -> Identity | None:
-        """The assessor of that number."""
-        identity = self._assessors.get(assessor)
-        if identity is None:
-
-            def work(connection: Connection) -> tuple[str, str, str, str] | None:
-                row = find_assessor(connection, assessor)
-                campaign = None if row is None else find_campaign(connection, row[0].campaign_id)
-                if row is None or campaign is None:
-                    return None
-                language = campaign.settings.get("language", "")
-                return campaign.name, row[0].provider, row[0].external_id, language
-
-            names = await self.store.read_async(work)
-            if names is None:
+        def find(connection: Connection, session: Session) -> Identity | None:
+            row = find_assessor(connection, session.subject_id)
+            campaign = None if row is None else find_campaign(connection, row[0].campaign_id)
+            if row is None or campaign is None:
                 return None
-            campaign, provider, external, language = names
-            base = f"/c/{quote(campaign)}"
-            identity = Identity(assessor, campaign, provider, external, csrf, base, language=language)
-        elif identity.csrf == csrf:
-            return identity
-        else:  # another session of the same assessor
-            identity = replace(identity, csrf=csrf)
-        self._assessors[assessor] = identity
+            base, language = f"/c/{quote(campaign.name)}", campaign.settings.get("language", "")
+            return Identity(row[0].id, campaign.name, row[0].provider, row[0].external_id, session.csrf, base, language)
+
+        identity = await self.session(request, ASSESSOR, find)
+        request.scope[CAMPAIGN_LANGUAGE] = "" if identity is None else identity.language
         return identity
 
     async def campaign(self, name: str) -> CampaignRow:
         """The campaign of that name; a Problem (404) without one."""
         row = None
         if len(name) <= 200 and "\x00" not in name:
-            row = await self.store.read_async(lambda connection: find_campaign(connection, name))
+            row = await self.read(find_campaign, name)
         if row is None:
             raise not_found()
         return row
@@ -178,18 +167,10 @@ class Server:
         """The page, or its `<main>`; other requests go on while a long one is rendered. options : of `render_main`."""
         render = self.rendering.render_page if whole else self.rendering.render_main
         if takes_long(page):
-            return await self._in_thread(partial(render, page, **options))
+            # One long page at a time: of several threads each would wait for the others, and so would answers.
+            loop = asyncio.get_running_loop()
+            return str(await loop.run_in_executor(self._rendering_thread, partial(render, page, **options)))
         return str(render(page, **options))
-
-    async def render_guidelines(self, page: Page, **options: Any) -> str:
-        """The page of the guidelines; other requests go on meanwhile. options : of `render_guidelines`."""
-        return await self._in_thread(partial(self.rendering.render_guidelines, page, **options))
-
-    async def _in_thread(self, render: Callable[[], Any]) -> str:
-        """Render in a thread, one page at a time: of several threads each would wait for the others, and so would
-        everybody's answers.
-        """
-        return str(await asyncio.get_running_loop().run_in_executor(self._rendering_thread, render))
 
     # ---- what documents show beside their text
 
@@ -226,7 +207,7 @@ class Server:
         """The digest, media type and content of the image of an address."""
         fields = self.address_fields("image", token)
         row, digest = await self.campaign(fields["c"]), str(fields["i"])
-        image = await self.store.read_async(lambda connection: find_image(connection, row.id, digest))
+        image = await self.read(find_image, row.id, digest)
         if image is None:
             raise not_found()
         return digest, *image
@@ -237,18 +218,28 @@ class Server:
         """A signed token for a form, good for that long."""
         return self.signer.sign(purpose, content, self.clock() + seconds)
 
-    def read_form_token(self, purpose: str, token: str) -> dict[str, Any]:
-        """The content of such a token; a Problem (403) where it is not ours, for another purpose, or too old."""
-        content = self.signer.open(purpose, token, self.clock())
-        if content is None:
-            raise invalid_token()
-        return content
-
     async def read_form(self, request: Request, purpose: str) -> tuple[Form, dict[str, Any]]:
-        """The fields of a form that came from our own pages, and the content of its signed token."""
+        """The fields of a form that came from our own pages, and the content of its signed token.
+
+        A Problem (403) where the token is not ours, for another purpose, or too old.
+        """
         self.check_origin(request)
         form = await read_form(request)
-        return form, self.read_form_token(purpose, token_of(form, "csrf"))
+        content = self.signer.open(purpose, token_of(form, "csrf"), self.clock())
+        if content is None:
+            raise invalid_token()
+        return form, content
+
+    def link_token(self, purpose: str, link: str) -> str:
+        """A signed token for the form behind a link, which is for this link alone."""
+        return self.form_token(purpose, {"t": hashed(link)})
+
+    async def read_link_form(self, request: Request, purpose: str) -> Form:
+        """The fields of the form behind the link of an address."""
+        form, content = await self.read_form(request, purpose)
+        if content["t"] != hashed(request.path_params["token"]):
+            raise invalid_token()
+        return form
 
     async def read_session_form(self, request: Request, csrf: str) -> Form:
         """The fields of a form, which carries this token of its session."""
@@ -263,32 +254,30 @@ class Server:
 
     # ---- sessions
 
-    async def session(self, request: Request, kind: Kind) -> Session | None:
-        """The session of that kind that the request's cookie names, if any.
-
-        The store's word is believed for `session_seconds`, but one that this process ended is over at once.
-        """
+    async def session(self, request: Request, kind: Kind, find: Callable[[Connection, Session], T]) -> T | None:
+        """What `find` reads of the session of that kind that the request's cookie names; None where there is none."""
         cookie, at = self._cookie(request, kind), self.clock()
         if not cookie:
             return None
-        recent = self._sessions.get(cookie)
-        if recent is not None and 0 <= at - recent[1] < self.settings.session_seconds:
-            return self._noted(request, recent[0], kind)
-        session = await self.store.read_async(lambda connection: find_session(connection, cookie, at))
-        if session is None:
-            self._sessions.pop(cookie, None)
+
+        def work(connection: Connection) -> tuple[Session, T] | None:
+            session = find_session(connection, cookie, at)
+            return None if session is None or session.kind != kind else (session, find(connection, session))
+
+        found = await self.store.read_async(work)
+        if found is None:
             return None
+        session, subject = found
         if session.worth_noting(at):
             with suppress(StoreError):  # a full disk is no reason to show nothing
-                await self.store.write_async(lambda connection: note_use(connection, cookie, at))
-        self._sessions[cookie] = session, at
-        return self._noted(request, session, kind)
+                await self.write(note_use, cookie, at)
+        request.scope[WHO] = f"{kind}:{session.subject_id}"
+        return subject
 
     async def begin(self, request: Request, response: Response, kind: Kind, subject: int) -> str:
         """A new session in the response's cookie; the one that the request came with ends. The token of its forms."""
         old, at = self._cookie(request, kind), self.clock()
-        cookie, csrf = await self.store.write_async(lambda c: renew(c, old or None, kind, subject, at))
-        self._sessions.pop(old, None)
+        cookie, csrf = await self.write(renew, old or None, kind, subject, at)
         # For this host only, out of reach of scripts, not sent along from other sites.
         response.set_cookie(self.cookie_name(kind), cookie, **self.cookie_attributes())
         return csrf
@@ -296,27 +285,8 @@ class Server:
     async def end(self, request: Request, response: Response, kind: Kind = ASSESSOR) -> None:
         """The session that the request came with is over, here and in the browser."""
         if cookie := self._cookie(request, kind):
-            await self.store.write_async(lambda connection: close_session(connection, cookie))
-            self._sessions.pop(cookie, None)
+            await self.write(close_session, cookie)
         response.delete_cookie(self.cookie_name(kind), **self.cookie_attributes())
-
-    def _noted(self, request: Request, session: Session, kind: Kind) -> Session | None:
-        """The session, if it is of that kind; the log of the request says whose."""
-        if session.kind != kind:
-            return None
-        request.scope[WHO] = f"{kind}:{session.subject_id}"
-        return session
-
-    async def forget_person(self, assessor: int) -> None:
-        """After a person was deleted: nothing of them stays in memory."""
-        self._assessors.pop(assessor, None)
-        self.forget(ASSESSOR, assessor)
-
-    def forget(self, kind: Kind, subject: int) -> None:
-        """Ask the store again about a subject, such as after sessions of the same name were closed."""
-        for cookie, (session, _) in list(self._sessions.items()):
-            if (session.kind, session.subject_id) == (kind, subject):
-                del self._sessions[cookie]
 
     def cookie_name(self, kind: str) -> str:
         """One cookie for judging and one for owning, so that a person can do both; bound to the host by https."""
@@ -337,3 +307,44 @@ def server_of(request: HTTPConnection) -> Server:
     """What the routes share."""
     server: Server = request.app.state.server
     return server
+
+
+COOKIE = "qrowd-language"
+YEAR = 365 * 86400
+TOKEN_SECONDS = 30 * 86400.0  # a page may be open for long
+MAX_ADDRESS = 2000  # characters of an address that is gone back to
+
+
+def language_of(request: HTTPConnection, campaign: str = "") -> str:
+    """The tag of the language of the page that answers a request. campaign : its language, where it has one."""
+    wanted = campaign or request.scope.get(CAMPAIGN_LANGUAGE, "")
+    return choose(request.cookies.get(COOKIE, ""), wanted, request.headers.get("accept-language", ""))
+
+
+def language_in(request: HTTPConnection, campaign: CampaignRow) -> str:
+    """The same for a page of this campaign."""
+    return language_of(request, campaign.settings.get("language", ""))
+
+
+def choice_of(request: Request, back: str = "") -> LanguageChoice | None:
+    """The choice of a language on a page; None where there is only one. back : the page, the request's own without."""
+    server = server_of(request)
+    if len(tags()) == 1:
+        return None
+    query = request.url.query
+    address = back or request.scope["path"] + (f"?{query}" if query else "")
+    token = server.form_token("language", {"b": address[:MAX_ADDRESS]}, TOKEN_SECONDS)
+    languages = (language(tag) for tag in tags())
+    return LanguageChoice(token, tuple((one.tag, one.direction, one.name) for one in languages))
+
+
+async def set_language(request: Request) -> Response:
+    """Remember the choice, and show the page again."""
+    server = server_of(request)
+    form, content = await server.read_form(request, "language")
+    tag = matching(form.get("language", ""))
+    if not tag:
+        raise malformed("language: there are no pages in this language", "language")
+    response = RedirectResponse(str(content["b"]), 303)
+    response.set_cookie(COOKIE, tag, max_age=YEAR, **server.cookie_attributes())
+    return response

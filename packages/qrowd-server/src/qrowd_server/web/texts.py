@@ -189,17 +189,11 @@ def consent(name: str, named: bool) -> Message:
             "at any time; what you have saved until then is kept.",
             name=name,
         )
-    if name:
-        return Message(
-            "You will read documents and say how well they fit a topic. Your answers and their times are kept under "
-            "the identifier in the link that brought you here (%(name)s); you are not asked for your name. Whoever "
-            "runs this campaign can see them. You may stop at any time; what you have saved until then is kept.",
-            name=name,
-        )
     return Message(
-        "You will read documents and say how well they fit a topic. Your answers and their times are kept under the "
-        "identifier in the link that brought you here; you are not asked for your name. Whoever runs this campaign can "
-        "see them. You may stop at any time; what you have saved until then is kept."
+        "You will read documents and say how well they fit a topic. Your answers and their times are kept under "
+        "the identifier in the link that brought you here (%(name)s); you are not asked for your name. Whoever "
+        "runs this campaign can see them. You may stop at any time; what you have saved until then is kept.",
+        name=name,
     )
 
 
@@ -224,14 +218,10 @@ def declined(name: str, named: bool) -> Message:
     """What is kept of somebody who does not agree: the log has the arrival and the refusal, and no answer."""
     if named:
         return Message("What is kept: your name (%(name)s), when you came, and that you declined.", name=name)
-    if name:
-        return Message(
-            "What is kept: the identifier in the link that brought you here (%(name)s), when you came, and that you "
-            "declined.",
-            name=name,
-        )
     return Message(
-        "What is kept: the identifier in the link that brought you here, when you came, and that you declined."
+        "What is kept: the identifier in the link that brought you here (%(name)s), when you came, and that you "
+        "declined.",
+        name=name,
     )
 
 
@@ -271,9 +261,3 @@ def announcement(view: View) -> Message:
             return Message("Saved. New document on the right.")
         case _:
             return Message("Saved. %(page)s.", page=heading(view))
-
-
-def platform(link: str) -> Message:
-    """What the button says that leads back to where the assessor came from."""
-    host = link.split("/")[2].rsplit(":", 1)[0] if link.count("/") >= 2 else ""
-    return Message("Finish on Prolific") if host == "app.prolific.com" else Message("Finish")

@@ -44,14 +44,13 @@ from qrowd_server.campaigns.plan.guidelines import read_guidelines
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
 from qrowd_server.campaigns.plan.question_settings import NUMBERS, QuestionSettings
-from qrowd_server.protocols.presets import with_preset
 from qrowd_server.protocols.schema import SchemaError, Where, no_such, path, read
 from qrowd_server.protocols.settings import (
     SETTINGS,
     GradesSettings,
     MagnitudeSettings,
     PreferenceSettings,
-    Settings,
+    with_preset,
 )
 
 TOML = "campaign.toml"
@@ -205,7 +204,7 @@ def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Pla
         wanted = {entry.value for entry in pool} | {label for _, label in gold}
         for label, topic in topics.tables.items():
             topic.setdefault("pool", [])
-            if runs is not None and any(map(_compares, arms)):
+            if runs is not None and any(isinstance(settings, PreferenceSettings) for settings in arms):
                 in_pool = within(runs[label], set(topic["pool"]))
                 topic["systems"] = {system: list(ranking) for system, ranking in in_pool.items()}
     read_guidelines(head, files.folder.bytes)
@@ -221,11 +220,6 @@ def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Pla
     for entry in read_context_file(files):
         topics.append(entry, "context")
     return {"topics": list(topics.tables.values()), "documents": rows}
-
-
-def _compares(settings: Settings) -> bool:
-    """Whether a protocol looks at systems: preferences, and grades by utility or with a stop."""
-    return isinstance(settings, PreferenceSettings) or (isinstance(settings, GradesSettings) and settings.compares)
 
 
 def _of_documents(files: CampaignFiles) -> Place:

@@ -25,7 +25,6 @@ from qrowd_server.campaigns.plan.guidelines import guidelines_problems
 from qrowd_server.campaigns.plan.panel import PanelTable
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings, question_problems, settings_with_question
 from qrowd_server.protocols.instructions import PRACTICE, magnitude_instructions
-from qrowd_server.protocols.presets import preset_of
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.schema import SchemaError, Where
 from qrowd_server.protocols.settings import (
@@ -35,6 +34,7 @@ from qrowd_server.protocols.settings import (
     MagnitudeSettings,
     PreferenceSettings,
     Settings,
+    preset_of,
     protocol_of,
 )
 
@@ -295,23 +295,6 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
         yield from _question_problems(topic.question, (*where, "question"))
     for name in topic.systems:
         yield from text_problems((*where, "systems"), **{name: name})
-    for settings in plan.arms.values():
-        yield from _comparison_problems(settings, topic, where)
-
-
-def _comparison_problems(settings: Settings, topic: TopicPlan, where: Where) -> Problems:
-    """Of settings that compare the topic's systems."""
-    n = len(topic.systems)
-    if isinstance(settings, GradesSettings) and settings.compares:
-        setting = "stop = true" if settings.stop else 'order = "utility"'
-        if n < 2:
-            yield (*where, "systems"), f"{n} given, but {setting} compares 2 or more; give runs, or leave {setting} out"
-        if len(topic.pool) > settings.k:
-            problem = f"{len(topic.pool)} documents make several units of {settings.k}, but {setting} needs all in one"
-            yield (*where, "pool"), f"{problem}; raise k, or lower the depth"
-    if not isinstance(settings, MagnitudeSettings) and settings.goal == "top" and settings.n_best >= n:
-        problem = f'{n} given, of which goal = "top" cannot find the best {settings.n_best}'
-        yield (*where, "systems"), f"{problem}; give more runs, or lower n_best"
 
 
 def _least(settings: Settings) -> tuple[int, str]:

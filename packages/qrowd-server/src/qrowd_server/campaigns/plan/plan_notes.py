@@ -9,13 +9,14 @@ from typing import Any
 
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.protocols.gold import entry_test
-from qrowd_server.protocols.presets import PRESETS, overrides
 from qrowd_server.protocols.settings import (
+    PRESETS,
     GradesSettings,
     JourneySettings,
     MagnitudeSettings,
     PreferenceSettings,
     Settings,
+    overrides,
     protocol_of,
     to_table,
 )
@@ -95,11 +96,8 @@ def preset_notes(
 
 
 def _preset_note(preset: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
-    changes = [
-        f"{change.rule.table}.{change.rule.key} = {_toml(change.value)} (preset: {_toml(change.rule.value)})"
-        for change in overrides(preset, tables)
-    ]
-    n = len(PRESETS[preset].rules)
+    changes = [f"{key} = {_toml(value)} (preset: {_toml(usual)})" for key, value, usual in overrides(preset, tables)]
+    n = sum(map(len, PRESETS[preset].tables.values()))
     if not changes:
         return f"Preset {preset}: all {n} settings are in force."
     return f"Preset {preset}: {n - len(changes)} of {n} settings are in force; changed: {', '.join(changes)}."

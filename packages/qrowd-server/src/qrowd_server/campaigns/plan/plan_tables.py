@@ -16,7 +16,6 @@ from qrowd_server.campaigns.plan.panel import PanelTable
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
 from qrowd_server.campaigns.plan.sanitise import MAX_CHARACTERS, without_harm
-from qrowd_server.protocols.presets import with_preset
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.schema import SchemaError, Where, plain, read
 from qrowd_server.protocols.settings import (
@@ -29,6 +28,7 @@ from qrowd_server.protocols.settings import (
     Settings,
     protocol_of,
     to_table,
+    with_preset,
 )
 
 

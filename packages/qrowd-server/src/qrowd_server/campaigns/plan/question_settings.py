@@ -109,9 +109,6 @@ def question_problems(
         problem = f"{name} judgments cannot decide a question, which needs the gain of each document; use [grades]"
         yield WHERE, f"{problem}, or remove [question]"
         return
-    if settings.compares:
-        setting = "stop" if settings.stop else "order"
-        yield ("grades", setting), "has no effect with a question, which decides what is judged; leave it out"
     pairs = question.pairs
     if (scale := question.content["design"]["scale"]) != settings.scale:
         yield WHERE, f"it was made for the scale {scale}, not for {settings.scale}; create it anew"

@@ -18,7 +18,7 @@ from qrowd_server.campaigns.results.review import CHOICES, Adjudicated, with_adj
 from qrowd_server.campaigns.running.campaign_settings import find_arms, read_settings
 from qrowd_server.campaigns.running.collected import scale_of
 from qrowd_server.campaigns.running.question import design_content
-from qrowd_server.protocols.registry import PREFERENCE
+from qrowd_server.protocols import PREFERENCE
 from qrowd_server.store import counts, events, export, state, writers
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.answers import GOLD, gold_rows

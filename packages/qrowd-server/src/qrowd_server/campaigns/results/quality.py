@@ -21,8 +21,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
-from qrowd_server.protocols import journey
-from qrowd_server.protocols.registry import PREFERENCE
+from qrowd_server.protocols import PREFERENCE, journey
 from qrowd_server.protocols.settings import GoldSettings
 from qrowd_server.store import counts, state
 from qrowd_server.store.answers import gold_answers_by_assessor
@@ -140,7 +139,7 @@ class Quality:
     alpha, by_topic : Krippendorff's, of judgments that count; None for preferences, and where no two assessors judged
         the same document. pairs_alike : share of pairs that two assessors ordered alike, each two judgments counting
         once; None for judgments. fast_below : seconds. why_not : why there is no agreement to tell, "" where there is.
-        has_gold, has_bonus : whether there are gold questions, and a bonus for accuracy.
+        has_gold : whether there are gold questions.
     """
 
     campaign: str
@@ -153,7 +152,6 @@ class Quality:
     why_not: str = ""
     arm: str = ""
     has_gold: bool = False
-    has_bonus: bool = False
 
     def of(self, name: str) -> AssessorQuality | None:
         """The row of one assessor."""
@@ -181,7 +179,7 @@ def quality(
     gold = read_settings(row).gold
     of_gold = accuracies(connection, row.id, gold, arm)
     rows = [replace(one, accuracy=of_gold.get(one.id)) for one in rows]
-    flags = {"has_gold": gold is not None, "has_bonus": gold is not None and bool(gold.bonus)}
+    flags = {"has_gold": gold is not None}
     if protocol == PREFERENCE:
         preferences = collected.preferences(connection, name, names=names)
         alike, pairs_alike, why_not = _alike(preferences)

@@ -15,11 +15,11 @@ from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.campaign_settings import find, find_arms, only_arm, protocols_of, read_settings
-from qrowd_server.protocols.asking import storable
+from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.events import MAX_REASON, Refusal
 from qrowd_server.protocols.grades import parse_grade
-from qrowd_server.protocols.numbers import parse_magnitude
-from qrowd_server.protocols.registry import PREFERENCE
+from qrowd_server.protocols.magnitude import parse_magnitude
+from qrowd_server.protocols.protocol import storable
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.store import events, materials, state
 from qrowd_server.store.accounts import COMMAND_LINE

@@ -21,11 +21,11 @@ from qrowd_server.campaigns.running.current_state import (
     gold_places,
 )
 from qrowd_server.campaigns.running.pages import DocumentText, TopicText
+from qrowd_server.protocols import PROTOCOLS
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.gold import Gold
 from qrowd_server.protocols.protocol import Material, Question, Task
-from qrowd_server.protocols.registry import PROTOCOLS
 from qrowd_server.protocols.settings import MagnitudeSettings, PreferenceSettings, Settings, settings_for_models
 from qrowd_server.store import events, materials, state
 from qrowd_server.store.materials import DocumentRow, TopicRow, UnitRow

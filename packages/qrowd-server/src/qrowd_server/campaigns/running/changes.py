@@ -184,7 +184,7 @@ def _topic_problems(plan: Plan, old: TopicPlan, new: TopicPlan, had: bool) -> It
         yield f"{where}: document {missing[0]!r} is not in its pool any more; documents cannot be removed"
     further = [label for label in new.pool if label not in set(old.pool)]
     for settings in plan.arms.values() if further else ():
-        if not isinstance(settings, GradesSettings) or settings.compares:
+        if not isinstance(settings, GradesSettings):
             yield f"{where}: document {further[0]!r} is new, but only grades take further documents; add a topic"
 
 

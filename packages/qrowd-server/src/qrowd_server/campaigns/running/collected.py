@@ -12,7 +12,7 @@ from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
-from qrowd_server.protocols.registry import PREFERENCE
+from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings, Settings
 from qrowd_server.store import export
 from qrowd_server.store.materials import CampaignRow

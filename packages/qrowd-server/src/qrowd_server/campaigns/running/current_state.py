@@ -13,11 +13,10 @@ from typing import Any
 from sqlalchemy import Connection, Table
 
 from qrowd_server.campaigns.running.campaign_settings import Arm, CampaignSettings
-from qrowd_server.protocols import journey
+from qrowd_server.protocols import PROTOCOLS, journey
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.journey import Journey
 from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, PreferenceRow, Protocol, Row, Rows, Task
-from qrowd_server.protocols.registry import PROTOCOLS
 from qrowd_server.store import answers
 from qrowd_server.store.schema import MODEL, bad_mark, gold_answer, judgment, preference
 from qrowd_server.store.state import AssessorRow, AssignmentRow
@@ -152,10 +151,8 @@ def differences(
     before: AssignmentState | None, now: AssignmentState
 ) -> Iterator[tuple[Table, list[dict[str, Any]], list[dict[str, Any]]]]:
     """For each table, the rows to write and the keys to remove. before : None where the tables hold nothing of it."""
-    old_rows: Rows = ()
-    new_rows = now.protocol.rows(now.task, now.state) if before is None else ()
-    if before is not None:
-        old_rows, new_rows = now.protocol.rows_that_changed(now.task, before.state, now.state)
+    old_rows: Rows = () if before is None else before.protocol.rows(before.task, before.state)
+    new_rows = now.protocol.rows(now.task, now.state)
     for kind, (table, name) in TABLES.items():
         old = {getattr(row, name): row for row in old_rows if type(row) is kind}
         new = {getattr(row, name): row for row in new_rows if type(row) is kind}

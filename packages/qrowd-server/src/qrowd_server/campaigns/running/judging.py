@@ -159,7 +159,7 @@ class JudgingService:
             reader = self._reader(connection, row.id, row.stamp)
             settings = reader.settings
             view = journey.view(settings.journey, journey.new(settings.journey, lines=settings.lines, seed=0))
-            return replace(self._page_of_view(reader, view, None), named=False, preview=True)
+            return replace(self._page_of_view(reader, view, None), named=False)
 
         return await self.store.read_async(work)
 
@@ -283,12 +283,12 @@ class JudgingService:
             return replace(view, another=status == "running" and may_work and self._is_next(now, at))
         way = journey_of_assessor(assessor)
         if status == "decided":
-            return NoneLeftView(None, journey.has_worked(way))
+            return NoneLeftView(None, way.completed > 0)
         if status != "running":
             return PausedView(stopped=status == "stopped")
         if not journey.may_work(settings.journey, way):
             return journey.view(settings.journey, way)
-        return NoneLeftView(self._next_unit(now, at), journey.has_worked(way))
+        return NoneLeftView(self._next_unit(now, at), way.completed > 0)
 
     def _is_next(self, now: AssessorReader, at: float) -> bool:
         """Whether there is another unit: a free one, one whose lease expired, or one that a question may draw soon."""

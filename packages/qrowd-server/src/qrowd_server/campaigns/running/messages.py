@@ -14,8 +14,8 @@ from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.campaigns.running.current_state import journey_of_assessor
 from qrowd_server.campaigns.running.pages import Page, PageMessage
 from qrowd_server.campaigns.running.transaction import Transaction
-from qrowd_server.protocols.asking import STALE, check_text, storable
 from qrowd_server.protocols.events import MAX_REASON, AskOrganisers, Event, ReadReply, Refusal
+from qrowd_server.protocols.protocol import STALE, check_text, storable
 from qrowd_server.protocols.views import DocumentView, PairView, View
 from qrowd_server.store import materials
 from qrowd_server.store.events import LogEntry
@@ -61,7 +61,7 @@ def take_message(transaction: Transaction, now: AssessorReader, action: AskOrgan
     text = action.message.strip()
     if not text:
         raise Refusal("message", "Write your question first.", "message")
-    check_text(text, "message", LONGEST)
+    check_text(text, "message", longest=LONGEST)
     if n >= MOST:
         raise Refusal("too_many", Sentence(TOO_MANY, n=n), "message")
     numbers = (view.document,) if isinstance(view, DocumentView) else (view.left, view.right)

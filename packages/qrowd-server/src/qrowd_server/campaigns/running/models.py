@@ -35,7 +35,7 @@ from qrowd.texts import text_of_html
 from qrowd_server.campaigns.running.campaign_settings import Arm, find, read_settings
 from qrowd_server.campaigns.running.judging import Clock, JudgingService
 from qrowd_server.campaigns.running.pages import DocumentText, Page, Receipt, TopicText, UnitSoFar
-from qrowd_server.protocols.events import Action, Consent, GoOn, Judge, Prefer, Refusal, Reply
+from qrowd_server.protocols.events import MAX_REASON, Action, Consent, GoOn, Judge, Prefer, Refusal, Reply
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd_server.protocols.views import (
     ConsentView,
@@ -325,7 +325,7 @@ class _ModelAssessor:
         if isinstance(view, PairView):
             return [asking_of(self.prompted, unit, topic, (view.left, view.right), False)]
         ahead: list[int] = []
-        if isinstance(unit.settings, GradesSettings) and not unit.settings.stop:
+        if isinstance(unit.settings, GradesSettings):
             ahead = [one for one in unit.documents if one != view.document and one not in unit.answers]
         revising = view.revising
         return [asking_of(self.prompted, unit, topic, (one,), revising) for one in (view.document, *ahead)]
@@ -549,8 +549,7 @@ def action_of(
     if isinstance(view, PairView):
         return Prefer(view.pair, "left" if value == 1 else "right")
     reason = "" if view.reason == "none" else stated_reason(reply, prompt)
-    longest = 0 if isinstance(unit.settings, PreferenceSettings) else unit.settings.max_reason
-    return Judge(view.position, number_text(value), reason[:longest])
+    return Judge(view.position, number_text(value), reason[:MAX_REASON])
 
 
 def words_of(document: DocumentText) -> str:

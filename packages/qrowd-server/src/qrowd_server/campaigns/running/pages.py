@@ -83,7 +83,6 @@ class Page:
     consent : the campaign's own words for the first page. instructions : likewise, for every page.
     practice_instructions : likewise, before the first line of the practice.
     ask : the question that is asked of a document or a pair. full_topic : the whole topic stays in view beside it.
-    preview : nothing can be answered; the page only shows what the task is like.
     language : of the interface, as the campaign has it; "" for the one that the browser asks for.
     guidelines : Markdown. pictures : (name, digest) of its pictures; in what a server sends, their addresses.
     guidelines_at : in what a server sends, the address of the page of the guidelines.
@@ -111,7 +110,6 @@ class Page:
     full_topic: bool = False
     draft: Draft | None = None
     named: bool = True
-    preview: bool = False
     language: str = ""
     guidelines: str = ""
     pictures: tuple[tuple[str, str], ...] = ()

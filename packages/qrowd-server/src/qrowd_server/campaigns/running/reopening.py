@@ -11,9 +11,9 @@ from qrowd_server.campaigns.running.campaign_reader import AssessorReader
 from qrowd_server.campaigns.running.campaign_settings import NotFoundError
 from qrowd_server.campaigns.running.current_state import AssignmentState, journey_of_assessor
 from qrowd_server.campaigns.running.transaction import Transaction
-from qrowd_server.protocols.asking import STALE, storable
 from qrowd_server.protocols.events import MAX_REASON, Action, CannotTell, Event, GoOn, Judge, Refusal
 from qrowd_server.protocols.journey import Reopened
+from qrowd_server.protocols.protocol import STALE, storable
 from qrowd_server.protocols.sequence import Sequence as SequenceProtocol
 from qrowd_server.protocols.views import View
 from qrowd_server.store.schema import COMPLETED, OPEN

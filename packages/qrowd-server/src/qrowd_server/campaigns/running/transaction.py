@@ -31,7 +31,6 @@ from qrowd_server.campaigns.running.current_state import (
 )
 from qrowd_server.campaigns.running.pages import Page, Receipt
 from qrowd_server.protocols import journey
-from qrowd_server.protocols.asking import STALE
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import (
     MAX_TEXT,
@@ -42,7 +41,7 @@ from qrowd_server.protocols.events import (
     Refusal,
 )
 from qrowd_server.protocols.gold import GoldAnswer, entry_test, evidence, is_below
-from qrowd_server.protocols.protocol import GoldRow
+from qrowd_server.protocols.protocol import STALE, GoldRow
 from qrowd_server.protocols.views import DocumentView, EndView, PairView
 from qrowd_server.store import answers, events, state
 from qrowd_server.store.events import LogEntry
@@ -292,7 +291,7 @@ class Transaction:
         gold = self.settings.gold
         if gold is None or assessor.is_model:
             return {}
-        places = {"gold_every": gold.every_in(first=journey_of_assessor(assessor).n_units == 0)}
+        places = {"gold_every": gold.every}
         if not gold.first:
             return places
         n_answered = answers.count_entry_answers(self.connection, assessor.id)

@@ -9,10 +9,10 @@ A form that is refused is answered with its page once more, with the problem and
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlencode
 
 from sqlalchemy import Connection
 from starlette.datastructures import UploadFile
@@ -33,16 +33,17 @@ from qrowd_server.store.accounts import (
 )
 from qrowd_server.store.base import StoreError
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.sessions import Kind
+from qrowd_server.store.sessions import Kind, Session
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner import formatting
 from qrowd_server.web.owner.formatting import base_of
 from qrowd_server.web.problems import Problem, invalid_token, not_found, not_signed_in, wants_data
+from qrowd_server.web.rendering import render
 from qrowd_server.web.security import same
 from qrowd_server.web.server import Server, server_of
-from qrowd_server.web.templating import render
 
 T = TypeVar("T")
+P = ParamSpec("P")
 OWNER: Kind = "owner"
 NO_ACCOUNT = 0  # the administrator who came by the link that the server printed
 PRINTED_LINK = "Owner, by link"  # the account of their events; no account has a blank in its name
@@ -90,9 +91,19 @@ class OwnerContext:
         return self.row
 
     @property
+    def now(self) -> float:
+        """The time, in seconds since 1970."""
+        return self.server.clock()
+
+    @property
     def base(self) -> str:
         """The address of the campaign's pages."""
         return base_of(self.campaign.name)
+
+    def address(self, path: str = "", **query: Any) -> str:
+        """The address of a page of the campaign; what is empty in the query is left out."""
+        text = urlencode({key: value for key, value in query.items() if value})
+        return f"{self.base}{path}{'?' + text if text else ''}"
 
     @property
     def arm(self) -> str:
@@ -121,47 +132,46 @@ class OwnerContext:
         memory: Memory = state.owner_memory
         return memory
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """The result of reading the store in another thread."""
-        return await self.server.store.read_async(work)
+    def page_of(self, n: int, size: int) -> tuple[int, int]:
+        """(page that the address asks for, number of pages) of a list, both from 1."""
+        text, n_pages = query_of(self.request).get("page", "1"), max(-(-n // size), 1)
+        return min(max(int(text[:9]) if text.isascii() and text.isdigit() else 1, 1), n_pages), n_pages
+
+    async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """As `Server.read`."""
+        return await self.server.read(work, *args, **options)
+
+    async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """As `Server.write`."""
+        return await self.server.write(work, *args, **options)
 
     def render(self, name: str, **values: Any) -> Response:
-        """A page from its template; `tab` and `notice` are "" by default."""
-        return HTMLResponse(self.render_text(name, **values), 422 if self.problem else 200)
-
-    def render_text(self, name: str, **values: Any) -> str:
-        """The same, as text."""
-        usual: dict[str, Any] = {"notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
+        """A page from its template; `tab` is its name by default."""
+        usual: dict[str, Any] = {"notice": "", "tab": name, "row": self.row, "base": self.base if self.row else ""}
         if self.row is not None:
-            usual |= {"arms": protocols_of(self.row), "arm": self.arm}
+            usual |= {"arms": protocols_of(self.row), "arm": self.arm, "address": self.address}
         more = {
             "owner": self.owner,
             "may": self.may,
             "csrf": self.owner.csrf,
             "f": formatting,
-            "now": self.server.clock(),
+            "now": self.now,
         }
         refusal = {"problem": self.problem, "typed": self.typed}
-        return render(f"owner/{name}", **(usual | more | refusal | values))
+        content = render(f"owner/{name}", **(usual | more | refusal | values))
+        return HTMLResponse(content, 422 if self.problem else 200)
 
 
 PageHandler = Callable[[OwnerContext], Awaitable[Response]]
 FormHandler = Callable[[OwnerContext, Form], Awaitable[Response]]
-UploadHandler = Callable[[OwnerContext, Form, list[UploadFile]], Awaitable[Response]]
-FilesHandler = Callable[[OwnerContext, Form, list[tuple[str, UploadFile]]], Awaitable[Response]]
+UploadHandler = Callable[[OwnerContext, Form, list[tuple[str, UploadFile]]], Awaitable[Response]]
 
 
-def _needed(path: str, needs: Role | None) -> Role:
-    """The role that a route needs; unless it says so, the one that may do everything there."""
-    return needs or (OWNER_OF if "{campaign}" in path else ADMINISTRATOR)
-
-
-def page(path: str, handler: PageHandler, *, needs: Role | None = None) -> Route:
+def page(path: str, handler: PageHandler, *, needs: Role) -> Route:
     """A route to a page; visitors who are not signed in are redirected to the login.
 
-    needs : a role in the campaign of the address, or on the server where it names none; by default the highest.
+    needs : a role in the campaign of the address, or on the server where it names none.
     """
-    role = _needed(path, needs)
 
     async def answer(request: Request) -> Response:
         owner = await owner_of(request)
@@ -169,43 +179,28 @@ def page(path: str, handler: PageHandler, *, needs: Role | None = None) -> Route
             if wants_data(request):
                 raise not_signed_in()
             return RedirectResponse("/owner/login", 303)
-        return await handler(await _context(request, owner, role))
+        return await handler(await _context(request, owner, needs))
 
     return Route(path, answer, methods=["GET"], name=handler.__name__)
 
 
-def form(path: str, handler: FormHandler, on: PageHandler | None = None, *, needs: Role | None = None) -> Route:
+def form(path: str, handler: FormHandler, on: PageHandler | None = None, *, needs: Role) -> Route:
     """A route that a form is sent to.
 
     on : the page of the form, where the form can be refused. needs : as for `page`.
     """
-    role = _needed(path, needs)
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
         fields = await server_of(request).read_session_form(request, owner.csrf)
-        context = await _context(request, owner, role)
+        context = await _context(request, owner, needs)
         return await _answer(handler(context, fields), context, fields, on)
 
     return Route(path, answer, methods=["POST"], name=handler.__name__)
 
 
-def upload(path: str, handler: UploadHandler, on: PageHandler, *, needs: Role | None = None) -> Route:
-    """A route that a form with files is sent to. needs : as for `page`."""
-
-    async def handle(context: OwnerContext, fields: Form, files: list[tuple[str, UploadFile]]) -> Response:
-        return await handler(context, fields, [file for _, file in files])
-
-    return _upload_route(path, handler.__name__, handle, on, needs)
-
-
-def upload_by_field(path: str, handler: FilesHandler, on: PageHandler, *, needs: Role | None = None) -> Route:
-    """The same for a form with several fields of files: the handler gets (field, file)."""
-    return _upload_route(path, handler.__name__, handler, on, needs)
-
-
-def _upload_route(path: str, name: str, handler: FilesHandler, on: PageHandler, needs: Role | None) -> Route:
-    role = _needed(path, needs)
+def upload(path: str, handler: UploadHandler, on: PageHandler, *, needs: Role) -> Route:
+    """A route that a form with files is sent to; the handler gets (field, file). needs : as for `page`."""
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
@@ -213,13 +208,13 @@ def _upload_route(path: str, name: str, handler: FilesHandler, on: PageHandler, 
             raise Problem(415, "media_type", "Expected a form with files, as multipart/form-data.")
         async with request.form(max_files=MAX_FILES, max_fields=MAX_FIELDS, max_part_size=1 << 20) as parts:
             fields = {key: value for key, value in parts.multi_items() if isinstance(value, str)}
-            files = [(key, one) for key, one in parts.multi_items() if isinstance(one, UploadFile) and one.filename]
+            files = [(key, file) for key, file in parts.multi_items() if isinstance(file, UploadFile) and file.filename]
             if not same(fields.get("csrf", ""), owner.csrf):
                 raise invalid_token()
-            context = await _context(request, owner, role)
+            context = await _context(request, owner, needs)
             return await _answer(handler(context, fields, files), context, fields, on)
 
-    return Route(path, answer, methods=["POST"], name=name)
+    return Route(path, answer, methods=["POST"], name=handler.__name__)
 
 
 async def _answer(
@@ -243,16 +238,16 @@ def choose_one(name: str, value: str, *choices: str) -> ArgumentError:
 
 async def owner_of(request: Request) -> Owner | None:
     """The owner whose session the request's cookie names, if any."""
-    server = server_of(request)
-    session = await server.session(request, OWNER)
-    if session is None:
-        return None
-    if session.subject_id == NO_ACCOUNT:
-        return Owner(NO_ACCOUNT, PRINTED_LINK, "administrator", session.csrf)
-    account = await server.store.read_async(lambda connection: read_account(connection, session.subject_id))
-    if account is None or account.disabled is not None:
-        return None
-    return Owner(account.id, account.name, account.role, session.csrf)
+
+    def find(connection: Connection, session: Session) -> Owner | None:
+        if session.subject_id == NO_ACCOUNT:
+            return Owner(NO_ACCOUNT, PRINTED_LINK, "administrator", session.csrf)
+        account = read_account(connection, session.subject_id)
+        if account is None or account.disabled is not None:
+            return None
+        return Owner(account.id, account.name, account.role, session.csrf)
+
+    return await server_of(request).session(request, OWNER, find)
 
 
 async def _sender(request: Request) -> Owner:
@@ -288,7 +283,7 @@ async def role_in(server: Server, owner: Owner, campaign_id: int) -> CampaignRol
     """What somebody may do in a campaign: everything as an administrator, else as they were named."""
     if owner.role == "administrator":
         return "owner"
-    return await server.store.read_async(lambda connection: campaign_role(connection, owner.account, campaign_id))
+    return await server.read(campaign_role, owner.account, campaign_id)
 
 
 class Memory:
@@ -299,31 +294,18 @@ class Memory:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
-        self._results: dict[tuple[str, ...], tuple[float, Any]] = {}
-        self._running: dict[tuple[str, ...], asyncio.Task[Any]] = {}
+        self._results: dict[tuple[str, ...], tuple[float, asyncio.Task[Any]]] = {}
 
-    async def get(self, key: tuple[str, ...], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of `work` of less than `seconds` ago (or ten times as long as it takes); else a new one.
+    async def get(self, key: tuple[str, ...], seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of `work` as it was begun less than `seconds` ago, or is under way; else a new one.
 
         key : the kind of result, the campaign, and what else there is.
         """
-        entry = self._results.get(key)
-        if entry is not None and self.clock() < entry[0]:
-            recent: T = entry[1]
-            return recent
-        task = self._running.get(key)
-        if task is None:
-            task = asyncio.ensure_future(self._work(key, seconds, work))
-            self._running[key] = task
-            task.add_done_callback(lambda done: self._running.pop(key, None))
+        until, task = self._results.get(key, (0.0, None))
+        if task is None or (task.done() and (self.clock() >= until or task.exception() is not None)):
+            task = asyncio.ensure_future(work())
+            self._results[key] = self.clock() + seconds, task
         result: T = await asyncio.shield(task)
-        return result
-
-    async def _work(self, key: tuple[str, ...], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
-        began = time.monotonic()
-        result = await work()
-        lifetime = max(seconds, 10 * (time.monotonic() - began))
-        self._results[key] = self.clock() + lifetime, result
         return result
 
     def forget(self, campaign: str) -> None:

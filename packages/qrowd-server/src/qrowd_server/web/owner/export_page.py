@@ -16,13 +16,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, kinds_of, note_names
+from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, note_names
 from qrowd_server.campaigns.results.review import CHOICES
-from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.accounts import campaign_roles
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.sessions import ApiKey, api_keys, make_api_key, revoke_api_key
-from qrowd_server.web.downloads import download
+from qrowd_server.web.downloads import collected, download
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner.context import (
     ADMINISTRATOR,
@@ -38,10 +37,7 @@ from qrowd_server.web.owner.context import (
 from qrowd_server.web.problems import not_found
 
 LONGEST_NAME = 100
-READ_BY = {  # a table of another kind is for other programs
-    "judgments": dict.fromkeys(("jsonl", "csv", "parquet"), "qrowd and its read_judgments read it"),
-    "preferences": dict.fromkeys(("jsonl", "csv", "parquet"), "qrowd and its read_preferences read it"),
-}
+READ_BY = {"judgments": "read_judgments", "preferences": "read_preferences"}  # tables of another kind: other programs
 FORMAT_TEXTS = {
     "jsonl": ("JSON Lines", "one object a line"),
     "csv": ("CSV", "one row a line"),
@@ -55,18 +51,18 @@ FORMAT_TEXTS = {
 async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
     arm = _arm(context)
-    kinds = _kinds(context, arm)
+    kinds = collected(context.campaign, arm)
     tables = [(kind, [_described(name, kind) for name in EXPORTS[kind].formats]) for kind in kinds]
     tables = [(kind, formats) for kind, formats in tables if formats]
     whole = [kind for kind, one in EXPORTS.items() if not one.of_answers]
-    return context.render("export", tab="export", tables=tables, whole=whole, arm=arm, kinds=kinds)
+    return context.render("export", tables=tables, whole=whole, arm=arm, kinds=kinds)
 
 
 async def export_file(context: OwnerContext) -> Response:
     """A file, streamed from the store."""
     what, format = context.request.path_params["what"], context.request.path_params["format"]
     arm = _arm(context)
-    if what not in _kinds(context, arm) or not _can_hold(what, format):
+    if what not in collected(context.campaign, arm) or not _can_hold(what, format):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
     asked = query_of(context.request).get("adjudicated", "without")
@@ -81,31 +77,25 @@ async def export_file(context: OwnerContext) -> Response:
 async def export_names(context: OwnerContext, fields: Form) -> Response:
     """A file with names and ids of platforms."""
     what, _, format = fields.get("file", "").partition("/")
-    if what == DESIGN or what not in _kinds(context, "") or not _can_hold(what, format):
+    if what == DESIGN or what not in collected(context.campaign) or not _can_hold(what, format):
         raise ArgumentError("file: choose one of the list")
     server, name, account = context.server, context.campaign.name, context.owner.name
     at = server.clock()
-    await server.store.write_async(lambda c: note_names(c, name, what, format or what, at, account=account))
+    await server.write(note_names, name, what, format or what, at, account=account)
     return await download(server.store, name, what, format, names=True)
 
 
 def _described(form: str, kind: str) -> tuple[str, str, str]:
     """A format with its name, and what a file of this kind is in it."""
     words, hint = FORMAT_TEXTS[form]
-    reader = READ_BY.get(kind, {}).get(form)
-    return form, words, hint if reader is None else f"{hint}; {reader}"
+    if kind in READ_BY and form in ("jsonl", "csv", "parquet"):
+        hint = f"{hint}; qrowd and its {READ_BY[kind]} read it"
+    return form, words, hint
 
 
 def _arm(context: OwnerContext) -> str:
     """The arm whose files are asked for; "" for all."""
     return context.arm if query_of(context.request).get("arm") else ""
-
-
-def _kinds(context: OwnerContext, arm: str) -> list[str]:
-    arms, gold = protocols_of(context.campaign), context.campaign.settings.get("gold") is not None
-    if arm:
-        return [kind for kind in kinds_of([arms[arm]], gold=gold) if EXPORTS[kind].of_arms]
-    return kinds_of(arms.values(), question=context.campaign.settings.get("question") is not None, gold=gold)
 
 
 def _can_hold(what: str, format: str) -> bool:
@@ -125,26 +115,26 @@ async def keys(context: OwnerContext, new: str = "") -> Response:
         return names, [key for key in api_keys(connection) if all_campaigns or key.campaign_id in names]
 
     names, valid = await context.read(work)
-    return context.render("keys", tab="keys", keys=valid, names=names, made=new)
+    return context.render("keys", keys=valid, names=names, made=new)
 
 
 async def change_keys(context: OwnerContext, fields: Form) -> Response:
     """Make a key, which is shown in the answer and never again; or revoke one."""
-    name, of, at = fields.get("name", "").strip(), fields.get("campaign", ""), context.server.clock()
-    write = context.server.store.write_async
+    name, of, at = fields.get("name", "").strip(), fields.get("campaign", ""), context.now
+    write = context.write
     match fields.get("do", ""):
         case "make":
             if not 1 <= len(name) <= LONGEST_NAME:
                 raise ArgumentError(f"name: say what the key is for, in 1 to {LONGEST_NAME} characters")
             campaign_id = (await context.server.campaign(of)).id if of else None
             await _check_owns(context, campaign_id)
-            return await keys(context, await write(lambda c: make_api_key(c, name, at, campaign_id=campaign_id)))
+            return await keys(context, await write(make_api_key, name, at, campaign_id=campaign_id))
         case "revoke" if fields.get("key", "").isascii() and fields.get("key", "").isdigit():
             number = int(fields["key"][:18])
             valid = await context.read(api_keys)
             if (key := next((one for one in valid if one.id == number), None)) is not None:
                 await _check_owns(context, key.campaign_id)
-            await write(lambda connection: revoke_api_key(connection, number))
+            await write(revoke_api_key, number)
             return RedirectResponse("/owner/keys", 303)
     raise choose_one("do", fields.get("do", ""), "make", "revoke")
 

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any, Final
 from urllib.parse import quote
 
+from babel.dates import format_timedelta
 from markupsafe import Markup
 
 NOTHING: Final = "–"
@@ -18,24 +19,22 @@ STATUSES: Final = (  # of assessors, in the order of their way
     "arrived", "consented", "practised", "qualified", "working", "check_failed_once", "completed", "ended",
     "screened_out", "submitted_to_platform", "paid", "excluded",
 )  # fmt: skip
-STATUS: Final = {  # practised: also where no practice is asked for
-    "practised": "ready to judge", "check_failed_once": "looking again", "submitted_to_platform": "submitted",
-}  # fmt: skip
+WORDS: Final = {  # what a page says otherwise than the program: of assessors, of how they came, of events
+    "practised": "ready to judge",  # also where no practice is asked for
+    "check_failed_once": "looking again",
+    "submitted_to_platform": "submitted",
+    "api": "program",
+    "link": "an invitation",
+    "changed": "changed the campaign",
+    "imported": "imported the campaign",
+}
 PROTOCOL: Final = {"magnitude": "magnitudes", "grades": "grades", "preference": "preferences"}
-ANSWERS: Final = {"preference": "Preferences", "": "Answers"}  # by protocol; else judgments
-PROVIDER: Final = {"api": "program"}
+ANSWERS: Final = {"preference": "preference", "": "answer"}  # by protocol; else judgment
 TABLE: Final = {
     "duplicates": "Documents called the same",
     "gold": "Gold questions",
     "revisions": "Events",
     "final": "Final answers",
-}
-FATE: Final = {"keep": "kept", "withdraw": "withdrawn", "remove": "removed"}  # of what a deleted person wrote
-EVENT: Final = {
-    "changed": "changed the campaign",
-    "imported": "imported the campaign",
-    "person_deleted": "deleted a person",
-    "erased": "deleted a person",
 }
 
 
@@ -140,29 +139,20 @@ def ago(at: float | None, now: float) -> str:
     """How long ago, roughly.
 
     >>> ago(100, 130), ago(0, 7200), ago(None, 0)
-    ('just now', '2 h ago', 'never')
+    ('just now', '2 hours ago', 'never')
     """
     if at is None:
         return "never"
-    passed = now - at
-    if passed < 60:
-        return "just now"
-    if passed < 3600:
-        return f"{passed // 60:.0f} min ago"
-    return f"{passed // 3600:.0f} h ago" if passed < 2 * 86400 else f"{passed // 86400:.0f} d ago"
+    return "just now" if now - at < 60 else format_timedelta(int(at - now), add_direction=True, locale="en")
 
 
 def ahead(at: float, now: float) -> str:
     """How long until then, roughly.
 
-    >>> ahead(7200, 0), ahead(10, 0)
-    ('in about 2 hours', 'in less than an hour')
+    >>> ahead(7200, 0)
+    'in 2 hours'
     """
-    hours = (at - now) / 3600
-    if hours < 1:
-        return "in less than an hour"
-    n, unit = (round(hours), "hour") if hours < 48 else (round(hours / 24), "day")
-    return f"in about {plural(n, unit)}"
+    return format_timedelta(max(int(at - now), 1), granularity="hour", add_direction=True, locale="en")
 
 
 # ---- what is counted
@@ -183,12 +173,12 @@ def answers(protocol: str, n: int) -> str:
     >>> answers("grades", 1), answers("", 2)
     ('1 judgment', '2 answers')
     """
-    return plural(n, {"preference": "preference", "": "answer"}.get(protocol, "judgment"))
+    return plural(n, ANSWERS.get(protocol, "judgment"))
 
 
 def answers_title(protocol: str) -> str:
     """The name of the answers as a title."""
-    return ANSWERS.get(protocol, "Judgments")
+    return f"{ANSWERS.get(protocol, 'judgment').capitalize()}s"
 
 
 def arm(name: str, protocol: str) -> str:
@@ -208,24 +198,14 @@ def arms(protocols: Mapping[str, str]) -> str:
 # ---- words for what the program calls otherwise
 
 
-def status(name: str) -> str:
-    """The state of a person, a unit or a campaign."""
-    return STATUS.get(name, name.replace("_", " "))
-
-
-def provider(name: str) -> str:
-    """How an assessor came."""
-    return PROVIDER.get(name, name)
+def words(name: str) -> str:
+    """A state, an event, or a way to come."""
+    return WORDS.get(name, name.replace("_", " "))
 
 
 def table(name: str) -> str:
     """A table that can be exported."""
     return TABLE.get(name, name.capitalize())
-
-
-def event(name: str) -> str:
-    """What happened, where there is no sentence about it."""
-    return EVENT.get(name, name.replace("_", " "))
 
 
 def key(name: str) -> str:
@@ -234,11 +214,6 @@ def key(name: str) -> str:
         return name
     parts = Markup("_<wbr>").join(name.split("_"))  # a line may break after each
     return Markup('<code class="plain" dir="ltr">{}</code>').format(parts)
-
-
-def deleted(name: str, answers: str, texts: str) -> str:
-    """That a person was deleted, and what became of answers and texts."""
-    return f"deleted the name of {name}; answers: {FATE.get(answers, answers)}, texts: {FATE.get(texts, texts)}"
 
 
 def in_words(setting: Any) -> str:

@@ -2,14 +2,13 @@
 
 GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, another, revoke, open, close
 GET  /owner/c/{campaign}/panel          the address to paste
-GET  /owner/c/{campaign}/payment        codes, and the assessor of one: ?code=
+GET  /owner/c/{campaign}/payment        payment codes
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from hmac import compare_digest
 
 from sqlalchemy import Connection
 from starlette.responses import Response
@@ -22,10 +21,10 @@ from qrowd_server.store import invitations as stored
 from qrowd_server.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd_server.store.schema import PERSON
 from qrowd_server.store.state import assessors_of
-from qrowd_server.web.forms import Form, query_of
+from qrowd_server.web.arrival import payment_code
+from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.assessors import quality_of
-from qrowd_server.web.owner.context import OwnerContext, choose_one, form, page
-from qrowd_server.web.payment import as_code, payment_code
+from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd_server.web.server import DAY
 
 MOST = 1000  # links at once
@@ -65,11 +64,10 @@ def names_in(text: str) -> list[str]:
     return names
 
 
-def number_in(text: str, name: str = "number", most: int | None = MOST) -> int:
+def number_in(fields: Form, name: str, most: int = MOST) -> int:
     """A whole number from 1, such as how many links."""
-    if not re.fullmatch(r"[0-9]{1,9}", text.strip(), re.ASCII) or not 1 <= int(text) <= (most or 10**9):
-        if most is None:
-            raise ArgumentError(f"{name}: give a whole number from 1")
+    text = fields.get(name, "").strip()
+    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not 1 <= int(text) <= most:
         raise ArgumentError(f"{name}: give a whole number from 1 to {most}")
     return int(text)
 
@@ -77,44 +75,42 @@ def number_in(text: str, name: str = "number", most: int | None = MOST) -> int:
 async def invitations(context: OwnerContext, new: Sequence[tuple[str, str]] = (), opened: str = "") -> Response:
     """The invitations. new : (name, token) of links, opened : token of a sign-up link, just made."""
     number, base = context.campaign.id, context.server.settings.base_url.rstrip("/")
-    rows = await context.read(lambda connection: stored.invitations(connection, number))
-    sign_ups = await context.read(lambda connection: stored.sign_ups(connection, number))
+    rows = await context.read(stored.invitations, number)
+    sign_ups = await context.read(stored.sign_ups, number)
     links = [(name, f"{base}/join/{token}") for name, token in new]
     sign_up_link = f"{base}/sign-up/{opened}" if opened else ""
-    return context.render(
-        "invitations", tab="invitations", rows=rows, links=links, sign_ups=sign_ups, sign_up_link=sign_up_link
-    )
+    return context.render("invitations", rows=rows, links=links, sign_ups=sign_ups, sign_up_link=sign_up_link)
 
 
 async def send_invitations(context: OwnerContext, fields: Form) -> Response:
     """Make links, which are shown in the answer and never again; or revoke one."""
-    number, at, name = context.campaign.id, context.server.clock(), fields.get("name", "")
-    write = context.server.store.write_async
+    number, at, name = context.campaign.id, context.now, fields.get("name", "")
+    write = context.write
     new: list[tuple[str, str]] = []
     match fields.get("do", ""):
         case "number":
-            n = number_in(fields.get("number", ""))
-            new = await write(lambda connection: invite_some(connection, number, n, at))
+            n = number_in(fields, "number")
+            new = await write(invite_some, number, n, at)
         case "names":
             names = names_in(fields.get("names", ""))
-            new = await write(lambda connection: invite_new(connection, number, names, at))
+            new = await write(invite_new, number, names, at)
         case "another":
-            new = [(name, await write(lambda connection: another_link(connection, number, name, at)))]
+            new = [(name, await write(another_link, number, name, at))]
         case "revoke":
-            await write(lambda connection: revoke_invitation(connection, number, name))
+            await write(revoke_invitation, number, name)
         case "open":
-            most, days = number_in(fields.get("most", ""), "most"), number_in(fields.get("days", ""), "days")
+            most, days = number_in(fields, "most"), number_in(fields, "days")
             by = context.owner.name
-            opened = await write(lambda connection: open_sign_up(connection, number, most, days, at, by))
+            opened = await write(open_sign_up, number, most, days, at, by)
             return await invitations(context, opened=opened)
         case "close":
-            link, by = number_in(fields.get("link", ""), "link", None), context.owner.name
-            await write(lambda connection: end_sign_up(connection, number, link, at, by))
+            link, by = number_in(fields, "link", 10**9), context.owner.name
+            await write(end_sign_up, number, link, at, by)
         case other:
             raise choose_one("do", other, "number", "names", "another", "revoke", "open", "close")
     if new:
         n, by = len(new), context.owner.name
-        await write(lambda connection: events.note(connection, number, "invited", {"n": n}, at, account=by))
+        await write(events.note, number, "invited", {"n": n}, at, account=by)
     return await invitations(context, new)
 
 
@@ -149,33 +145,24 @@ async def panel(context: OwnerContext) -> Response:
     if table is not None:
         base_url = context.server.settings.base_url.rstrip("/")
         address = f"{base_url}/panel/{context.campaign.name}?{table.parameter}=ID"
-    return context.render("panel", tab="panel", panel=table, address=address)
+    return context.render("panel", panel=table, address=address)
 
 
 # ---- payment
 
 
 async def payment(context: OwnerContext) -> Response:
-    """Every person who completed a unit, with their code; and the assessor of a code that was typed."""
+    """Every person who completed a unit, with their code."""
     q = await quality_of(context)
     secret, name = context.server.settings.secret, context.campaign.name
     rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed and one.kind == PERSON]
-    typed = query_of(context.request).get("code", "")
-    code = as_code(typed)
-    owner = next((one for one, own in rows if compare_digest(own, code)), None) if code else None
     gold = read_settings(context.campaign).gold
-    of_gold = {
-        "has_gold": gold is not None,
-        "has_bonus": gold is not None and bool(gold.bonus),
-        "bonus": () if gold is None else gold.bonus,
-        "min_answers": 0 if gold is None else gold.min_answers,
-    }
-    return context.render("payment", tab="payment", rows=rows, asked=typed.strip(), owner_of_code=owner, **of_gold)
+    return context.render("payment", rows=rows, gold=gold)
 
 
 ROUTES: list[BaseRoute] = [
-    page("/owner/c/{campaign}/invitations", invitations),
-    form("/owner/c/{campaign}/invitations", send_invitations, invitations),
-    page("/owner/c/{campaign}/panel", panel),
-    page("/owner/c/{campaign}/payment", payment),
+    page("/owner/c/{campaign}/invitations", invitations, needs=OWNER_OF),
+    form("/owner/c/{campaign}/invitations", send_invitations, invitations, needs=OWNER_OF),
+    page("/owner/c/{campaign}/panel", panel, needs=OWNER_OF),
+    page("/owner/c/{campaign}/payment", payment, needs=OWNER_OF),
 ]

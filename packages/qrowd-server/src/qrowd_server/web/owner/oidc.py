@@ -116,7 +116,7 @@ async def callback(request: Request) -> Response:
         raise _refused(NO_ANSWER, 502) from None
     name, subject = _checked_name(settings, claims), str(claims["sub"])
     try:
-        number = await server.store.write_async(lambda c: sign_in(c, settings.issuer, subject, name, at))
+        number = await server.write(sign_in, settings.issuer, subject, name, at)
     except ArgumentError as error:
         raise _refused(str(error)) from None
     response = RedirectResponse("/owner", 303)
@@ -142,4 +142,4 @@ def _refused(message: str, status: int = 403) -> Problem:
     return Problem(status, "provider", message)
 
 
-ROUTES: list[BaseRoute] = [Route("/owner/oidc", go, methods=["GET"]), Route(CALLBACK, callback, methods=["GET"])]
+ROUTES: list[BaseRoute] = [Route("/owner/oidc", go, methods=["GET"]), Route(CALLBACK, callback)]

@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlencode
 
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
@@ -24,13 +23,13 @@ from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.campaign_reader import document_texts
 from qrowd_server.campaigns.running.campaign_settings import protocols_of, read_settings
 from qrowd_server.campaigns.running.pages import DocumentText, Page
+from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.journey import from_json
-from qrowd_server.protocols.registry import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.protocols.views import ExcludedView
 from qrowd_server.store import materials
 from qrowd_server.store import review as rows
-from qrowd_server.store.review import Summary, asked, count_asked
+from qrowd_server.store.review import asked, count_asked
 from qrowd_server.store.schema import MODEL
 from qrowd_server.web.documents import render_document
 from qrowd_server.web.forms import Form, query_of
@@ -38,15 +37,8 @@ from qrowd_server.web.owner.assessors import CANNOT_TELL
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd_server.web.problems import not_found
 
-FRESH = 15.0  # seconds that a list is shown without being read again
 MOST_SHOWN = 50  # documents of a page
 MOST_ASKED = 200  # questions of a page
-
-
-def address(context: OwnerContext, path: str = "", **query: Any) -> str:
-    """An address below the list, without what is empty."""
-    text = urlencode({key: value for key, value in query.items() if value})
-    return f"{context.base}/review{path}{'?' + text if text else ''}"
 
 
 # ---- the list
@@ -55,18 +47,14 @@ def address(context: OwnerContext, path: str = "", **query: Any) -> str:
 async def index(context: OwnerContext) -> Response:
     """Documents with what was said of them, most disagreement first."""
     fields, row, arm = query_of(context.request), context.campaign, context.arm
-    topic, open_only, number = fields.get("topic", ""), fields.get("open") == "1", fields.get("page", "1")
-
-    async def find() -> list[Summary]:
-        return await context.read(lambda c: summaries(c, row.name, arm=arm, topic=topic, open=open_only))
+    topic, open_only = fields.get("topic", ""), fields.get("open") == "1"
 
     problem = context.problem
     try:
-        found = await context.memory.get(("review", row.name, arm, topic, str(open_only)), FRESH, find)
+        found = await context.read(summaries, row.name, arm=arm, topic=topic, open=open_only)
     except ArgumentError as error:
         found, problem = [], problem or str(error)
-    n_pages = max(-(-len(found) // MOST_SHOWN), 1)
-    current = max(min(int(number[:9]) if number.isascii() and number.isdigit() else 1, n_pages), 1)
+    current, n_pages = context.page_of(len(found), MOST_SHOWN)
     part = found[(current - 1) * MOST_SHOWN :][:MOST_SHOWN]
 
     def work(connection: Connection) -> dict[str, Any]:
@@ -79,14 +67,12 @@ async def index(context: OwnerContext) -> Response:
     values = await context.read(work)
     return replace(context, problem=problem).render(
         "review",
-        tab="review",
         rows=part,
         n=len(found),
         n_pages=n_pages,
         current=current,
         topic=topic,
         open_only=open_only,
-        address=lambda path="", **query: address(context, path, **query),
         protocol=protocols_of(row)[arm],
         **values,
     )
@@ -97,26 +83,25 @@ async def index(context: OwnerContext) -> Response:
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """One current answer as the page shows it.
+    """One current answer. row : as of `answers_about`. waiting : why it is open again; "" where it is not."""
 
-    place : position of the document. waiting : the reason with which it was opened again, "" where it is not open.
-    may_open : whether it can be.
-    """
-
-    assessor: str
-    assessor_id: int
-    assignment: int
-    place: int
-    text: str
-    reason: str
-    seconds: float | None
-    time: float
-    revisions: int
-    counted: bool
-    status: str
-    is_model: bool
+    row: Any
     waiting: str
-    may_open: bool
+
+    @property
+    def text(self) -> str:
+        """What was chosen or typed."""
+        return CANNOT_TELL if self.row.value is None else str(self.row.raw)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether a language model gave it."""
+        return bool(self.row.provider == MODEL)
+
+    @property
+    def may_open(self) -> bool:
+        """Whether it can be opened again."""
+        return not self.is_model and self.row.excluded is None and self.row.status in ("open", "completed")
 
 
 @dataclass(frozen=True)
@@ -139,7 +124,7 @@ async def item(context: OwnerContext) -> Response:
         return await index(context)
     if protocols_of(row).get(arm, PREFERENCE) == PREFERENCE:
         raise not_found()
-    details = await context.read(lambda connection: find_item(connection, row.id, topic, document, arm))
+    details = await context.read(find_item, row.id, topic, document, arm)
     if details is None:
         raise not_found()
     nobody = Page(row.name, "", "", "", ExcludedView(), None, {0: details.text}, "", "")
@@ -153,7 +138,6 @@ async def item(context: OwnerContext) -> Response:
         arm=arm,
         protocol=protocols_of(row)[arm],
         grades=settings.labels if isinstance(settings, GradesSettings) else (),
-        address=lambda path="", **query: address(context, path, **query),
     )
 
 
@@ -171,39 +155,21 @@ def find_item(connection: Connection, campaign_id: int, topic_label: str, label:
 
 def _answer(row: Any) -> AnswerRow:
     reopened = {(one.assignment, one.position): one.reason for one in from_json(row.journey).reopened}
-    is_model = row.provider == MODEL
-    return AnswerRow(
-        assessor=row.assessor,
-        assessor_id=row.assessor_id,
-        assignment=row.assignment,
-        place=row.position,
-        text=CANNOT_TELL if row.value is None else row.raw,
-        reason=row.reason,
-        seconds=row.seconds,
-        time=row.time,
-        revisions=row.revisions,
-        counted=bool(row.counted),
-        status=row.status if row.excluded is None else "excluded",
-        is_model=is_model,
-        waiting=reopened.get((row.assignment, row.position), ""),
-        may_open=not is_model and row.excluded is None and row.status in ("open", "completed"),
-    )
+    return AnswerRow(row, reopened.get((row.assignment, row.position), ""))
 
 
 async def decide(context: OwnerContext, fields: Form) -> Response:
     """Give the final answer or take it back, open an answer again, or close it."""
-    name, arm = context.campaign.name, fields.get("arm", "")
+    name, arm, by, at = context.campaign.name, fields.get("arm", ""), context.owner.name, context.now
     topic, document = fields.get("topic", ""), fields.get("document", "")
     of_arm = f"{name}/{arm}" if arm else name
-    write, at, by = context.server.store.write_async, context.server.clock(), context.owner.name
     match fields.get("do", ""):
         case "adjudicate":
             if not (text := fields.get("text", "").strip()):
                 raise ArgumentError("answer: choose or write the final answer")
-            reason = fields.get("reason", "")
-            await write(lambda c: adjudicate(c, of_arm, topic, document, text, reason, at, account=by))
+            await context.write(adjudicate, of_arm, topic, document, text, fields.get("reason", ""), at, account=by)
         case "withdraw":
-            await write(lambda c: adjudicate(c, of_arm, topic, document, "", "", at, account=by))
+            await context.write(adjudicate, of_arm, topic, document, "", "", at, account=by)
         case "reopen":
             place, why = _numbers(fields, "assignment", "position"), fields.get("why", "")
             await context.admin.change(name, lambda transaction: reopening.reopen(transaction, *place, why))
@@ -212,8 +178,7 @@ async def decide(context: OwnerContext, fields: Form) -> Response:
             await context.admin.change(name, lambda transaction: reopening.close(transaction, *place))
         case other:
             raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close")
-    context.memory.forget(name)
-    return RedirectResponse(address(context, "/item", topic=topic, document=document, arm=arm), 303)
+    return RedirectResponse(context.address("/review/item", topic=topic, document=document, arm=arm), 303)
 
 
 def _numbers(fields: Form, first: str, second: str) -> tuple[int, int]:
@@ -233,14 +198,13 @@ def _numbers(fields: Form, first: str, second: str) -> tuple[int, int]:
 async def questions(context: OwnerContext) -> Response:
     """What assessors asked the organisers: without a reply first, the newest first."""
     row = context.campaign
-    all_asked = await context.read(lambda connection: asked(connection, row.id, MOST_ASKED))
+    all_asked = await context.read(asked, row.id, MOST_ASKED)
     return context.render(
         "questions",
         tab="review",
         rows=all_asked,
         n_open=sum(one.message.reply is None for one in all_asked),
         taken=read_settings(row).journey.ask_organisers,
-        address=lambda path="", **query: address(context, path, **query),
     )
 
 

@@ -1,4 +1,18 @@
-"""Judging by program: an assessor arrives, sees a page, acts. A model that judges is such an assessor."""
+"""The server for programs: progress, judging and exports as JSON, behind keys. `make_app` takes `ROUTES`.
+
+GET   /api/v1/campaigns                                     those that the key opens
+GET   /api/v1/campaigns/{campaign}                          how far it has come
+GET   /api/v1/campaigns/{campaign}/{table}                  an export; ?format=, ?everything=true, ?names=true, ?arm=,
+                                                            ?adjudicated=
+GET   /api/v1/campaigns/{campaign}/assessors                those that programs speak for
+POST  /api/v1/campaigns/{campaign}/assessors                {"name", "about"}: an assessor arrives
+GET   /api/v1/campaigns/{campaign}/assessors/{assessor}/page    all that a person would see, and nothing else
+POST  /api/v1/campaigns/{campaign}/assessors/{assessor}/act     {"do", ..., "shown", "key"}: an action
+
+Every request carries a key: `Authorization: Bearer qrowd_...`. What is wrong is said as JSON: `code` is for programs,
+`message` is one line for people, `field` names what it is about, `reference` where the log has more. A model that
+judges is an assessor whom a program speaks for.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +25,26 @@ from annotated_types import MaxLen
 from pydantic import StringConstraints
 from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
 
+from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, JUDGMENTS, note_names
+from qrowd_server.campaigns.results.progress import Progress, progress
+from qrowd_server.campaigns.results.review import CHOICES, Adjudicated
+from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import ACTIONS, Action
 from qrowd_server.protocols.schema import SchemaError, path, plain, read
+from qrowd_server.store import materials
 from qrowd_server.store.base import to_json
+from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.state import AssessorRow, assessors_of, find_identity
-from qrowd_server.web.api.bodies import invalid, read_object
-from qrowd_server.web.api.endpoints import PREFIX, Endpoint
-from qrowd_server.web.api.keys import PROVIDER, Caller
+from qrowd_server.web.api_requests import PREFIX, PROVIDER, Caller, invalid, read_object, read_query, route
+from qrowd_server.web.downloads import collected, download
+from qrowd_server.web.problems import Problem, not_found
 
 T = TypeVar("T")
 ABOUT_LIMIT = 16 * 1024  # bytes
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}$"
+ASSESSOR_NAME = r"^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}$"
 BASE = "/campaigns/{campaign}/assessors"
 
 
@@ -31,7 +52,7 @@ BASE = "/campaigns/{campaign}/assessors"
 class Arrival:
     """An assessor whom a program speaks for. about : what it is made of (model, prompt, settings)."""
 
-    name: Annotated[str, StringConstraints(pattern=NAME)]
+    name: Annotated[str, StringConstraints(pattern=ASSESSOR_NAME)]
     about: dict[str, Any] = field(default_factory=dict)
 
 
@@ -46,7 +67,7 @@ class Sent:
 
 async def list_assessors(caller: Caller) -> dict[str, Any]:
     """The assessors that programs speak for, in the order they came."""
-    rows = await caller.server.store.read_async(lambda c: list(assessors_of(c, caller.campaign.id)))
+    rows = await caller.server.read(assessors_of, caller.campaign.id)
     return {"assessors": [_assessor(row) for row in rows if row.provider == PROVIDER]}
 
 
@@ -137,9 +158,70 @@ def _single_breaks(value: Any) -> Any:
     return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
 
 
-ENDPOINTS = (
-    Endpoint("GET", BASE, list_assessors),
-    Endpoint("POST", BASE, arrive),
-    Endpoint("GET", f"{BASE}/{{assessor}}/page", page),
-    Endpoint("POST", f"{BASE}/{{assessor}}/act", act),
-)
+NO_OR_YES = ("false", "true")  # of the query; no by default
+WITH_EVERYTHING = (JUDGMENTS, "preferences", "duplicates")
+
+
+async def list_campaigns(caller: Caller) -> dict[str, Any]:
+    """The campaigns that the key opens, oldest first; arms : the protocol of each, by name."""
+    rows = await caller.server.read(materials.campaigns)
+    return {
+        "campaigns": [
+            {"name": row.name, "title": row.title, "status": row.status, "created": row.created,
+             "arms": protocols_of(row)}
+            for row in rows
+            if caller.key.opens(row.id)
+        ]
+    }  # fmt: skip
+
+
+async def campaign_progress(caller: Caller) -> Any:
+    """How far a campaign has come."""
+    name, at = caller.campaign.name, caller.server.clock()
+    return plain(Progress, await caller.server.read(progress, name, at))
+
+
+async def export(caller: Caller) -> Response:
+    """A file, streamed, all of it as it stood at one moment."""
+    what = caller.request.path_params["what"]
+    if (kind := EXPORTS.get(what)) is None:
+        raise not_found()
+    choices: dict[str, tuple[str, ...]] = {}
+    if kind.formats:
+        choices["format"] = tuple(sorted(kind.formats, key=lambda form: form != "jsonl"))
+        choices |= {"arm": ()} if kind.of_arms else {}
+    choices |= {"everything": NO_OR_YES} if what in WITH_EVERYTHING else {}
+    choices |= {"adjudicated": CHOICES} if what == JUDGMENTS else {}
+    choices |= {"names": NO_OR_YES} if what != DESIGN else {}
+    query = read_query(caller.request, choices)
+    arm, form = query.get("arm", ""), query.get("format", "")
+    name = _check_collected(caller.campaign, what, arm)
+    store, at, names = caller.server.store, caller.server.clock(), query.get("names") == "true"
+    if names:
+        await caller.server.write(note_names, name, what, form or what, at, account=caller.account)
+    everything, adjudicated = (
+        query.get("everything") == "true",
+        cast("Adjudicated", query.get("adjudicated", "without")),
+    )
+    return await download(store, name, what, form, everything=everything, names=names, adjudicated=adjudicated)
+
+
+def _check_collected(row: CampaignRow, what: str, arm: str) -> str:
+    """The name of what is exported: a campaign, or an arm of it; a Problem where it collects something else."""
+    arms = protocols_of(row)
+    if arm and arm not in arms:
+        raise invalid("arm", f"choose one of {', '.join(arms)}" if "" not in arms else "this campaign has no arms")
+    name, kinds = f"{row.name}/{arm}" if arm else row.name, collected(row, arm)
+    if what not in kinds:
+        raise Problem(409, "protocol", f"{name}: this campaign collects {kinds[0]}; ask for those.")
+    return name
+
+
+ROUTES: list[BaseRoute] = [
+    route("/campaigns", GET=list_campaigns),
+    route("/campaigns/{campaign}", GET=campaign_progress),
+    route(BASE, GET=list_assessors, POST=arrive),
+    route(f"{BASE}/{{assessor}}/page", GET=page),
+    route(f"{BASE}/{{assessor}}/act", POST=act),
+    route("/campaigns/{campaign}/{what}", GET=export),
+]
