@@ -33,7 +33,7 @@ Generated from the commands by `make docs`. What a command does, Python can do, 
 COMPLETION = """\
 `qrowd --help` lists the commands, `qrowd COMMAND --help` shows what a command does.
 `qrowd --install-completion` lets bash, zsh and fish complete commands, options,
-choices, measures, methods, and the names of systems and assessors. `python -m qrowd` is the same command."""
+choices, measures, methods and plots. `python -m qrowd` is the same command."""
 GROUPS = {
     "judgment data": [field.name for field in fields(Data)],
     "preference data": [field.name for field in fields(PreferenceData)],

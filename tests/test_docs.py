@@ -24,9 +24,7 @@ import commands
 import qrowd
 import qrowd_server
 from conftest import INSTALLED
-from qrowd.cli.commands import command_of
 from qrowd.cli.main import app
-from qrowd.cli.study import studies
 from qrowd.evaluation import definitions
 from qrowd.model.conventions import Conventions
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
@@ -68,7 +66,6 @@ def commands_of(group, before=""):
 
 
 COMMANDS = commands_of(get_command(app))
-STUDIES = {f"study {name}": command_of(function) for name, function in studies().items()}
 
 # ---- pages, taken apart
 
@@ -415,7 +412,7 @@ def has(member, attribute):
 
 @pytest.mark.parametrize("page", CURRENT)
 def test_every_command_option_and_target_that_a_page_mentions_exists(page):
-    parameters = [p for command in (get_command(app), *(COMMANDS | STUDIES).values()) for p in command.params]
+    parameters = [p for command in (get_command(app), *COMMANDS.values()) for p in command.params]
     options = {option for p in parameters for option in (*p.opts, *p.secondary_opts)} | {"--help"}
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     scripts = [block.body for block in blocks(page) if block.language == "bash"]
@@ -423,7 +420,7 @@ def test_every_command_option_and_target_that_a_page_mentions_exists(page):
         for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", code):
             assert option in options, code
         for command in re.findall(r"(?<![\w/.-])qrowd ([a-z][a-z-]*)", code):
-            assert command in {name.split()[0] for name in COMMANDS | STUDIES}, code
+            assert command in {name.split()[0] for name in COMMANDS}, code
         for target in re.findall(r"(?<![\w-])make ([a-z-]+)", code):
             assert target in targets, code
 

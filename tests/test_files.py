@@ -183,7 +183,7 @@ def test_files_about_the_data_are_passed_over_in_a_folder_and_among_others_and_s
 def test_the_tag_names_the_systems_on_request_and_two_tags_in_a_list_are_mentioned():
     write("both.run", RUN + RUN.replace(" tag\n", " B\n"))
     write("more.run", RUN.replace(" tag\n", " C\n"))
-    with pytest.raises(FileError, match="the tags are 'tag' and 'B': system='column' reads them as systems"):
+    with pytest.raises(FileError, match="the tags are 'tag' and 'B': name systems by column to read both"):
         read_runs("both.run")
     runs = read_runs(["both.run", "more.run"], system="column")
     assert runs.systems == ("tag", "B", "C")

@@ -99,7 +99,7 @@ def test_an_experiment_shows_the_panel_mean_and_each_assessor():
 def test_one_assessor_gives_the_table_of_pyterrier():
     qrels, results = draw()
     alone = qrels[qrels.assessor == "ann"].drop(columns="assessor")
-    options = {"names": list(SYSTEMS), "baseline": 1, "correction": "holm", "round": 3}
+    options = {"names": list(SYSTEMS), "baseline": 1, "correction": "holm"}
     ours = Experiment(results, TOPICS, alone, ["map", "ndcg_cut_5"], **options).to_frame()
     theirs = pt.Experiment(results, TOPICS, alone, ["map", "ndcg_cut_5"], **options)
     assert set(ours.columns) == set(theirs.columns)
@@ -164,12 +164,12 @@ def test_topics_that_are_not_asked_for_do_not_count():
 
 def test_scores_by_topic_are_in_long_form():
     qrels, results = draw()
-    result = Experiment(results, TOPICS, qrels, [AP], names=SYSTEMS, perquery=True, round=3)
-    table = result.to_frame()
+    result = Experiment(results, TOPICS, qrels, [AP], names=SYSTEMS)
+    table = result.to_frame(what="perquery")
     assert table.columns.tolist() == ["name", "qid", "measure", "assessor", "value"]
     assert len(table) == len(SYSTEMS) * N_TOPICS * (1 + len(ASSESSORS))
     cell = table[(table.name == "dense") & (table.qid == "q2") & (table.assessor == "bob")].value.item()
-    assert cell == round(by_qrowd(qrels, results, "AP").of("AP")[1, 2, 1], 3)
+    assert cell == by_qrowd(qrels, results, "AP").of("AP")[1, 2, 1]
     assert result.to_frame(what="averages").columns[0] == "name"
 
 

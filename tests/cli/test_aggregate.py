@@ -25,7 +25,7 @@ def test_every_method_merges_into_one_judgment_per_document(qrowd, experts, fold
 
 
 def test_dawid_skene_says_whether_it_converged_and_whom_it_trusts(qrowd, experts):
-    out = qrowd("aggregate", *experts, "--method", "dawid-skene", "--per", "all").out
+    out = qrowd("aggregate", *experts, "--method", "dawid-skene(per=all)").out
     assert "which converged in" in out
     assert "probability that each assessor gives the merged grade" in out
     assert "log-likelihood: -" in out
@@ -34,9 +34,9 @@ def test_dawid_skene_says_whether_it_converged_and_whom_it_trusts(qrowd, experts
 def test_mace_says_which_grade_frequencies_it_took(qrowd, experts):
     fitted = qrowd("aggregate", *experts, "--method", "mace").out
     assert "mace(prior='fitted', restarts=10, knowing=0.5, guessing=1," in fitted
-    paper = qrowd("aggregate", *experts, "--method", "mace", "--prior", "uniform").out
+    paper = qrowd("aggregate", *experts, "--method", "mace(prior=uniform)").out
     assert "mace(prior='uniform', restarts=10, knowing=0.5, guessing=10," in paper
-    assert qrowd("aggregate", *experts, "--method", "mace", "--prior", "flat").status == 2
+    assert qrowd("aggregate", *experts, "--method", "mace(prior=flat)").status == 2
 
 
 def test_the_same_seed_tosses_the_same_coins(qrowd, experts, tmp_path):
@@ -47,9 +47,10 @@ def test_the_same_seed_tosses_the_same_coins(qrowd, experts, tmp_path):
 
 
 def test_an_unknown_method_is_refused_with_those_there_are(qrowd, experts):
-    outcome = qrowd("aggregate", *experts, "--method", "glad")
+    assert "method 'glad' is unknown" in qrowd("aggregate", *experts, "--method", "glad").err
+    outcome = qrowd("aggregate", *experts, "--method", "uniform")
     assert outcome.status == 2
-    assert "'majority', 'dawid-skene', 'mace'" in outcome.err
+    assert "majority, dawid-skene, mace" in outcome.err
 
 
 def test_magnitudes_cannot_vote_and_are_told_what_they_can(qrowd, folder):

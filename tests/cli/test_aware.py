@@ -152,10 +152,10 @@ def test_a_method_that_does_not_fit_is_refused_in_one_line(qrowd, experts, metho
 
 
 def test_the_quick_study_runs_and_writes_its_page(qrowd, tmp_path):
-    outcome = qrowd("study", "aware", "--quick", "--output", "aware.md")
+    outcome = qrowd("study", "recompute", "aware", "--quick", "--output", "aware.md")
     assert outcome.status == 0, outcome.err
     text = (tmp_path / "aware.md").read_text()
     assert text.startswith("AWARE, recomputed. Closest to the gold")
     assert "| tpc_apc_med |" in text
-    assert "did you mean 'aware'?" in qrowd("study", "awhere").err
-    assert "there is no such folder" in qrowd("study", "aware", "--quick", "--data", tmp_path).err
+    assert "did you mean 'aware'?" in qrowd("study", "recompute", "awhere").err
+    assert "there is no such folder" in qrowd("study", "recompute", "aware", "--quick", "--data", tmp_path).err

@@ -89,8 +89,11 @@ def test_a_missing_option_is_a_usage_error(qrowd):
 OPTIONS = {
     "a number below its limit": (["compare", "--n-resamples", "1"], "--n-resamples 1: at least 2 were expected"),
     "a share": (["compare", "--confidence", "1.5"], "--confidence 1.5: a number between 0 and 1 was expected"),
-    "options that go together": (["plan", "--budget", "9"], "--budget 9: give --topic-cost, --judgment-cost or both"),
-    "an option that is missing": (["predict"], "--rel: give the lowest relevant grade (--rel 2), or all relevant"),
+    "options that go together": (
+        ["plan", "--budget", "9"],
+        "--budget 9: give the cost of a topic, of a judgment, or both",
+    ),
+    "an option that is missing": (["predict"], "rel: give the lowest relevant grade, such as 2, or all relevant"),
     "a parameter of a measure": (["evaluate", "-m", "AP(rel=0)"], "measure 'AP(rel=0)'"),
 }
 

@@ -114,8 +114,8 @@ def test_related_assessors_are_left_out_of_the_scores_of_their_systems(qrowd, pa
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("bobb=rerank*", "--related: no assessor matches 'bobb'; did you mean 'bob'?"),
-        ("bob=rerink-*", "--related: no system matches 'rerink-*'; "),
+        ("bobb=rerank*", "related: no assessor matches 'bobb'; did you mean 'bob'?"),
+        ("bob=rerink-*", "related: no system matches 'rerink-*'; "),
         ("bob", "--related bob: expected ASSESSORS=SYSTEMS, as in 'qwen*=dual*'"),
     ],
 )

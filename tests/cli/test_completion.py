@@ -44,12 +44,6 @@ def test_further_values_of_an_option_that_takes_several_are_completed(complete):
     assert "--output" in complete("qrowd evaluate -m AP --o")
 
 
-def test_systems_and_assessors_are_those_of_the_files_on_the_line(complete, folder):
-    assert complete("qrowd evaluate --runs panel/runs --baseline bm") == ["bm25", "bm25+rm3"]
-    assert complete("qrowd compare --judgments panel/judges --reference c") == ["crowd-1", "crowd-2", "crowd-3"]
-    assert complete("qrowd compare --judgments nist=x.qrels --reference ") == ["nist"]
-
-
 def test_files_are_left_to_the_shell(complete):
     assert complete("qrowd evaluate --runs pan") == []
 

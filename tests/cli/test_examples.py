@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from qrowd.cli.examples import EXAMPLES, examples_of
+from qrowd.cli.commands import examples, examples_of
 from qrowd.cli.main import app
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.store.engine import open_store
 
-LINES = [(command, line) for command, lines in EXAMPLES.items() for line in lines]
+LINES = [(command, line) for command, lines in examples().items() for line in lines]
 CAMPAIGN = [line for command, line in LINES if command.startswith("campaign")]
 IN_A_BROWSER_OR_LONG = ("serve",)
-OTHER_FILES = ("account", "campaign", "judge", "leaderboards")  # tests of their own
+OTHER_FILES = ("account", "campaign", "judge", "leaderboards", "study")  # tests of their own
 RUN = [line for command, line in LINES if not command.startswith((*IN_A_BROWSER_OR_LONG, *OTHER_FILES))]
 
 
@@ -32,7 +32,7 @@ COMMANDS = dict(commands(get_command(app)))
 
 
 def test_every_command_has_an_example_and_every_example_a_command():
-    assert set(EXAMPLES) == set(COMMANDS)
+    assert set(examples()) == set(COMMANDS)
 
 
 @pytest.mark.parametrize(("command", "line"), LINES)

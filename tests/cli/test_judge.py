@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from judge.model_server import ModelServer, completion, output_line
-from qrowd.cli.examples import EXAMPLES
+from qrowd.cli.commands import examples
 from qrowd.files import read_judgments, read_preferences, read_runs
 from qrowd.judge import prompt
 from qrowd.model.scales import Scale
@@ -237,7 +237,7 @@ def test_a_mistake_is_one_line_that_says_what_to_do(qrowd, few, arguments, messa
 
 @pytest.mark.slow
 def test_the_examples_run_one_after_the_other(qrowd, texts):
-    lines = [line for command, lines in EXAMPLES.items() if command.startswith("judge") for line in lines]
+    lines = [line for command, lines in examples().items() if command.startswith("judge") for line in lines]
     with ModelServer() as server:
         for line in lines:
             if line == "qrowd judge batch read answers.jsonl":  # the provider has answered one request

@@ -1,4 +1,4 @@
-"""`--judge-record`: what became of the questions to models, in `qrowd evaluate` and `qrowd report`."""
+"""`--record`: what became of the questions to models, in `qrowd evaluate` and `qrowd report`."""
 
 import json
 
@@ -25,18 +25,18 @@ def asked(folder, tmp_path):
 
 
 def test_evaluate_shows_the_share_of_each_system(qrowd, asked, tmp_path):
-    outcome = qrowd("evaluate", *asked, "-m", "nDCG@10", "AP", "--judge-record", "judge.sqlite")
+    outcome = qrowd("evaluate", *asked, "-m", "nDCG@10", "AP", "--record", "judge.sqlite")
     assert outcome.status == 0, outcome.err
     table = outcome.out.partition("questions to models on the documents of each system")[2]
     shares = {line.split()[0]: float(line.split()[2]) for line in table.splitlines()[2:4]}
     assert shares["splade"] > shares["bm25"]
     assert "unanswered: a document whose question has no answer is unjudged" in outcome.out
-    assert qrowd("evaluate", *asked, "--judge-record", "judge.sqlite", "-o", "e.json").status == 0
+    assert qrowd("evaluate", *asked, "--record", "judge.sqlite", "-o", "e.json").status == 0
     assert {row["system"] for row in json.loads((tmp_path / "e.json").read_text())["unanswered"]} == set(shares)
 
 
 def test_what_is_no_record_is_refused_in_one_line(qrowd, asked):
-    outcome = qrowd("evaluate", *asked, "--judge-record", "judged.csv")
+    outcome = qrowd("evaluate", *asked, "--record", "judged.csv")
     assert outcome.status == 2
     assert outcome.err.startswith("qrowd: judged.csv: ")
     assert outcome.err.count("\n") == 1

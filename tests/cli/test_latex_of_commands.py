@@ -19,8 +19,8 @@ COMMANDS = (
     ("assessors", *JUDGES, "--gold", "panel/gold.qrels"),
     ("aggregate", *JUDGES, "--method", "median"),
     ("predict", "--runs", "panel/runs", "--judgments", "panel/judges/*ann*", "panel/judges/*bob*", "--rel", 1),
-    ("magnitude", "levels", "--judgments", "panel/magnitudes.csv", "--gold", "panel/gold.qrels"),
-    ("prefer", "evaluate", "--runs", "panel/runs", "--preferences", "panel/preferences.csv"),
+    ("magnitude", "--judgments", "panel/magnitudes.csv", "--gold", "panel/gold.qrels"),
+    ("evaluate", "--runs", "panel/runs", "--preferences", "panel/preferences.csv"),
     ("prefer", "agree", "--preferences", "panel/preferences.csv"),
 )
 

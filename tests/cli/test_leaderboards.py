@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from qrowd.cli.examples import EXAMPLES
+from qrowd.cli.commands import examples
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def boards(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("line", EXAMPLES["leaderboards"])
+@pytest.mark.parametrize("line", examples()["leaderboards"])
 def test_an_example_runs(qrowd, boards, line):
     outcome = qrowd(*shlex.split(line)[1:])
     assert outcome.status == 0, outcome.err
@@ -31,6 +31,6 @@ def test_an_example_runs(qrowd, boards, line):
 
 
 def test_judges_are_compared_with_the_reference(qrowd, boards):
-    out = qrowd("leaderboards", "--scores", "gpt.jsonl", "llama.jsonl", "nist.jsonl", "--reference", "nist").out
+    out = qrowd("leaderboards", "gpt.jsonl", "llama.jsonl", "nist.jsonl", "--reference", "nist").out
     tau = {line.split()[0]: float(line.split()[1]) for line in out.splitlines() if line.startswith(("gpt ", "llama "))}
     assert tau == {"gpt": 1.0, "llama": -1.0}

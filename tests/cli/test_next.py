@@ -217,12 +217,12 @@ def test_models_may_be_assessors_of_the_judgments(qrowd, panel):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--scale", "0-3", "--question", "rerank-lm > hybrid"], "--question: there is no system 'rerank-lm'; did you"),
-        (["--question", "best"], "--scale: which values people may still give is not known; declare"),
+        (["--scale", "0-3", "--question", "rerank-lm > hybrid"], "question: there is no system 'rerank-lm'; did you"),
+        (["--question", "best"], "scale: which values people may still give is not known; declare"),
         (["--question", "best", "--scale", "0-3", "-m", "Bpref"], "Bpref: is neither a weighted sum of gains by"),
         (["--question", "best", "--scale", "0-3", "-o", "x.txt"], "output x.txt: expected .csv or .jsonl"),
         (["--question", "best", "--scale", "0-3", "-o", "x"], "output x: a name without ending is the folder of a"),
-        (["--question", "best", "--scale", "0-3", "--model", "no"], "--model no: neither an assessor of the judgments"),
+        (["--question", "best", "--scale", "0-3", "--model", "no"], "no: there is no such file"),
         (["--question", "best", "--scale", "0-3", "--design", "panel/gold.qrels"], "is no design of qrowd next"),
         (["--question", "best", "--scale", "0-3", "0-2"], "--scale 0-3 0-2: people judge on one scale; give one"),
     ],
@@ -237,10 +237,10 @@ def test_a_mistake_is_refused_in_one_line_with_the_next_step(qrowd, panel, argum
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--question", "best"], "--design: it is for the question 'rerank-llm > tf-idf', not for 'best of "),
-        (["-m", "DCG@10"], "--design: it is for the measure 'nDCG@10', not for 'DCG@10'; start a new design"),
-        (["--scale", "0-2"], "--design: it is for the scale '0-3', not for '0-2'"),
-        (["--model", "few.qrels"], "--design: it is of other runs: "),
+        (["--question", "best"], "design: it is for the question 'rerank-llm > tf-idf', not for 'best of "),
+        (["-m", "DCG@10"], "design: it is for the measure 'nDCG@10', not for 'DCG@10'; start a new design"),
+        (["--scale", "0-2"], "design: it is for the scale '0-3', not for '0-2'"),
+        (["--model", "few.qrels"], "design: it is of other runs: "),
     ],
 )
 def test_a_design_of_something_else_is_refused(qrowd, panel, arguments, said):

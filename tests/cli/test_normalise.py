@@ -104,7 +104,7 @@ def test_normalised_magnitudes_of_a_file_are_declared_by_their_scale(qrowd, magn
 
 
 def test_files_of_normalised_magnitudes_say_so(qrowd, magnitudes):
-    outcome = qrowd("magnitude", "normalise", *magnitudes, "-o", "normalised.csv")
+    outcome = qrowd("magnitude", *magnitudes, "-o", "normalised.csv")
     assert outcome.status == 0, outcome.err
     outcome = qrowd("aggregate", "--judgments", "normalised.csv", "--method", "mean")
     assert outcome.status == 0, outcome.err
@@ -125,7 +125,7 @@ def test_assessors_on_other_scales_stay_as_they_are(qrowd, magnitudes, tmp_path)
 
 @pytest.mark.parametrize(("arguments", "expected"), [
     (("--normalise", "means"), "'means'"),
-    (("--normalise", "checks"), "it needs check documents; write normalised judgments with qrowd magnitude normalise"),
+    (("--normalise", "checks"), "it needs check documents; write normalised judgments with qrowd magnitude"),
     (("--normalise", "median", "--scale", "*=0..20000"), "no assessor's scale is magnitude"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_status_2(qrowd, magnitudes, arguments, expected):

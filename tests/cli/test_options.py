@@ -31,6 +31,12 @@ OPTIONS = {
 }
 
 
+def test_the_command_line_has_at_most_48_commands_and_140_options():
+    """Of all three distributions; an option of several commands counts once."""
+    assert len(COMMANDS) <= 48
+    assert len({option for option, _ in OPTIONS}) <= 140
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_every_option_is_a_sentence_in_the_words_of_the_field(command):
     beginnings = ("majority", "dawid-skene", "mace", "one-sided", "aware", "bump")
@@ -99,12 +105,6 @@ def test_no_value_is_dropped_silently(qrowd, folder, arguments, message):
     assert outcome.status == 2
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
-
-
-def test_an_option_of_another_method_is_refused(qrowd, folder):
-    outcome = qrowd("aggregate", "--judgments", folder / "judges", "--method", "majority", "--start", "honest")
-    assert outcome.status == 2
-    assert "--start honest: not an option of the method majority, but of dawid-skene" in outcome.err
 
 
 # ---- data classes

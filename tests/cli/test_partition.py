@@ -55,7 +55,7 @@ def test_methods_take_processes_but_keep_no_results_of_parts(qrowd, partitioned)
     assert together.out == alone.out
     refused = qrowd("evaluate", *partitioned, *methods, "--results", "scores-of-parts")
     assert refused.status == 2
-    assert refused.err == "qrowd: --results: methods need the judgments of all parts at once; leave it out\n"
+    assert refused.err == "qrowd: results: methods need the judgments of all parts at once; leave it out\n"
 
 
 def test_files_of_runs_and_of_judgments_are_needed(qrowd, folder):

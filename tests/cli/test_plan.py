@@ -55,13 +55,13 @@ def test_plan_is_the_library_s(qrowd, panel, folder, tmp_path):
     import qrowd as library
     from qrowd.comparison import best_design, d_study, variance_components
 
-    assert qrowd("plan", *panel, *COSTS, "--documents-per-topic", 55.5, "--output", "p.json").status == 0
+    assert qrowd("plan", *panel, *COSTS, "--output", "p.json").status == 0
     assert qrowd("plan", *panel, *COSTS, "--output", "p.csv").status == 0
     scores = library.evaluate(library.read_runs(folder / "runs"), library.read_judgments(folder / "judges"), "nDCG@10")
     found = variance_components(scores.sel(measure="nDCG@10"))
     written = json.loads((tmp_path / "p.json").read_text())
     assert [row["component"] for row in written["components"]] == pytest.approx(found.component.tolist())
-    best = best_design(found, 2000, topic_cost=30, judgment_cost=0.4, documents_per_topic=55.5)
+    best = best_design(found, 2000, topic_cost=30, judgment_cost=0.4, documents_per_topic=40)
     assert [written["best"][name] for name in ("n_topics", "n_assessors")] == [best.n_topics, best.n_assessors]
     assert written["best"]["generalizability"] == pytest.approx(best.generalizability)
     table = pd.read_csv(tmp_path / "p.csv")
@@ -138,7 +138,7 @@ def test_advice_says_what_is_likely_enough_and_no_more(n, topics, chances, expec
 
 
 @pytest.mark.parametrize(("extra", "expected"), [
-    (["--budget", "100"], ["--budget", "--topic-cost"]),
+    (["--budget", "100"], ["--budget 100", "cost of a topic"]),
     (["--budget", "-1", "--topic-cost", "1"], ["--budget -1:"]),
     (["--budget", "10", "--topic-cost", "11"], ["--budget 10", "costs 11"]),
     (["--systems", "bm25"], ["--systems bm25: two systems"]),

@@ -84,7 +84,7 @@ def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
     (["systems", "-m", "nDGC"], ["did you mean 'nDCG'"]),
     (["systems", "--confidence", "95"], ["--confidence 95"]),
     (["bump", "--method", "majorty"], ["did you mean 'majority'"]),
-    (["alpha", "--combine-scales", "as-is"], ["cannot be on one scale", "--combine-scales"]),
+    (["alpha", "--combine-scales", "as-is"], ["cannot be on one scale", "combine the scales by rescaled"]),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, tmp_path, arguments, expected):
     outcome = qrowd("plot", *arguments, *panel)

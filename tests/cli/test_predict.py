@@ -39,8 +39,8 @@ def test_with_runs_systems_stand_by_predicted_and_by_binary_relevance(qrowd, exp
     arguments = [
         "predict",
         *experts,
-        "--relevant-grades",
-        "2,3",
+        "--rel",
+        2,
         "--runs",
         folder / "runs",
         "-m",
@@ -96,10 +96,8 @@ def test_duplicates_and_unjudged_documents_are_treated_as_asked(qrowd, experts, 
 
 
 MISTAKES = {
-    "no threshold": ([], "--rel 2"),
-    "a threshold beyond": (["--rel", 4], "--rel 4 is outside the scale (0-3)"),
-    "no grades": (["--relevant-grades", "high"], "--relevant-grades high: grades separated by commas"),
-    "both": (["--rel", 2, "--relevant-grades", "2"], "one of the two"),
+    "no threshold": ([], "rel: give the lowest relevant grade"),
+    "a threshold beyond": (["--rel", 4], "--rel 4: it is outside the scale (0-3)"),
     "a measure": (["--rel", 2, "-m", "AP"], "AP: it has no form for probabilities"),
     "a first for nothing": (["--rel", 2, "--first", "ann"], "one-sided"),
     "nobody": (["--rel", 2, "--method", "one-sided", "--first", "anne"], "did you mean 'ann'?"),

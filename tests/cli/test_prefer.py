@@ -17,7 +17,7 @@ def runs(folder):
 
 
 def test_systems_are_scored_by_preferences_as_they_are_by_grades(qrowd, said, runs, tmp_path):
-    outcome = qrowd("prefer", "evaluate", *runs, *said, "-m", "ppref@10", "--baseline", "bm25", "--output", "s.csv")
+    outcome = qrowd("evaluate", *runs, *said, "-m", "ppref@10", "--baseline", "bm25", "--output", "s.csv")
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith("By ppref@10, rerank-large leads for all 3 assessors")
     assert "wins/ties/losses" in outcome.out
@@ -105,15 +105,14 @@ def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_pa
         (("evaluate", "--runs", "RUNS", "--preferences", "PREFERENCES", "-m", "AP"), "AP: needs grades"),
         (("evaluate", "--runs", "RUNS", "--preferences", "GOLD"), "gold.qrels, line "),
         (("evaluate", "--runs", "RUNS", "--preferences", "nowhere.csv"), "nowhere.csv: there is no such file"),
-        (("agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
-        (("bradley-terry", "--preferences", "PREFERENCES", "--ridge", "-1"), "ridge"),
-        (("bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"), "'--resample': 'topics'"),
-        (("bradley-terry", "--preferences", "PREFERENCES", "--position"), "--position: the preferences"),
+        (("prefer", "agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
+        (("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"), "'--resample': 'topics'"),
+        (("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--position"), "--position: the preferences"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_status_2(qrowd, folder, arguments, message):
     known = {"RUNS": folder / "runs", "PREFERENCES": folder / "preferences.csv", "GOLD": folder / "gold.qrels"}
-    outcome = qrowd("prefer", *(known.get(argument, argument) for argument in arguments))
+    outcome = qrowd(*(known.get(argument, argument) for argument in arguments))
     assert outcome.status == 2
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
@@ -130,7 +129,7 @@ def test_what_is_wrong_is_one_line_and_status_2(qrowd, folder, arguments, messag
 )
 def test_a_faulty_file_of_preferences_is_refused_with_its_line(qrowd, runs, tmp_path, rows, message):
     (tmp_path / "faulty.txt").write_text(rows)
-    outcome = qrowd("prefer", "evaluate", *runs, "--preferences", "faulty.txt")
+    outcome = qrowd("evaluate", *runs, "--preferences", "faulty.txt")
     assert outcome.status == 2
     assert "faulty.txt" in outcome.err
     assert message in outcome.err
@@ -138,7 +137,7 @@ def test_a_faulty_file_of_preferences_is_refused_with_its_line(qrowd, runs, tmp_
 
 
 def test_the_quick_study_of_preferences_writes_its_page(qrowd, tmp_path):
-    outcome = qrowd("study", "preferences", "--quick", "--output", "preferences.md")
+    outcome = qrowd("study", "recompute", "preferences", "--quick", "--output", "preferences.md")
     assert outcome.status == 0, outcome.err
     text = (tmp_path / "preferences.md").read_text()
     assert "The paper reports about n." in text

@@ -18,7 +18,7 @@ COMMANDS = [
     "aggregate --judgments ann.qrels bob.qrels",
     "predict --judgments ann.qrels bob.qrels",
     "check s.run ann.qrels",
-    "prefer evaluate --runs s.run --preferences p.csv",
+    "evaluate --runs s.run --preferences p.csv",
     "prefer agree --preferences p.csv",
     "prefer bradley-terry --preferences p.csv",
     "magnitude summary --judgments m.csv",

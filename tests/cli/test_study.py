@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import qrowd as library
-from qrowd import plugins
 from qrowd.magnitude import normalise
 from qrowd.magnitude.level_ratios import level_ratios
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
@@ -19,19 +18,11 @@ from simulated import write_files
 
 
 def test_the_studies_are_listed_with_a_sentence_each(qrowd):
-    outcome = qrowd("study", "--help")
+    outcome = qrowd("study", "recompute")
     assert outcome.status == 0
-    assert "AWARE: assessors weighted by their distance from random ones." in " ".join(outcome.out.split())
-    assert "did you mean 'aware'?" in qrowd("study", "awhere").err
-
-
-def test_without_qrowd_papers_one_line_says_what_to_install(qrowd, monkeypatch):
-    monkeypatch.setattr(plugins, "load", lambda group: {})
-    for command in (["study"], ["study", "magnitude", "--judgments", "mine.csv"]):
-        outcome = qrowd(*command)
-        assert outcome.status == 2
-        assert outcome.err.count("\n") == 1
-        assert "pip install qrowd-papers" in outcome.err
+    assert "AWARE: assessors weighted by their distance from random ones." in outcome.out
+    assert "did you mean 'aware'?" in qrowd("study", "recompute", "awhere").err
+    assert "only the study aware keeps finished parts" in qrowd("study", "recompute", "advice", "--results", "x").err
 
 
 # ---- arms of a study

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qrowd.cli import show
+from qrowd.cli import output
 from qrowd.reports.table import Table
 
 PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges")
@@ -16,14 +16,14 @@ def terminal(monkeypatch):
     """A terminal of so many letters a line."""
 
     def open_one(width):
-        monkeypatch.setattr(show, "line_width", lambda: width)
+        monkeypatch.setattr(output, "line_width", lambda: width)
 
     return open_one
 
 
 def test_cells_of_a_table_that_is_too_wide_are_folded(terminal, capsys):
     terminal(40)
-    show.show_table(WIDE)
+    output.show_table(WIDE)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 40
     words = " ".join(" ".join(lines).split())
@@ -33,7 +33,7 @@ def test_cells_of_a_table_that_is_too_wide_are_folded(terminal, capsys):
 
 def test_a_table_that_fits_is_written_as_on_a_pipe(terminal, capsys):
     terminal(80)
-    show.show_table(WIDE)
+    output.show_table(WIDE)
     assert capsys.readouterr().out == "\n".join(["t", *WIDE.lines()]) + "\n\n"
 
 
@@ -70,6 +70,6 @@ def test_other_commands_that_name_systems_print_short_names_too(qrowd, folder, c
     assert "rerank" in outcome.out
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "plan", "aware", "plot", "prefer evaluate"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "plan", "aware", "plot"])
 def test_every_command_that_prints_systems_of_runs_has_short_names(qrowd, name):
     assert "--short-names" in qrowd(*name.split(), "--help").out

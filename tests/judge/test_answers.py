@@ -4,16 +4,14 @@ import json
 import re
 from collections import Counter
 from dataclasses import fields, replace
-from math import log
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.judge.answers import read_reply
-from qrowd.judge.exchange import Reply, TokenChoice
-from qrowd.judge.prompts import built_in_prompts, prompt
+from qrowd.judge.exchange import Reply
+from qrowd.judge.prompts import built_in_prompts
 
 PROMPTS = {entry.id: entry for entry in built_in_prompts()}
 PROMPTS["marker"] = replace(
@@ -187,55 +185,3 @@ def test_a_right_answer_that_did_not_end_by_itself_gives_no_judgment(answer, fin
 
 
 # ---- expected grades
-
-
-def tokens_of(*texts, position, alternatives):
-    return tuple(
-        TokenChoice(
-            text, log(0.5), tuple((token, log(p)) for token, p in alternatives.items()) if i == position else ()
-        )
-        for i, text in enumerate(texts)
-    )
-
-
-def reply_of(*texts, position, alternatives):
-    return Reply(text="".join(texts), tokens=tokens_of(*texts, position=position, alternatives=alternatives))
-
-
-def test_the_expected_grade_is_the_mean_over_the_grades_by_their_probabilities():
-    reply = reply_of(
-        '{"', "grade", '":', " ", "2", "}", position=4, alternatives={"2": 0.5, "3": 0.25, "1": 0.2, "x": 0.05}
-    )
-    assert read_reply(reply, PROMPTS["graded"]).expected == pytest.approx((2 * 0.5 + 3 * 0.25 + 1 * 0.2) / 0.95)
-    reply = reply_of("2", position=0, alternatives={"2": 0.5, " 2": 0.25, "0": 0.25})
-    assert read_reply(reply, PROMPTS["graded"]).expected == pytest.approx(1.5)
-
-
-@pytest.mark.parametrize(
-    ("texts", "position", "alternatives"),
-    [
-        (("2",), 0, {"2": 0.5, "3": 0.39, "x": 0.11}),  # grades have .89
-        (("I", " say", " 2"), 2, {" 2": 1.0}),  # not the answer
-        (("2", ".", "0"), 0, {"2": 1.0}),  # not one token
-        (("1", "0"), 0, {"1": 1.0}),  # out of scale
-        (("2",), 0, {"2": 0.9, "3": 0.9}),  # no probabilities
-        (("2",), 0, {}),  # only the token itself: .5
-    ],
-)
-def test_without_the_mass_of_the_grades_there_is_no_expected_grade(texts, position, alternatives):
-    reply = reply_of(*texts, position=position, alternatives=alternatives)
-    assert read_reply(reply, PROMPTS["graded"]).expected is None
-
-
-def test_no_expected_grade_where_a_token_does_not_say_which_grade_it_begins():
-    reply = reply_of("1", position=0, alternatives={"1": 0.5, "2": 0.5})
-    ten = replace(PROMPTS["graded"], scale=tuple(float(grade) for grade in range(11)))
-    assert read_reply(reply, ten).expected is None
-    assert read_reply(reply, PROMPTS["graded"]).expected == pytest.approx(1.5)
-
-
-def test_no_expected_grade_without_probabilities_for_other_forms_or_for_an_answer_that_is_cut_off():
-    reply = reply_of("1", position=0, alternatives={"1": 1.0})
-    assert read_reply(replace(reply, tokens=()), PROMPTS["graded"]).expected is None
-    assert read_reply(replace(reply, finish_reason="length"), PROMPTS["graded"]).expected is None
-    assert read_reply(reply, prompt("exam")).expected is None

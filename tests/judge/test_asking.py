@@ -10,7 +10,7 @@ import qrowd
 from qrowd.errors import ArgumentError
 from qrowd.files import read_judgments
 from qrowd.judge import AskOptions, ask_models, prompt
-from qrowd.judge.asked import outcomes_in
+from qrowd.judge.asking import outcomes_in
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 

@@ -7,10 +7,10 @@ import pytest
 from judge import model_server as server
 from judge.model_server import ModelServer, completion, expired_line, output_line, problem
 from qrowd.errors import ArgumentError, FileError
-from qrowd.judge import AskOptions, batch_files, plan_job, read_batches, write_batches
-from qrowd.judge.asked import outcomes_in
+from qrowd.judge import batch_files, plan_job, read_batches, write_batches
+from qrowd.judge.asking import outcomes_in
 from qrowd.judge.chat import ChatModel
-from qrowd.judge.prices import Price, Prices
+from qrowd.judge.exchange import Price, Prices
 from qrowd.judge.record import Record
 
 TOPICS = {"1": "green tea", "2": "cake"}
@@ -148,8 +148,8 @@ def test_answers_that_do_not_count_are_written_again_where_that_is_wished(record
     silent = answer(folder, tmp_path / "silent", lambda n, line: output_line(line["custom_id"], completion("no idea")))
     read_batches([silent], record=record)
     assert write_batches(job(), tmp_path / "none", record=record).files == ()
-    again = AskOptions(again=["unparsable"])
-    assert write_batches(job(), tmp_path / "again", record=record, options=again).n_requests == (8,)
+    again = ["unparsable"]
+    assert write_batches(job(), tmp_path / "again", record=record, again=again).n_requests == (8,)
     read_batches([answer(tmp_path / "again", tmp_path / "answers")], record=record)
     assert len(job().ask(record).judgments) == 8
 
@@ -174,13 +174,3 @@ def test_tokens_of_batches_cost_their_share_and_those_of_failures_count(record, 
     read_batches([answer(folder, tmp_path / "answers", one_broken)], record=record, prices=PRICES)
     with Record(record) as written:
         assert written.spent() == 8 * 12 / 2
-
-
-def test_the_budget_holds_for_what_files_hold(record, folder):
-    options = {"parameters": {"max_tokens": 10}}
-    costs = [PRICES.estimate([one], batch=True).cost for one in job(**options).requests]
-    budget = AskOptions(budget=sum(costs[:3]) + 1, prices=PRICES)
-    written = write_batches(job(**options), folder, record=record, options=budget)
-    assert (written.n_requests, written.n_over_budget) == ((3,), 5)
-    with pytest.raises(ArgumentError, match="has no price"):
-        write_batches(job(**options), folder.parent / "other", record=record, options=AskOptions(budget=1.0))

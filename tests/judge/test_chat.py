@@ -5,21 +5,18 @@ import json
 import logging
 import traceback
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from judge import model_server as server
 from judge.model_server import ModelServer, Response, completion, problem
 from qrowd.errors import ArgumentError
-from qrowd.judge.chat import ChatModel, read_body, requested_wait
-from qrowd.judge.exchange import Message, Reply, Request, TokenChoice
-from qrowd.judge.function import FunctionModel
+from qrowd.judge.chat import ChatModel, FunctionModel, read_body, requested_wait
+from qrowd.judge.exchange import Message, Reply, Request
 from qrowd.judge.record import Record, is_complete
 from qrowd.judge.running import ask_all
 
 KEY = "sk-very/secret-9f8e7d6c5b4a"
-NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 
 
 def ask(script, *, schema=None, timeout=5.0, n=1, **options):
@@ -42,8 +39,8 @@ def test_an_answer_comes_with_all_that_the_server_says_of_it():
     body["choices"][0]["logprobs"] = logprobs
     (reply,), served = ask([Response(json.dumps(body).encode())])
     assert replace(reply, seconds=0, raw="") == Reply(
-        text="2", reasoning="It answers.", finish_reason="stop", model="small-1", fingerprint="fp_1", tokens_in=10,
-        tokens_out=2, tokens=(TokenChoice("2", -0.1, (("2", -0.1),)),), http_status=200,
+        text="2", reasoning="It answers.", finish_reason="stop", model="small-1", tokens_in=10,
+        tokens_out=2, http_status=200,
     )  # fmt: skip
     assert json.loads(reply.raw) == body
     assert served.bodies == [{"model": "small", "messages": [{"role": "user", "content": "Grade?"}], "temperature": 0}]
@@ -143,19 +140,16 @@ def test_a_400_about_something_else_is_not_asked_again():
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({"Retry-After": "3"}, 3),
+        ({"retry-after": "3"}, 3),
         ({"retry-after": "-3"}, 0),
-        ({"Retry-After": "Mon, 23 Nov 2026 12:01:30 GMT"}, 90),
-        ({"Retry-After": "Mon, 23 Nov 2026 12:01:30 GMT", "Date": "Mon, 23 Nov 2026 12:01:00 GMT"}, 30),
-        ({"Retry-After": "Mon, 23 Nov 2026 11:00:00 GMT"}, 0),
-        ({"Retry-After": "soon"}, None),
-        ({"Retry-After": "nan"}, None),
+        ({"retry-after": "Mon, 23 Nov 2026 12:01:30 GMT"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
         ({}, None),
     ],
 )
 def test_a_wait_is_read_as_the_server_means_it(headers, seconds):
-    wait = requested_wait(headers, NOW)
-    assert wait == (None if seconds is None else pytest.approx(seconds))
+    assert requested_wait(headers) == seconds
 
 
 # ---- keys

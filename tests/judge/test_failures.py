@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from qrowd.judge.exchange import Status
-from qrowd.judge.failures import system_failures
-from qrowd.judge.outcome import Outcome, Statuses
+from qrowd.judge.outcome import Outcome, Statuses, system_failures
 from qrowd.judge.questions import Question
 from qrowd.model.runs import Runs
 

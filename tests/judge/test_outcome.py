@@ -1,17 +1,12 @@
 """Outcomes: only an answer becomes a judgment, and what failed is counted by model, topic and system."""
 
 from dataclasses import replace
-from math import log
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.judge.asked import Asking
-from qrowd.judge.exchange import Reply, TokenChoice
 from qrowd.judge.outcome import STATUSES, Outcome, Statuses, judgments_of, preferences_of
-from qrowd.judge.prompts import prompt
 from qrowd.judge.questions import Question
 from qrowd.model.runs import Runs
 
@@ -66,20 +61,6 @@ def test_an_assessor_is_the_model_as_returned_and_the_prompt():
     assert judgments.assessors == ("m-1.5+graded",)
     assert judgments.n_repeats() == 1
     assert judgments.scales[0].maximum == 3
-
-
-def test_expected_grades_are_those_of_a_further_assessor():
-    judgments = judgments_of([replace(OK, expected=1.75), replace(OK, sample=2)], {"graded": "0-3"})
-    assert judgments.assessors == ("m-1.5+graded", "m-1.5+graded+expected")
-    assert judgments.select(assessors=["m-1.5+graded+expected"]).value.tolist() == [1.75]
-    assert [scale.kind for scale in judgments.scales] == ["graded", "fractions"]
-
-
-def test_the_expected_grade_of_a_reply_is_that_of_its_outcome():
-    token = TokenChoice("2", log(0.5), (("2", log(0.5)), ("3", log(0.5))))
-    asking = Asking(OK.question, prompt("graded"), OK.endpoint, OK.model, 1)
-    assert asking.outcome(Reply(text="2", tokens=(token,))).expected == pytest.approx(2.5)
-    assert asking.outcome(Reply(text="2")).expected is None
 
 
 def test_magnitudes_keep_their_unit():

@@ -86,7 +86,7 @@ def test_no_usual_name_stands_for_two_roles_of_one_kind(kind):
 
 def test_two_columns_for_one_role_are_refused_with_what_says_which():
     frame = {"topic": ["t"], "document": ["d"], "label": [2], "relevance": [1]}
-    expected = r"two columns may be the value: 'label' and 'relevance'; say which it is with columns={'value': 'label'}"
+    expected = r"two columns may be the value: 'label' and 'relevance'; name the column, as in value=label"
     with pytest.raises(ArgumentError, match=f"^{expected}$"):
         Judgments.from_frame(frame)
     assert Judgments.from_frame(frame, columns={"value": "relevance"}).value.tolist() == [1]
@@ -176,7 +176,7 @@ def test_words_without_an_order_are_listed_with_an_example(ordered):
     if ordered is not None:
         frame["label"] = frame["label"].astype("category")
     with pytest.raises(
-        RowError, match=r"words \(Exact, Irrelevant\), .* as in labels='Exact<Irrelevant' \(which is the order in"
+        RowError, match=r"words \(Exact, Irrelevant\), .* as in labels 'Exact<Irrelevant' \(which is the order in"
     ):
         Judgments.from_frame(frame)
 
@@ -317,7 +317,7 @@ def test_the_first_sheet_of_a_workbook_is_a_table():
 def test_all_columns_that_are_not_there_are_named_at_once():
     with pytest.raises(ArgumentError, match=r"^no topic column .* and no document column .* among t, d, value; rename"):
         Judgments.from_frame({"t": ["1"], "d": ["a"], "value": [1]}, assessor="ann")
-    with pytest.raises(ArgumentError, match=r"columns=\{'score': 'HEADER'\}, or columns=\{'rank': 'HEADER'\}$"):
+    with pytest.raises(ArgumentError, match=r"name the column: score=HEADER, or rank=HEADER$"):
         Runs.from_frame({"topic": ["1"], "document": ["a"], "place": [1]}, system="bm25")
 
 

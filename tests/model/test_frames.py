@@ -158,7 +158,7 @@ GOOD = {"topic": ["t", "t"], "document": ["d", "e"], "assessor": ["a", "a"], "va
 def test_a_missing_label_is_an_error_with_its_row(library, name):
     with pytest.raises(RowError, match=f"^row 2: {name} is missing ") as error:
         Judgments.from_frame(MISSING[library](name))
-    hint = "incomplete_rows='drop' leaves rows with a missing cell out"
+    hint = "the choice drop for incomplete rows leaves them out"
     assert (error.value.row, error.value.problem) == (2, f"{name} is missing (1 such row); {hint}")
 
 
@@ -209,15 +209,17 @@ def test_an_order_or_rank_may_be_missing_but_not_be_something_else(frame_of):
 def test_a_missing_column_is_named_with_what_is_there_and_how_to_name_it(name, frame_of):
     frame = frame_of({column: cells for column, cells in GOOD.items() if column != name})
     there = ", ".join(column for column in GOOD if column != name)
-    expected = rf"no {name} column \(one of {name}, .*\) among {there}; rename one, .* columns={{'{name}': 'HEADER'}}"
+    expected = rf"no {name} column \(one of {name}, .*\) among {there}; rename it, or name the column: {name}=HEADER"
     with pytest.raises(ArgumentError, match=expected):
         Judgments.from_frame(frame)
 
 
 def test_names_that_are_unknown_or_not_there_are_refused():
-    with pytest.raises(ArgumentError, match=r"columns={'grade': ...}: choose from topic, document, assessor, value"):
+    with pytest.raises(
+        ArgumentError, match=r"columns: there is no role 'grade'; choose from topic, document, assessor, value"
+    ):
         Judgments.from_frame(GOOD, columns={"grade": "value"})
-    with pytest.raises(ArgumentError, match=r"columns={'value': 'g'}: the columns are topic, document, "):
+    with pytest.raises(ArgumentError, match=r"column value=g: the columns are topic, document, "):
         Judgments.from_frame(GOOD, columns={"value": "g"})
 
 

@@ -97,7 +97,7 @@ def test_a_measure_of_preferences_infers_them_from_grades_beside_other_measures(
     [
         ({"grades": "rescaled"}, "grades='rescaled' is for Judgments"),
         ({"repeats": "last"}, r"repeats='last' is for Judgments.*preferences\.single"),
-        ({"ties": "expected"}, "ppref: ties='expected' needs a measure linear in gains"),
+        ({"ties": "expected"}, "ppref: the expectation over ties needs a measure linear in gains"),
     ],
 )
 def test_conventions_that_mean_nothing_to_preferences_are_refused(options, message):

@@ -17,9 +17,8 @@ from judging import Clock, created, seeded, small_plan, tables, three_arms, unti
 from qrowd import evaluate
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.judge import AskOptions, FunctionModel, Record, ask_models
-from qrowd.judge.asked import outcomes_in
-from qrowd.judge.exchange import Reply
-from qrowd.judge.prices import Price, Prices
+from qrowd.judge.asking import outcomes_in
+from qrowd.judge.exchange import Price, Prices, Reply
 from qrowd.model.runs import Runs
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.results.exports import export_rows, unit_frame

@@ -84,7 +84,7 @@ def test_the_progress_of_a_campaign_is_printed_and_written(qrowd, pilot, tmp_pat
     assert outcome.out.startswith("pilot is running: 4 of 4 units done, 0 under way, 16 answers count.")
     assert "Krippendorff's alpha" in outcome.out
     assert pd.read_csv(tmp_path / "topics.csv")["topic"].tolist() == ["t1", "t2"]
-    assert qrowd("campaign", "list").out.startswith("1 campaign.")
+    assert qrowd("campaign", "status").out.startswith("1 campaign.")
 
 
 def test_the_status_of_a_campaign_is_set(qrowd, pilot):
@@ -108,7 +108,7 @@ def test_an_export_in_qrels_format_is_read_as_the_campaign_is(qrowd, pilot):
 
 def test_an_archive_brings_the_campaign_into_another_database(qrowd, pilot):
     assert qrowd("campaign", "export", pilot, "--what", "archive", "-o", "pilot.jsonl").status == 0
-    assert qrowd("campaign", "import", "pilot.jsonl", "--database", "other.db").status == 0
+    assert qrowd("campaign", "create", "pilot.jsonl", "--database", "other.db").status == 0
     before, after = (
         qrowd("campaign", "status", pilot, "--database", name).out for name in ("judgments.db", "other.db")
     )
@@ -216,10 +216,10 @@ def test_all_commands_work_beside_a_server(qrowd, pilot, tmp_path):
             ("create", "kitchen"),
             ("export", pilot),
             ("status", pilot, "--set", "stopped"),
-            ("list",),
+            ("status",),
             ("create", "kitchen", "--replace"),
-            ("delete", pilot, "--archive", "pilot.archive"),
-            ("import", "pilot.archive"),
+            ("delete", pilot, "--output", "pilot.archive"),
+            ("create", "pilot.archive"),
         ):
             outcome = qrowd("campaign", *command)
             assert (outcome.status, outcome.err) == (0, ""), command
@@ -287,16 +287,16 @@ def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot
 
     assert qrowd("campaign", "invite", pilot, "zoe").status == 0
     before = qrowd("campaign", "status", pilot).out
-    refused = qrowd("campaign", "delete", pilot, "--archive", "pilot.jsonl")
+    refused = qrowd("campaign", "delete", pilot, "--output", "pilot.jsonl")
     assert (refused.status, refused.err) == (
         2, "qrowd: pilot is running; stop it first: qrowd campaign status pilot --set stopped\n"
     )  # fmt: skip
     qrowd("campaign", "status", pilot, "--set", "stopped")
     assert sizes()["event"] > 0
-    assert qrowd("campaign", "delete", pilot, "--archive", "pilot.jsonl").status == 0
+    assert qrowd("campaign", "delete", pilot, "--output", "pilot.jsonl").status == 0
     assert set(sizes().values()) == {0}
     assert qrowd("campaign", "status", pilot).status == 2
-    assert qrowd("campaign", "import", "pilot.jsonl").status == 0
+    assert qrowd("campaign", "create", "pilot.jsonl").status == 0
     assert qrowd("campaign", "status", pilot).out.split(":")[1:] == before.split(":")[1:]
 
 
@@ -307,10 +307,10 @@ def test_a_campaign_is_deleted_into_an_archive_of_its_name_and_the_day(qrowd, pi
     [archive] = tmp_path.glob("pilot-*.archive")
     wrote, remedy = outcome.out.splitlines()
     assert wrote == f"wrote {archive.name}; pilot is deleted from judgments.db"
-    assert remedy == f"qrowd campaign import {archive.name} brings it back"
-    assert qrowd("campaign", "import", archive.name).status == 0
+    assert remedy == f"qrowd campaign create {archive.name} brings it back"
+    assert qrowd("campaign", "create", archive.name).status == 0
     again = qrowd("campaign", "delete", pilot)
-    assert (again.status, again.err) == (2, f"qrowd: {archive.name}: exists; name a new file: --archive FILE\n")
+    assert (again.status, again.err) == (2, f"qrowd: {archive.name}: exists; name a new file: --output FILE\n")
     assert qrowd("campaign", "status", pilot).status == 0
 
 

@@ -59,7 +59,7 @@ def test_status_counts_by_arm_and_prints_the_assessors_of_each(qrowd, study):
     assert all(f"assessors of {arm}" in out for arm in ("absolute", "preference", "degrees"))
     assert "absolute: Krippendorff's alpha" in out
     assert "degrees: Pairs ordered alike by two assessors" in out
-    assert "absolute (grades), preference (preference), degrees (preference)" in qrowd("campaign", "list").out
+    assert "absolute (grades), preference (preference), degrees (preference)" in qrowd("campaign", "status").out
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,10 @@ def started(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "environment", "words"),
     [
-        ("--base-url https://h/a?b", {}, "--base-url 'https://h/a?b': expected http:// or https:// and a host"),
-        ("--base-url https://h/judge", {}, "--base-url 'https://h/judge': expected http:// or https:// and a host"),
-        ("--base-url judge.example.org", {}, "--base-url 'judge.example.org'"),
-        ("", {"QROWD_BASE_URL": "ftp://h"}, "--base-url 'ftp://h'"),
+        ("--base-url https://h/a?b", {}, "--base-url https://h/a?b: expected http:// or https:// and a host"),
+        ("--base-url https://h/judge", {}, "--base-url https://h/judge: expected http:// or https:// and a host"),
+        ("--base-url judge.example.org", {}, "--base-url judge.example.org"),
+        ("", {"QROWD_BASE_URL": "ftp://h"}, "--base-url ftp://h"),
         ("--trusted-proxy proxy", {}, "trusted_proxies 'proxy'"),
         ("", {"QROWD_PORT": "tcp://10.0.0.1:80"}, "QROWD_PORT"),
         ("", {"QROWD_SECRET": "no digits"}, "secret: expected 64 or more hexadecimal digits"),

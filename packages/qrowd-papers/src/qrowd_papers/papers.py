@@ -7,26 +7,33 @@ from typing import Any
 
 from qrowd.errors import ArgumentError
 from qrowd.executors import AnyExecutor
+from qrowd.model.labels import closest
 from qrowd.reports.document import Document
 from qrowd.reports.plots.style import Figure
 from qrowd_papers.simulations import Progress
 
-# The module with the page of each, and the one with its figures; the function is named after the study.
+# {study: (the module with its page, what it is about)}; the functions of the page and the figures are named after it.
 PAGES = {
-    "magnitude": "magnitude.claims",
-    "agreement": "agreement.claims",
-    "predicted-relevance": "predicted_relevance.claims",
-    "aware": "aware.claims",
-    "aware-weights": "aware_weights",
-    "preferences": "preferences.study",
-    "coverage": "coverage",
-    "advice": "advice",
-    "annotator-test": "annotator_test",
-    "skewed-grades": "skewed_grades",
-    "topic-intervals": "topic_intervals",
-    "assessor-bias": "assessor_bias",
-    "prompt-panels": "prompt_panels",
-    "next-judgments": "next_judgments",
+    "magnitude": ("magnitude.claims", "Magnitude estimation: distribution, units, agreement, gains and rankings."),
+    "agreement": ("agreement.claims", "Agreement of assessors by topic, and measures that use it."),
+    "predicted-relevance": (
+        "predicted_relevance.claims",
+        "Probability that a user finds relevant what an assessor graded.",
+    ),
+    "aware": ("aware.claims", "AWARE: assessors weighted by their distance from random ones."),
+    "aware-weights": ("aware_weights", "AWARE with weights and with equal weights."),
+    "preferences": (
+        "preferences.study",
+        "Preference judgments: agreement, transitivity, and how few answers are enough.",
+    ),
+    "coverage": ("coverage", "Coverage of the intervals of differences and of ranks."),
+    "advice": ("advice", "Prediction of another panel, advice and power, in simulations."),
+    "annotator-test": ("annotator_test", "Error of the annotator test if a model fails on whole topics."),
+    "skewed-grades": ("skewed_grades", "Aggregation methods where some grades are rare."),
+    "topic-intervals": ("topic_intervals", "Intervals of alpha and of p(R|i): drawing topics or documents."),
+    "assessor-bias": ("assessor_bias", "Bias of a model assessor towards a group of systems."),
+    "prompt-panels": ("prompt_panels", "Disagreement of 27 prompts of three models, and what they are worth."),
+    "next-judgments": ("next_judgments", "Replays of `qrowd next` on real panels, beside other designs."),
 }
 FIGURES = ("magnitude", "agreement", "predicted-relevance", "aware", "preferences")
 # Pages that workers of an executor share.
@@ -44,7 +51,7 @@ def check(name: str, *, figures: bool = False) -> None:
         There is no such study, or it has no figures.
     """
     if name not in PAGES:
-        raise ArgumentError(f"study {name!r}: choose one of {', '.join(PAGES)}")
+        raise ArgumentError(f"study {name!r}: {closest(name, tuple(PAGES), 'study')}")
     if figures and name not in FIGURES:
         raise ArgumentError(f"study {name!r}: it has no figures; {', '.join(FIGURES)} have")
 
@@ -69,7 +76,7 @@ def page(
             raise ArgumentError(f"study {name!r}: it is computed in one process; {', '.join(SHARED)} can use several")
         further["executor"] = executor
     where = () if name in SIMULATED else (data,)
-    make = _function(PAGES[name], f"{name}-page")
+    make = _function(PAGES[name][0], f"{name}-page")
     document: Document = make(*where, quick=quick, rng=rng, progress=progress, **further)
     return document
 

@@ -23,7 +23,7 @@ from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure, with_probabilities
 from qrowd.executors import AnyExecutor
 from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.conventions import Conventions
+from qrowd.model.conventions import Conventions, Repeats
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Definition, Measure, Parameter, number, one_of, parse_measure
@@ -34,6 +34,7 @@ from qrowd.model.scores import Scores
 from qrowd.plugins import instances
 
 if TYPE_CHECKING:
+    from qrowd.aggregation import Aggregate
     from qrowd.aware.similarity import Similarities
 
 Progress = Callable[[int, int], None] | None
@@ -102,33 +103,46 @@ class Method(Definition, ABC):
         """Scores of one assessor; values may be nan where nobody's judgments say anything."""
 
 
-class _LabelMerging(Method):
+class LabelMerging(Method):
     """A method that merges labels first, by a function of `qrowd.aggregation`."""
 
     function = ""
     unlike: Combined | None = "rescaled"
 
-    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+    def merge(
+        self,
+        judgments: Judgments,
+        options: Mapping[str, Any],
+        repeats: Repeats,
+        combine_scales: CombineScales,
+        rng: Rng,
+    ) -> Aggregate:
+        """The merged judgments. options : of this method."""
         from inspect import signature
 
         from qrowd import aggregation
 
         method = getattr(aggregation, self.function)
         takes = signature(method).parameters
-        if "repeats" in takes and task.conventions.repeats in REPEATS:
-            options = {**options, "repeats": task.conventions.repeats}
-        options = {**options, "combine_scales": task.combine_scales}
+        others: dict[str, Any] = {"combine_scales": combine_scales}
+        if "repeats" in takes and repeats in REPEATS:
+            others["repeats"] = repeats
         if "rng" in takes:
-            options = {**options, "rng": task.seed}
-        merged = method(task.conventions.graded(task.judgments), **options)
-        return task.score(merged.judgments, replace(task.conventions, grades="as-is"))
+            others["rng"] = rng
+        merged: Aggregate = method(judgments, **options, **others)
+        return merged
+
+    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+        judgments, conventions = task.conventions.graded(task.judgments), task.conventions
+        merged = self.merge(judgments, options, conventions.repeats, task.combine_scales, task.seed)
+        return task.score(merged.judgments, replace(conventions, grades="as-is"))
 
 
 def _word(name: str, meaning: str, *words: str) -> Parameter:
     return Parameter(name, words[0], meaning, one_of(*words))
 
 
-class Majority(_LabelMerging):
+class Majority(LabelMerging):
     """The grade that most assessors gave, scored.
 
     Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 2.2.
@@ -139,7 +153,7 @@ class Majority(_LabelMerging):
     parameters = (_word("ties", "between grades given equally often", "coin", "lowest", "highest", "fractional"),)
 
 
-class DawidSkene(_LabelMerging):
+class DawidSkene(LabelMerging):
     """The most probable grades, weighing every assessor by the confusions this implies, scored.
 
     Source: Dawid & Skene (1979), Applied Statistics 28(1).
@@ -154,7 +168,7 @@ class DawidSkene(_LabelMerging):
     )
 
 
-class Mace(_LabelMerging):
+class Mace(LabelMerging):
     """The most probable grades if every assessor knows or guesses, scored.
 
     Source: Hovy, Berg-Kirkpatrick, Vaswani & Hovy (2013), NAACL-HLT.
@@ -168,13 +182,13 @@ class Mace(_LabelMerging):
     )
 
 
-class Mean(_LabelMerging):
+class Mean(LabelMerging):
     """The arithmetic mean of what assessors gave, scored."""
 
     name, function = "mean", "mean"
 
 
-class Sum(_LabelMerging):
+class Sum(LabelMerging):
     """The sum of what assessors gave, scored: five levels from two judgments on three.
 
     Source: Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Inf. Retr. J. 19, section 4.1, of NTCIR's INTENT-2.
@@ -183,13 +197,13 @@ class Sum(_LabelMerging):
     name, function = "sum", "total"
 
 
-class Median(_LabelMerging):
+class Median(LabelMerging):
     """The middle of what assessors gave, scored."""
 
     name, function = "median", "median"
 
 
-class GeometricMean(_LabelMerging):
+class GeometricMean(LabelMerging):
     """exp of the mean logarithm of what assessors gave, scored: for magnitudes, once they are normalised.
 
     The source normalises first (`qrowd.magnitude.normalise`, --normalise): magnitudes as written are dominated by the

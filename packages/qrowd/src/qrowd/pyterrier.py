@@ -85,8 +85,6 @@ class ExperimentResult(Result):
     test: str
     correction: str | None
     correction_alpha: float
-    digits: int | None = field(repr=False)
-    perquery: bool = field(repr=False)
 
     def _sentence(self) -> str:
         systems, topics = count(len(self.systems), "system"), count(len(self.judgments.topics), "topic")
@@ -97,15 +95,14 @@ class ExperimentResult(Result):
         return f"{text}; differences from {self.baseline} with p-values of test {self.test!r}, {how}."
 
     def _tables(self) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
-        tables = {"averages": self._averages, "perquery": self._perquery}
-        return {name: tables[name] for name in sorted(tables, reverse=self.perquery)}
+        return {"averages": self._averages, "perquery": self._perquery}
 
     def _averages(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"name": self.systems}
         for metric in self.metrics:
-            columns[metric.label] = self._rounded(metric.mean)
+            columns[metric.label] = metric.mean
             for who, mean in metric.mean_by_assessor.items():
-                columns[f"{metric.label} {who}"] = self._rounded(mean)
+                columns[f"{metric.label} {who}"] = mean
         if self.baseline is None:
             return columns
         others = np.array([system != self.baseline for system in self.systems])
@@ -132,14 +129,11 @@ class ExperimentResult(Result):
             for scores in filter(None, [metric.by_topic, *several]):
                 for a, who in enumerate(scores.assessors):
                     for t, topic in enumerate(scores.topics):
-                        values = self._rounded(scores.values[0, a, t]).tolist()
+                        values = scores.values[0, a, t].tolist()
                         yield from (
                             (name, topic, metric.label, who, value)
                             for name, value in zip(self.systems, values, strict=True)
                         )
-
-    def _rounded(self, values: Floats) -> Floats:
-        return values if self.digits is None else np.round(values, self.digits)
 
 
 def _blank(counts: Any, others: Any) -> Floats:
@@ -158,8 +152,6 @@ def Experiment(
     test: Test = "t",
     correction: Correction | None = "holm",
     correction_alpha: float = 0.05,
-    round: int | None = None,
-    perquery: bool = False,
     conventions: Conventions = Conventions(),
     rng: int = 0,
     **options: Any,
@@ -174,8 +166,6 @@ def Experiment(
     test : "t", the paired t-test over topics of the panel mean; or "topics and assessors", which takes both as samples
         (`qrowd.comparison.difference`).
     correction : of the p-values of one measure against the baseline: "holm", or None.
-    round : decimals of scores. perquery : whether topics come first in
-        `to_frame`.
     conventions : as in `qrowd.evaluate`. rng : of methods that draw.
     options : the other options of pt.Experiment, such as save_dir, save_mode, batch_size, filter_by_topics, plan.
 
@@ -215,8 +205,6 @@ def Experiment(
         test,
         correction,
         correction_alpha,
-        round,
-        perquery,
     )
 
 
@@ -241,7 +229,7 @@ def _check(labels: Sequence[str], n_systems: int, options: Mapping[str, object])
     twice = next((label for i, label in enumerate(labels) if label in labels[:i]), None)
     if twice is not None:
         raise ArgumentError(f"names: {twice!r} is the name of two systems; give names=[...] that differ")
-    for name in ("dataframe", "highlight"):
+    for name in ("dataframe", "highlight", "perquery", "round"):
         if name in options:
             raise ArgumentError(f"{name}: this is for frames of PyTerrier; the result has to_frame() instead")
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement import krippendorff_alpha
-from qrowd.errors import ArgumentError, NoOverlapError, QrowdError
+from qrowd.errors import NoOverlapError
 from qrowd.model.result import Result
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.magnitude import effort_document, gains_document, levels_document
@@ -298,8 +298,6 @@ def _document(sentence: str, tables: tuple[Table, ...], notes: tuple[Note | str,
     return Document(sentence, tables, notes, next(iter(results.values())).to_frame, content)
 
 
-# ---------------------------------------------------------------------- all parts
-
 SECTIONS: dict[str, Callable[[MagnitudeAnalysis], Document]] = {
     "distribution": distribution,
     "units": units,
@@ -310,32 +308,3 @@ SECTIONS: dict[str, Callable[[MagnitudeAnalysis], Document]] = {
     "conflicts": conflicts,
     "rankings": rankings,
 }
-
-
-def magnitude_document(data: MagnitudeAnalysis) -> Document:
-    """All parts that the data allow; notes say what is left out, and why. The frame holds each judgment, normalised."""
-    parts, reasons = {}, {}
-    for name, section in SECTIONS.items():
-        try:
-            parts[name] = section(data)
-        except QrowdError as error:
-            reasons[name] = str(error)
-    if not parts:
-        raise ArgumentError(f"nothing can be computed: {'; '.join(dict.fromkeys(reasons.values()))}")
-    notes = list(dict.fromkeys(note for part in parts.values() for note in part.notes))
-    left_out = [Note("left out", f"{name}: {reason}") for name, reason in reasons.items()]
-
-    def content() -> dict[str, Any]:
-        return {
-            f"{section}: {name}": rows
-            for section, part in parts.items()
-            for name, rows in (part.content() if part.content else {"rows": part.frame().to_dict("records")}).items()
-        }
-
-    return Document(
-        " ".join(part.sentence for part in parts.values()),
-        tuple(table for part in parts.values() for table in part.tables),
-        (*notes, *left_out),
-        data.judgments.to_frame,
-        content,
-    )

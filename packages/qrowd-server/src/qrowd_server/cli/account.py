@@ -66,9 +66,6 @@ def change(
     in_campaign: Annotated[
         str | None, option(help="Campaign in which the account gets the role.", metavar="NAME")
     ] = None,
-    password: Annotated[
-        bool, option("--password", help="Ask for another password; the sessions of the account end.")
-    ] = False,
     link: AsLink = False,
     disabled: Annotated[
         bool | None,
@@ -76,13 +73,11 @@ def change(
     ] = None,
     database: options.Database = options.DATABASE,
 ) -> None:
-    """Give an account another role or password, disable it, or enable it."""
+    """Give an account another role, disable it or enable it; without an option it asks for another password."""
     from qrowd.errors import ArgumentError
     from qrowd_server.campaigns.running.admin import give_role
     from qrowd_server.store import accounts
 
-    if role is None and disabled is None and not (password or link):
-        raise ArgumentError("nothing to change: give --role, --password, --link, --disable or --enable")
     on_server = next((server_role for server_role in accounts.SERVER_ROLES if server_role == role), None)
     if role is not None and (on_server is None) != (in_campaign is not None):
         raise ArgumentError(
@@ -100,7 +95,7 @@ def change(
             typer.echo(f"{name} is {role} in {in_campaign}")
         if link:
             typer.echo(_password_link(store, number))
-        elif password:
+        elif role is None and disabled is None:
             password_hash = new_password()
             store.write(lambda connection: accounts.set_password(connection, number, password_hash))
             typer.echo(f"{name} has another password; sessions of this account have ended")

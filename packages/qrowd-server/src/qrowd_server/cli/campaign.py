@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from shlex import quote
 from typing import Annotated, Literal
 
@@ -37,7 +38,7 @@ def init(
 
 
 def create(
-    folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, or that file.")],
+    folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, that file, or an exported archive.")],
     database: options.Database = options.DATABASE,
     check: Annotated[bool, option("--check", help="Only check the folder and report what it holds.")] = False,
     replace: Annotated[
@@ -47,11 +48,17 @@ def create(
         ),
     ] = False,
 ) -> None:
-    """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
+    """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions.
+
+    An archive that was exported from a campaign brings it back with its event log.
+    """
     from qrowd_server.campaigns.plan.folder import read_folder
     from qrowd_server.campaigns.plan.plan_notes import plan_notes
     from qrowd_server.campaigns.running.creation import create_campaign, replace_campaign
 
+    if Path(folder).is_file() and Path(folder).suffix != ".toml":
+        import_archive(folder, database)
+        return
     plan = read_folder(folder)
     summary = f"{plan.name} ({plan.in_short}: {plan.counted})"
     for note in plan_notes(plan):
@@ -123,7 +130,7 @@ def export(
 
 
 def status(
-    name: Name,
+    name: Annotated[str | None, typer.Argument(help="Name of the campaign; default: list all campaigns.")] = None,
     database: options.Database = options.DATABASE,
     new: Annotated[
         Literal["running", "paused", "stopped"] | None,
@@ -135,12 +142,18 @@ def status(
     names: options.Names = False,
     output: Output = None,
 ) -> None:
-    """Show the progress of a campaign; --set pauses it, stops it or lets it go on."""
+    """Show the progress of all campaigns, or of one; --set pauses it, stops it or lets it go on."""
     from qrowd_server.campaigns.results.progress import progress
     from qrowd_server.campaigns.results.quality import quality
     from qrowd_server.campaigns.running.admin import CampaignAdmin
-    from qrowd_server.cli.campaign_tables import one_campaign
+    from qrowd_server.cli.campaign_tables import all_campaigns, one_campaign
+    from qrowd_server.store.materials import campaigns
 
+    if name is None:
+        with open_campaigns(database) as store, store.reading() as connection:
+            rows = [progress(connection, row.name, time.time()) for row in campaigns(connection)]
+        deliver(all_campaigns(rows), output)
+        return
     if new is not None:
         import asyncio
 
@@ -151,17 +164,6 @@ def status(
         arms = [f"{name}/{arm}" for arm in counts.arms] or [name]
         qualities = [quality(connection, arm, names=names) for arm in arms] if per_assessor else []
         document = one_campaign(counts, qualities)
-    deliver(document, output)
-
-
-def list_(database: options.Database = options.DATABASE, output: Output = None) -> None:
-    """List all campaigns with their progress."""
-    from qrowd_server.campaigns.results.progress import progress
-    from qrowd_server.cli.campaign_tables import all_campaigns
-    from qrowd_server.store.materials import campaigns
-
-    with open_campaigns(database) as store, store.reading() as connection:
-        document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
     deliver(document, output)
 
 
@@ -232,13 +234,8 @@ def change(
     typer.echo(f"{plan.name} is changed")
 
 
-def import_(
-    archive: Annotated[str, typer.Argument(help="Archive that was exported from a campaign.")],
-    database: options.Database = options.DATABASE,
-) -> None:
+def import_archive(archive: str, database: str) -> None:
     """Import a campaign and its event log from an archive."""
-    from pathlib import Path
-
     from qrowd.errors import FileError, RowError
     from qrowd_server.campaigns.results.archive import read_archive
 
@@ -256,14 +253,14 @@ def import_(
 
 def delete(
     name: Name,
-    archive: Annotated[
-        str | None,
-        option(help="New file for all that the campaign holds.", metavar="FILE", show_default="NAME-DATE.archive"),
-    ] = None,
     database: options.Database = options.DATABASE,
     names: options.Names = False,
+    output: Annotated[
+        str | None,
+        output_file("New file for all that the campaign holds.", show_default="NAME-DATE.archive"),
+    ] = None,
 ) -> None:
-    """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
+    """Delete a stopped campaign, after an archive of it is written; qrowd campaign create brings it back."""
     from qrowd import files
     from qrowd.errors import FileError
     from qrowd_server.campaigns.results.exports import export_rows, note_names
@@ -275,14 +272,14 @@ def delete(
         if names:
             store.write(lambda connection: note_names(connection, name, "archive", "archive", time.time()))
         with store.reading() as connection:
-            file = archive or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
+            file = output or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
             if os.path.exists(file):
-                raise FileError(file, "exists; name a new file: --archive FILE")
+                raise FileError(file, "exists; name a new file: --output FILE")
             newest = newest_event(connection, find(connection, name).id)
             files.write_whole(file, export_rows(connection, name, "archive", "jsonl", names=names))
         store.write(lambda connection: delete_campaign(connection, name, newest=newest))
     typer.echo(f"wrote {file}; {name} is deleted from {database}")
-    typer.echo(f"qrowd campaign import {quote(file)} brings it back")
+    typer.echo(f"qrowd campaign create {quote(file)} brings it back")
 
 
 # ---- people
@@ -320,31 +317,16 @@ def person(
     typer.echo("so may unused parts of the database's files until VACUUM: see docs/privacy.md")
 
 
-def retention(database: options.Database = options.DATABASE, retention_days: options.RetentionDays = None) -> None:
-    """Take names and platform ids out of campaigns whose retention time is over, as the server does every day."""
-    from qrowd_server.campaigns.running.privacy import apply_retention
-
-    with open_campaigns(database, write=True, create=False) as store:
-        done = apply_retention(store, time.time(), default=retention_days)
-    for campaign, n in done.items():
-        typer.echo(f"{campaign}: {count(n, 'person', 'people')} pseudonymised")
-    if not done:
-        typer.echo("no campaign is due")
-
-
 campaign = command_group(
     "Create, watch and export campaigns of judging.",
     init,
     create,
     change,
-    list_,
-    import_,
     export,
     status,
     invite,
     ask,
     backup,
     person,
-    retention,
     delete,
 )

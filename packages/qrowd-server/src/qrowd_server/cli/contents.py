@@ -1,4 +1,4 @@
-"""The commands of the server with one sentence each, as `qrowd.cli.contents` has those of the core."""
+"""The commands of the server with one sentence each, as `qrowd.cli.main` has those of the core."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def check_new_account(connection: Connection, name: str) -> None:
         raise ArgumentError(f"account {name[:40]!r}: give a name of 1 to 100 characters without blanks")
     if connection.scalar(select(account.c.id).where(account.c.name == name)) is not None:
         raise ArgumentError(
-            f"account {name!r}: there is one of this name already; qrowd account change --password changes its password"
+            f"account {name!r}: there is one already; qrowd account change {name} asks for another password"
         )
 
 

@@ -113,7 +113,7 @@ def _check_base_url(address: str) -> None:
     unusual = url.path.rstrip("/") or url.query or url.fragment or url.username or url.password or port == 0
     if url.scheme not in {"http", "https"} or not url.hostname or unusual:
         raise ArgumentError(
-            f"base_url {address!r}: expected http:// or https:// and a host, such as 'https://judge.example.org'"
+            "expected http:// or https:// and a host, such as 'https://judge.example.org'", "base_url", address
         )
 
 

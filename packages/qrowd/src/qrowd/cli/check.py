@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from qrowd.cli import options, reading
-from qrowd.cli.commands import as_options
 from qrowd.cli.output import Output, is_standard_output, name_with_ending, write_output
-from qrowd.cli.reading import OPTIONS, columns_named
+from qrowd.cli.reading import columns_named
 
 
 def check(
@@ -26,7 +25,8 @@ def check(
     output: Output = None,
 ) -> None:
     """Show what files contain, how they are read, and the mistakes in them."""
-    from qrowd.cli.show import progress, say, show_table
+    from qrowd.cli.output import say, show_table
+    from qrowd.cli.progress import progress
     from qrowd.reports.document import render
     from qrowd.reports.inspection import inspect
 
@@ -49,9 +49,9 @@ def check(
     for table in inspection.tables():
         show_table(table)
     for remark in inspection.remarks():
-        say(as_options(remark, OPTIONS))
+        say(remark)
     for mistake in inspection.mistakes:
-        say(f"mistake: {as_options(mistake, OPTIONS)}", fg="red")
+        say(f"mistake: {mistake}", fg="red")
     if inspection.mistakes:
         raise typer.Exit(2)
     say("no mistakes found")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
-from functools import partial, wraps
-from importlib import import_module
+from contextlib import contextmanager
+from dataclasses import MISSING, fields, is_dataclass, replace
+from functools import cache, partial, wraps
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
 import typer
@@ -16,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from qrowd.cli.completion import ARGUMENTS
-from qrowd.errors import ArgumentError, FileError, QrowdError
+from qrowd.errors import ArgumentError
 
 #: Mistakes on the command line that the parser finds, such as an unknown option.
 UsageError: type[Exception] = typer.BadParameter.mro()[1]
@@ -26,29 +27,9 @@ class Interrupted(BaseException):
     """Ctrl-C after something was written; the message says what. Not an exception that the parser turns into text."""
 
 
-#: Words of the parser for numbers, and ours.
-EXPECTED = {
-    "Input should be a valid number, unable to parse string as a number": "a number was expected",
-    "Input should be a valid integer, unable to parse string as an integer": "a whole number was expected",
-    "Input should be": "a number was expected that is",
-}
-
-#: Options of other programs, and ours.
-ELSEWHERE = {"--qrels": "--judgments", "--qrel": "--judgments", "--run": "--runs"}
-
-
 def usage_message(error: Any) -> str:
     """One line for a mistake that the parser found; empty where it has shown the help text instead."""
-    option = getattr(error, "option_name", None)
-    if (
-        (ours := ELSEWHERE.get(option or ""))
-        and error.ctx
-        and any(ours in one.opts for one in error.ctx.command.params)
-    ):
-        return f"no such option: {option}; it is called {ours} here"
     text = str(error.format_message()).rstrip(".").replace("Value error, ", "")
-    for words, plain in EXPECTED.items():
-        text = text.replace(words, plain)
     return f"{text[0].lower()}{text[1:]}; see {error.ctx.command_path} --help" if text else ""
 
 
@@ -57,10 +38,10 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
 
     A parameter `conventions: Annotated[Conventions, {"ties": typer.Option(...), ...}]` becomes the options that the
     mapping names; without a mapping, all fields become options as they are annotated. A data class that is the
-    default of the parameter gives the defaults.
+    default of the parameter gives the defaults, and what is no option.
     """
     parameters: list[Parameter] = []
-    groups: dict[str, tuple[type, list[str]]] = {}
+    groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
     for name, annotation in get_type_hints(function, include_extras=True).items():
         if name == "return":
             continue
@@ -68,14 +49,15 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
         kind, *marks = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
         if is_dataclass(kind) and isinstance(kind, type):
             options = list(_options(kind, marks[0] if marks else None, parameter.default))
-            groups[name] = (kind, [option.name for option in options])
+            make = partial(replace, parameter.default) if isinstance(parameter.default, kind) else kind
+            groups[name] = (make, [option.name for option in options])
             parameters += options
         else:
             parameters.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
 
     @wraps(function)
     def command(**values: Any) -> None:
-        objects = {name: kind(**{own: values.pop(own) for own in names}) for name, (kind, names) in groups.items()}
+        objects = {name: make(**{field: values.pop(field) for field in own}) for name, (make, own) in groups.items()}
         function(**objects, **values)
 
     command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -100,14 +82,6 @@ def _options(kind: type, options: Mapping[str, Any] | None, defaults: object) ->
             annotation=annotation,
             default=Parameter.empty if default is MISSING else default,
         )
-
-
-def loaded(name: str, package: str) -> Any:
-    """The command of a name: the function, or the group, of the module of the same name in a package."""
-    word = name.replace("-", "_")
-    module = import_module(f"{package}.{word}")
-    command = getattr(module, word, None) or getattr(module, f"{word}_")
-    return command_of(command, getattr(module, "CLASS", Command))
 
 
 def command_of(command: Any, cls: type[Command] | None = None) -> Any:
@@ -140,24 +114,6 @@ def command_group(help: str, *functions: Callable[..., None]) -> typer.Typer:
     return group
 
 
-def write_options(command: Any, ctx: Any, formatter: Any) -> None:
-    """The arguments and the options of a command, under the names of their panels."""
-    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-    for one in command.get_params(ctx):
-        default = "Arguments" if one.param_type_name == "argument" else "Options"
-        if record := one.get_help_record(ctx):
-            panels.setdefault(getattr(one, "rich_help_panel", None) or default, []).append(record)
-    for panel, records in panels.items():
-        write_section(formatter, panel, records)
-
-
-def write_section(formatter: Any, title: str, records: Sequence[tuple[str, str]]) -> None:
-    """A heading, and below it words with what they mean."""
-    if records:
-        with formatter.section(title):
-            formatter.write_dl(records)
-
-
 class Command(TyperCommand):
     """A command that loses no value of an option.
 
@@ -176,22 +132,16 @@ class Command(TyperCommand):
             ctx.meta[ARGUMENTS] = tuple(args)
         else:
             _check_values(args, {name: max(one.opts, key=len) for name, one in takes_values.items()}, lists)
-        return super().parse_args(ctx, list(repeated(args, lists if self.several_values else set())))
+        with self._naming_options():
+            return super().parse_args(ctx, list(repeated(args, lists if self.several_values else set())))
 
     def get_params(self, ctx: Any) -> list[Any]:
         return prepared(super().get_params(ctx))
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help text, and below it examples to copy."""
-        from qrowd.cli.examples import examples_of  # reads a file
-
-        super().format_help(ctx, formatter)
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Examples to copy."""
         if examples := examples_of(ctx.command_path.partition(" ")[2]):
             formatter.write(f"\n{examples}")
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options by panel."""
-        write_options(self, ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Options, or further values of the option that takes several and stands last."""
@@ -205,34 +155,20 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, with a bar for long work; an error of the library names options as they are written here."""
-        from qrowd.cli.show import progress
+        from qrowd.cli.progress import progress
         from qrowd.threads import watched
 
-        names = {one.name: max(one.opts, key=len) for one in self.params if one.param_type_name == "option"}
+        with watched(partial(progress, "computing")), self._naming_options():
+            return super().invoke(ctx)
+
+    @contextmanager
+    def _naming_options(self) -> Iterator[None]:
+        """Errors of arguments are those of the options that stand for them."""
         try:
-            with watched(partial(progress, "computing")):
-                return super().invoke(ctx)
+            yield
         except ArgumentError as error:
-            raise ArgumentError(argument_message(error, names)) from None
-        except FileError as error:
-            hint = _if_measure(error, self.params)
-            raise FileError(error.path, as_options(error.problem, names) + hint, error.line) from None
-        except QrowdError as error:
-            raise QrowdError(as_options(str(error), names)) from None
-
-
-def _if_measure(error: FileError, parameters: Sequence[Any]) -> str:
-    """What to do if the file that there is not is a second measure after -m, of a command that takes one."""
-    takes_one = any("-m" in one.opts and not getattr(one, "multiple", False) for one in parameters)
-    if not takes_one or error.problem != "there is no such file":
-        return ""
-    from qrowd.evaluation import measure
-
-    try:
-        measure(str(error.path))
-    except QrowdError:
-        return ""
-    return "; if it is a measure: -m takes one measure here, so run the command once for each"
+            option = next((max(one.opts, key=len) for one in self.params if one.name == error.argument), None)
+            raise ArgumentError(argument_message(error, option)) from None
 
 
 class OneValueCommand(Command):
@@ -246,16 +182,6 @@ class CommandGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return prepared(super().get_params(ctx))
-
-    def sentences(self) -> Mapping[str, Mapping[str, str]]:
-        """{panel: {command: what it does}}."""
-        return {"Commands": {name: " ".join(str(one.help).split()) for name, one in self.commands.items()}}
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options, and the commands with what they do."""
-        write_options(self, ctx, formatter)
-        for panel, sentences in self.sentences().items():
-            write_section(formatter, panel, list(sentences.items()))
 
 
 def prepared(parameters: list[Any]) -> list[Any]:
@@ -283,21 +209,18 @@ def _value(one: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -
     return value if one.callback is None else one.callback(ctx, one, value)
 
 
-def argument_message(error: ArgumentError, names: Mapping[str, str]) -> str:
-    """The message of a wrong argument with its option and the value as it is typed. names : {argument: option}.
+def argument_message(error: ArgumentError, option: str | None) -> str:
+    """The message of a wrong argument with its option and the value as it is typed.
 
-    >>> argument_message(ArgumentError("at least 2 were expected", "n_resamples", 0), {"n_resamples": "--n-resamples"})
+    >>> argument_message(ArgumentError("at least 2 were expected", "n_resamples", 0), "--n-resamples")
     '--n-resamples 0: at least 2 were expected'
-    >>> argument_message(ArgumentError("it does not fit", "factors", "{model}+{prompt}"), {"factors": "--factors"})
+    >>> argument_message(ArgumentError("it does not fit", "factors", "{model}+{prompt}"), "--factors")
     "--factors '{model}+{prompt}': it does not fit"
     """
-    problem = as_options(error.problem, names)
-    option = names.get(error.argument or "")
     if error.argument is None:
-        return problem
-    if option is None:
-        return f"{error.argument.replace('_', ' ')} {typed(error.value)}: {problem}"
-    return f"{option}: {problem}" if error.value is True else f"{option} {typed(error.value)}: {problem}"
+        return error.problem
+    name = option or error.argument.replace("_", " ")
+    return f"{name}: {error.problem}" if error.value is True else f"{name} {typed(error.value)}: {error.problem}"
 
 
 def typed(value: object) -> str:
@@ -308,39 +231,6 @@ def typed(value: object) -> str:
         return typed(",".join(map(str, value)))
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return shlex.quote(text) if set(text) & set(" <>{}") else text
-
-
-def as_options(message: str, names: Mapping[str, str]) -> str:
-    """The message with the names of Python replaced by options. names : {name in Python: option}.
-
-    >>> as_options("n_resamples=0: at least 2 were expected", {"n_resamples": "--n-resamples"})
-    '--n-resamples 0: at least 2 were expected'
-    >>> as_options(
-    ...     "give rel=2 or relevant_grades={2, 3}, as in AP(rel=2)",
-    ...     {"rel": "--rel", "relevant_grades": "--relevant-grades"},
-    ... )
-    'give --rel 2 or --relevant-grades 2,3, as in AP(rel=2)'
-    >>> as_options("columns={'value': 'g'}: or labels='low<high'", {"columns": "--column", "labels": "--labels"})
-    "--column value=g: or --labels 'low<high'"
-    >>> as_options("factors='{model}+{prompt}': it does not fit", {"factors": "--factors"})
-    "--factors '{model}+{prompt}': it does not fit"
-    """
-    for name, option in names.items():
-        # An argument, but not a parameter of a measure or a method, which stands behind a name and a bracket.
-        argument = rf"(?<![\w.-])(?<!\w\(){name}=('[^']*'|{{[^}}]*}}|[^\s,;:()]+)"
-        message = re.sub(argument, partial(_as_typed, option), message)
-        words = rf"(?<![\w./-]){name}\b(?!=)" if "_" in name else rf"^{name}(?=:)"
-        message = re.sub(words, option, message)
-    return message
-
-
-def _as_typed(option: str, argument: re.Match[str]) -> str:
-    pair = re.fullmatch(r"{'([^']*)': '?([^']*?)'?}", argument[1])
-    text = re.fullmatch(r"'([^']*)'", argument[1])
-    value = f"{pair[1]}={pair[2]}" if pair else text[1] if text else argument[1].strip("'{}")
-    value = value.replace(", ", ",")
-    quoted = shlex.quote(value) if re.search(r"[\s<>{}]", value) else value
-    return option if value == "True" else f"{option} {quoted}"
 
 
 def repeated(arguments: Sequence[str], lists: set[str]) -> Iterator[str]:
@@ -374,3 +264,21 @@ def _check_values(arguments: Sequence[str], names: Mapping[str, str], lists: set
             if names[option] in names_so_far:
                 raise ArgumentError(f"{option}: it takes one value, but stands on the command line twice")
             names_so_far.add(names[option])
+
+
+# ---- examples of the help texts, which work on the files that `qrowd simulate panel` writes
+
+
+@cache
+def examples() -> Mapping[str, Sequence[str]]:
+    """{command: lines}."""
+    return tomllib.loads(Path(__file__).with_name("examples.toml").read_text(encoding="utf-8"))
+
+
+def examples_of(command: str) -> str:
+    """The examples of a command as they stand below its help text; empty where there are none."""
+    lines = examples().get(command, ())
+    if not lines:
+        return ""
+    source = " (qrowd simulate panel writes the files)" if any("panel/" in line for line in lines) else ""
+    return f"Example{'s' * (len(lines) > 1)}{source}:\n" + "".join(f"  {line}\n" for line in lines)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def disagreements(
-    runs: options.Runs,
     data: options.Data,
+    runs: options.Runs = options.NO_RUNS,
     measure: options.Measure = "nDCG@10",
     systems: options.Systems = None,
     topics: Annotated[
@@ -66,7 +66,8 @@ def disagreements(
             "--topics and --documents, or a name that ends in .csv"
         )
     pair = pair_of(systems)
-    judgments, rankings = data.read(), runs.read(data)
+    rankings = runs.read_needed(data)
+    judgments = data.read()
     result = disagreements_of(rankings, judgments, measure, systems=pair, conventions=conventions)
     of_topics = read_topic_texts(topics) if topics else {}
     of_documents = read_document_texts(documents, labels=set(result.documents)) if documents else {}

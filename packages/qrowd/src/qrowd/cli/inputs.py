@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from qrowd.cli import options, reading
-from qrowd.cli.options import Data
+from qrowd.cli.options import Data, PreferenceData, PreferenceFiles
 from qrowd.cli.reading import System, data_option
+from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
+    from qrowd.model.preferences import Preferences
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,20 @@ class JudgmentInputs(Data):
 
 
 @dataclass(frozen=True)
+class JudgmentsAndMaybeRuns(Data):
+    """Judgments, and runs where there are some."""
+
+    SUPPLIES: ClassVar[frozenset[str]] = frozenset({"runs", "judgments"})
+    runs: Annotated[list[str] | None, data_option("--runs", **reading.RUNS)] = None
+    system: System = "file"
+
+    def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The values with what is read."""
+        runs = options.Runs(self.runs, self.system)
+        return {**values, "judgments": self.read(), "runs": runs.read(self)}
+
+
+@dataclass(frozen=True)
 class RunsAndJudgments(Data):
     """Runs and judgments, from files by position or by option."""
 
@@ -34,19 +53,58 @@ class RunsAndJudgments(Data):
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values with the runs and the judgments, and with the name of the assessor where gold is a file."""
-        runs, data = options.by_position(self.files, reading.MaybeRuns(self.runs, self.system), self)
-        return {**values, **_judgments(data, values), "runs": runs.read(data)}
+        runs, data = options.by_position(self.files, options.Runs(self.runs, self.system), self)
+        return {**values, **_judgments(data, values), "runs": runs.read_needed(data)}
 
 
 @dataclass(frozen=True)
-class EvaluationInputs(RunsAndJudgments):
+class RunsAndAnswers(RunsAndJudgments):
+    """Runs with judgments or preferences."""
+
+    preferences: PreferenceFiles = None
+    format: options.Format = "auto"
+
+    def sources(self) -> tuple[options.Runs, options.Data]:
+        """Where runs and judgments come from, by position or by option; preferences need runs by option."""
+        runs = options.Runs(self.runs, self.system)
+        if not self.preferences:
+            return options.by_position(self.files, runs, self)
+        if self.files:
+            raise ArgumentError(f"unexpected extra argument {' '.join(self.files)}: with --preferences give --runs")
+        if self.judgments:
+            raise ArgumentError("--preferences: give either judgments or preferences")
+        return runs, self
+
+    def answers(self, data: options.Data) -> Judgments | Preferences:
+        """The judgments, or the preferences, of files or of a campaign."""
+        from qrowd.model.preferences import Preferences
+
+        if self.preferences:
+            return PreferenceData(
+                self.preferences,
+                format=self.format,
+                assessor=data.assessor,
+                columns=data.columns,
+                incomplete_rows=data.incomplete_rows,
+            ).read()
+        if data.campaign and not data.judgments:
+            collected = options.read_campaign(data.campaign, data.database, "--judgments", names=data.names)
+            if isinstance(collected, Preferences):
+                return collected
+        return data.read()
+
+
+@dataclass(frozen=True)
+class EvaluationInputs(RunsAndAnswers):
     """Runs and judgments, or a partitioned collection; and the record of a model whose answers the judgments are."""
 
     SUPPLIES: ClassVar[frozenset[str]] = frozenset({"runs", "judgments", "unanswered"})
-    judge_record: reading.JudgeRecord = None
+    record: reading.JudgeRecord = None
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values with what is read; the judgments of a partitioned collection are taken as they are."""
+        from qrowd.model.preferences import Preferences
+
         paths = [self.files[0], self.files[-1]] if self.files else [*(self.judgments or []), *(self.runs or [])]
         plain = Data(judgments=self.judgments) == Data(
             **{name: getattr(self, name) for name in Data.__dataclass_fields__}
@@ -57,16 +115,39 @@ class EvaluationInputs(RunsAndJudgments):
             if is_partitioned(paths[0]):
                 collection = open_partitioned(paths[0])
                 return {**values, "runs": collection.runs, "judgments": collection.judgments}
-        arguments = super().arguments(values)
-        if self.judge_record is not None:
+        runs, data = self.sources()
+        arguments = {**values, "judgments": self.answers(data), "runs": runs.read_needed(data)}
+        if isinstance(arguments["judgments"], Preferences):
+            from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
+
+            arguments.setdefault("measures", DEFAULT_PREFERENCE_MEASURES)
+        if self.record is not None:
             from qrowd.reports.unanswered import read_unanswered
 
-            arguments["unanswered"] = read_unanswered(self.judge_record, arguments["runs"], rng=values["rng"])
+            arguments["unanswered"] = read_unanswered(self.record, arguments["runs"], rng=values["rng"])
         return arguments
+
+
+@dataclass(frozen=True)
+class PreferenceInputs(PreferenceData):
+    """Preferences, and judgments to compare them with."""
+
+    SUPPLIES: ClassVar[frozenset[str]] = frozenset({"preferences", "judgments"})
+    judgments: Annotated[
+        list[str] | None,
+        data_option(help="Judgment files whose grades are compared with the preferences.", metavar="FILES"),
+    ] = None
+
+    def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The values with what is read."""
+        from qrowd import files
+
+        grades = None if self.judgments is None else files.read_judgments(self.judgments)
+        return {**values, "preferences": self.read(), "judgments": grades}
 
 
 def _judgments(data: Data, values: dict[str, Any]) -> dict[str, Any]:
     if "gold" not in values:
         return {"judgments": data.read()}
-    judgments, names = data.read_with(gold=values["gold"])
-    return {"judgments": judgments, "gold": names["gold"]}
+    judgments, gold = data.read_with_gold(values["gold"])
+    return {"judgments": judgments, "gold": gold}

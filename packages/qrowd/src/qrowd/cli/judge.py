@@ -10,19 +10,22 @@ import typer
 
 from qrowd.cli import judge_options, options
 from qrowd.cli.commands import command_group
-from qrowd.cli.judge_prompts import prompts
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
 from qrowd.errors import FileError
 
 if TYPE_CHECKING:
+    from qrowd.judge import Prompt
     from qrowd.judge.asking import ModelAnswers
-    from qrowd.reports.document import Note
+    from qrowd.reports.document import Document, Note
+
+
+EXAMPLE = {"topic": "[topic]", "description": "[description of the topic]", "narrative": "[narrative of the topic]"}
 
 
 def ask(
     questions: judge_options.Questions,
-    runs: options.MaybeRuns = options.NO_RUNS,
+    runs: options.Runs = options.NO_RUNS,
     depth: judge_options.Depth = 10,
     again: judge_options.Again = None,
     concurrency: judge_options.Concurrency = 8,
@@ -62,14 +65,14 @@ def ask(
 
 def status(
     record: Annotated[str, typer.Argument(metavar="RECORD", help="Record of qrowd judge ask.")],
-    runs: options.MaybeRuns = options.NO_RUNS,
+    runs: options.Runs = options.NO_RUNS,
     depth: judge_options.Depth = 10,
     top: Top = None,
     short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Show the shares of questions without an answer, by model, by topic and by system."""
-    from qrowd.judge.asked import outcomes_in
+    from qrowd.judge.asking import outcomes_in
     from qrowd.judge.outcome import Statuses
     from qrowd.reports.judging import JudgingReport
 
@@ -78,13 +81,27 @@ def status(
     deliver(report.to_document().shown(report.systems, top=top, short_names=short_names), output)
 
 
+def prompts(
+    prompt: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PROMPT", help="Name or TOML file of one that is shown as it is sent.", show_default="all"
+        ),
+    ] = None,
+    output: Output = None,
+) -> None:
+    """List the prompts, or show the messages that one of them sends and the answer that it takes."""
+    from qrowd.judge import prompt as prompt_of
+
+    deliver(listed() if prompt is None else as_sent(prompt_of(prompt)), output)
+
+
 def write(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Folder for the files.")],
     questions: judge_options.Questions,
-    runs: options.MaybeRuns = options.NO_RUNS,
+    runs: options.Runs = options.NO_RUNS,
     depth: judge_options.Depth = 10,
     again: judge_options.Again = None,
-    budget: judge_options.Budget = None,
     prices: judge_options.PricesFile = None,
     dry_run: judge_options.DryRun = False,
     record: judge_options.Record = "judge.sqlite",
@@ -96,14 +113,12 @@ def write(
     from qrowd.reports.phrases import count
 
     job = questions.plan(runs, depth)
-    asked = judge_options.ask_options(budget=budget, prices=prices, again=again)
+    asked = judge_options.ask_options(prices=prices, again=again)
     if dry_run:
         judge_options.show_estimate(job, asked, record, batch=True)
         return
-    written = write_batches(job, folder, record=record, options=asked)
+    written = write_batches(job, folder, record=record, again=asked.again)
     notes = [Note("record", record), Note("next", "send the files; then qrowd judge batch read FILES, and judge ask")]
-    if written.n_over_budget:
-        notes.insert(0, Note("stopped", f"budget: {count(written.n_over_budget, 'request')} would exceed it"))
     columns = {**written._columns(), "n_requests": [f"{n:,}" for n in written.n_requests]}
     tables = (Table.of("files", columns),) if written.files else ()
     sentence = f"{count(sum(written.n_requests), 'request')} in {count(len(written.files), 'file')}; nothing was asked."
@@ -118,7 +133,7 @@ def read(
 ) -> None:
     """Put the answers of batch files into the record. Afterwards qrowd judge ask writes the judgments."""
     from qrowd.judge import read_batches
-    from qrowd.judge.prices import Prices
+    from qrowd.judge.exchange import Prices
     from qrowd.reports.document import Document, Note
     from qrowd.reports.phrases import count
 
@@ -159,6 +174,70 @@ def _notes(answers: ModelAnswers, record: str, currency: str) -> Iterator[Note]:
             "failures", "make no judgment; errors and timeouts are asked again by the same command, others by --again"
         )
     yield Note("record", record)
+
+
+# ---- prompts
+
+
+def listed() -> Document:
+    """All prompts with their form, scale, licence and hash."""
+    from pandas import DataFrame
+
+    from qrowd.judge import built_in_prompts
+    from qrowd.reports.document import Document, Table
+
+    known = built_in_prompts()
+    columns: dict[str, list[str]] = {
+        "prompt": [one.id for one in known],
+        "version": [one.version for one in known],
+        "form": [one.form for one in known],
+        "scale": [f"{one.scale[0]:g}-{one.scale[-1]:g}" if one.scale else "-" for one in known],
+        "source": [one.source for one in known],
+        "licence": [one.licence for one in known],
+        "hash": [one.sha256[:12] for one in known],
+    }
+    table = Table.of("prompts", columns)
+    sentence = f"{len(known)} prompts; --as PATH.toml reads another."
+    return Document(sentence, (table,), (), lambda: DataFrame(columns))
+
+
+def as_sent(prompt: Prompt) -> Document:
+    """The messages about an example, and the answer that is expected."""
+    from pandas import DataFrame
+
+    from qrowd.judge.prompts import ITEMIZED
+    from qrowd.reports.document import Document, Note
+
+    n_documents = {"preference": 2, "magnitude": 3}.get(prompt.form, 1)
+    items = ["[first item]", "[second item]"] if prompt.form in ITEMIZED else []
+    documents = [f"[text of document {number}]" for number in range(1, n_documents + 1)]
+    messages = prompt.messages(EXAMPLE, documents, items=items)
+    rows = {"role": [one.role for one in messages], "content": [one.content for one in messages]}
+    parts = [f"--- {one.role}\n{one.content}\n" for one in messages]
+    notes = [Note("answer", answer_of(prompt)), Note("source", f"{prompt.source}; licence {prompt.licence}")]
+    if prompt.notice:
+        notes.append(Note("notice", prompt.notice))
+    if not prompt.delimiters:
+        notes.append(Note("delimiters", "none: the model cannot tell what a document says from what it is asked"))
+    sentence = "\n".join((f"Prompt {prompt.id}, version {prompt.version}, SHA-256 {prompt.sha256}\n", *parts)).rstrip()
+    return Document(sentence, (), tuple(notes), lambda: DataFrame(rows))
+
+
+def answer_of(prompt: Prompt) -> str:
+    """The form of the answer that is asked for, in words."""
+    answer = prompt.answer
+    grades = ", ".join(f"{grade:g}" for grade in prompt.scale)
+    value = {"yes_no": "yes or no", "choice": "A or B", "number": "a number above 0 for each document"}.get(
+        answer.format, f"{'grades' if answer.format == 'grades' else 'a grade'} of {grades}"
+    )
+    keys = prompt.keys(n_values=2)
+    place = f", after {answer.marker!r} on the last line" if answer.marker else ""
+    if keys:
+        more = ", ..." if len(keys) > 1 and not answer.items else ""
+        place += (
+            f"{' or' if place else ''} in a JSON object with the key{'s' * (len(keys) > 1)} {', '.join(keys)}{more}"
+        )
+    return value + place + (f"; the judgment is {answer.judgment}" if answer.judgment else "")
 
 
 judge = command_group("Ask language models to judge, and show what became of each question.", ask, status, prompts)

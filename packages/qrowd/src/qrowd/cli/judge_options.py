@@ -14,7 +14,7 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import Interrupted
-from qrowd.cli.magnitude import CHECKS
+from qrowd.cli.magnitude import Checks
 from qrowd.cli.options import option
 from qrowd.errors import ArgumentError, FileError
 
@@ -130,7 +130,7 @@ class Questions:
             show_default="each pair of a topic's pool",
         ),
     ] = None
-    checks: Annotated[str | None, CHECKS] = None
+    checks: Checks = None
     gold: Annotated[
         str | None,
         option(help="True judgments, from which check documents are drawn.", panel="Data", metavar="FILE"),
@@ -144,7 +144,7 @@ class Questions:
     unit_size: Annotated[int, option(help="Documents of a unit, check documents included.", min=1)] = 8
     seed: options.Seed = 1
 
-    def plan(self, runs: options.MaybeRuns, depth: int) -> Job:
+    def plan(self, runs: options.Runs, depth: int) -> Job:
         """The job that asks them. runs, depth : the documents that are judged, unless a pool or pairs name them."""
         from qrowd import files
         from qrowd.judge import plan_job, read_document_texts, read_topic_texts
@@ -182,7 +182,7 @@ def ask_options(
 ) -> AskOptions:
     """The options of asking. prices : a file."""
     from qrowd.judge import AskOptions
-    from qrowd.judge.prices import Prices
+    from qrowd.judge.exchange import Prices
 
     price_list = None if prices is None else Prices.read(prices)
     statuses: Any = again or ()  # checked when they were read
@@ -190,7 +190,7 @@ def ask_options(
 
 
 def pool_of(
-    runs: options.MaybeRuns, pool: str | None, pairs: list[tuple[str, str, str]] | None
+    runs: options.Runs, pool: str | None, pairs: list[tuple[str, str, str]] | None
 ) -> Runs | Judgments | Preferences | dict[str, Any]:
     """What is judged: documents of runs, of judgments, or of named pairs."""
     from qrowd import files
@@ -274,7 +274,7 @@ def parameters_of(texts: list[str] | None) -> dict[str, object]:
 @contextmanager
 def asking(record: str, options: AskOptions) -> Iterator[Callable[[int, int, float], object]]:
     """A bar of the questions with their cost so far; after Ctrl-C the line that says how to go on."""
-    from qrowd.cli.show import progress
+    from qrowd.cli.progress import progress
 
     prices = options.prices
     try:
@@ -286,7 +286,7 @@ def asking(record: str, options: AskOptions) -> Iterator[Callable[[int, int, flo
 
 def show_estimate(job: Job, options: AskOptions, record: str, *, batch: bool = False) -> None:
     """Print what a job will cost; in batch files where `batch` says so."""
-    from qrowd.judge.prices import Prices
+    from qrowd.judge.exchange import Prices
 
     estimate = job.estimate(options.prices or Prices.read(), record=record, again=options.again, batch=batch)
     cost = "unknown" if estimate.cost is None else f"about {estimate.cost:.4g} {estimate.currency}"

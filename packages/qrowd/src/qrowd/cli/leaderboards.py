@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import typer
+
 from qrowd.cli import options
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, Top, check_output, deliver
@@ -12,12 +14,7 @@ from qrowd.cli.output import Output, ShortNames, Top, check_output, deliver
 def leaderboards(
     scores: Annotated[
         list[str],
-        option(
-            "--scores",
-            help="Leaderboards of TREC AutoJudge or trec_eval -q: an assessor each.",
-            panel="Data",
-            metavar="FILES",
-        ),
+        typer.Argument(help="Leaderboards of TREC AutoJudge or trec_eval -q: an assessor each.", metavar="FILES"),
     ],
     format: Annotated[
         Literal["auto", "trec_eval", "tot", "ir_measures", "ranking", "jsonl"],

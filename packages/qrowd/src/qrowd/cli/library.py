@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import MISSING, fields, replace
 from inspect import Parameter, cleandoc, signature
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from qrowd.cli.options import FROM_FUNCTION, GROUPS, SHARED, option
+from qrowd.cli.options import CONVENTIONS, FROM_FUNCTION, SHARED, measures_by_default, option
 from qrowd.cli.processes import Workers
+from qrowd.model.conventions import Conventions
 
 PARAMETER = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 BY_COMMAND = {"progress", "executor"}  # parameters that a command supplies by itself
@@ -27,6 +27,7 @@ def command(
     inputs: type,
     output: type,
     *,
+    name: str | None = None,
     work: str = "computing",
     conventions: tuple[str, ...] | None = None,
 ) -> Callable[..., None]:
@@ -36,58 +37,59 @@ def command(
     ----------
     inputs : options for the data; the method `arguments` reads the files and returns what the function takes.
     output : options for the result; the method `deliver` shows and writes it.
+    name : of the command; default: that of the function.
     work : what the progress bar calls the work.
     conventions : the conventions of scoring that the function heeds; default: all.
     """
     texts = help_texts(function.__doc__ or "")
     taken = signature(function).parameters
-    groups: dict[str, type] = {"inputs": inputs}
-    usual: dict[str, Any] = {}  # {group: the default of the function, for fields that are no options}
-    parameters = fields_as_options(inputs)
-    for name, parameter in taken.items():
-        if name in inputs.SUPPLIES or name in BY_COMMAND:  # type: ignore[attr-defined]
+    parameters = [_parameter("inputs", inputs)]
+    for parameter in taken.values():
+        option_name = parameter.name
+        if option_name in inputs.SUPPLIES or option_name in BY_COMMAND:  # type: ignore[attr-defined]
             continue
-        if name in GROUPS:
-            groups[name], marks = GROUPS[name]
-            usual[name] = parameter.default
-            chosen = [field for field in marks if conventions is None or field in conventions]
-            parameters += fields_as_options(groups[name], {field: marks[field] for field in chosen}, parameter.default)
-        elif name in SHARED:
-            shared = SHARED[name]
+        if option_name == "conventions":
+            marks = {field: CONVENTIONS[field] for field in CONVENTIONS if conventions is None or field in conventions}
+            parameters.append(_parameter(option_name, Annotated[Conventions, marks], parameter.default))
+        elif option_name == "measures":
+            parameters.append(_parameter(option_name, measures_by_default(parameter.default), None))
+        elif option_name in SHARED:
+            shared = SHARED[option_name]
             default = _default(parameter) if shared.default is FROM_FUNCTION else shared.default
-            parameters.append(_parameter(name, shared.option(parameter.default), default))
+            parameters.append(_parameter(option_name, shared.option, default))
         else:
             hint = _annotation(function, parameter)
-            flag = [f"--{name.replace('_', '-')}"] if hint is bool else []  # without --no-...
+            flag = [f"--{option_name.replace('_', '-')}"] if hint is bool else []  # without --no-...
             kind: Any = _on_command_line(hint)
-            annotation = Annotated[kind, option(*flag, help=_sentence(texts[name]))]
-            parameters.append(_parameter(name, annotation, _default(parameter)))
+            annotation = Annotated[kind, option(*flag, help=_sentence(texts[option_name]))]
+            parameters.append(_parameter(option_name, annotation, _default(parameter)))
     if "executor" in taken:
-        groups["workers"] = Workers
-        parameters += fields_as_options(Workers)
-    groups["output"] = output
-    parameters += fields_as_options(output)
+        parameters.append(_parameter("workers", Workers))
+    parameters.append(_parameter("output", output))
 
-    def run(**values: Any) -> None:
-        from qrowd.cli.show import progress
+    def run(inputs: Any, output: Any, workers: Workers | None = None, **values: Any) -> None:
+        from qrowd.cli.progress import progress
 
-        made = {name: _made(kind, values, usual.get(name)) for name, kind in groups.items()}
-        source, target, workers = made.pop("inputs"), made.pop("output"), made.pop("workers", None)
-        arguments = {name: _converted(name, value) for name, value in values.items() if value not in (None, [])}
-        arguments = source.arguments(arguments | made)
+        arguments = {key: _converted(key, value) for key, value in values.items() if value not in (None, [])}
+        arguments = inputs.arguments(arguments)
         with ExitStack() as stack:
             if workers is not None:
                 arguments["executor"] = stack.enter_context(workers.executor())
             if "progress" in taken:
                 arguments["progress"] = stack.enter_context(progress(work))
             result = function(**arguments)
-        target.deliver(result, arguments)
+        output.deliver(result, arguments)
 
-    run.__name__ = function.__name__
+    run.__name__ = name or function.__name__
     run.__doc__ = cleandoc(function.__doc__ or "").partition("\n")[0]
     run.__signature__ = signature(run).replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
+    """A parameter that is an option, or a group of them."""
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
 def _annotation(function: Callable[..., Any], parameter: Parameter) -> Any:
@@ -99,12 +101,6 @@ def _annotation(function: Callable[..., Any], parameter: Parameter) -> Any:
 def _converted(name: str, value: Any) -> Any:
     convert = SHARED[name].convert if name in SHARED else None
     return value if convert is None else convert(value)
-
-
-def _made(kind: type, values: dict[str, Any], usual: Any) -> Any:
-    """A group from its options, which are taken out of the values; what is no option is as usual."""
-    own = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
-    return kind(**own) if usual is None else replace(usual, **own)
 
 
 def help_texts(docstring: str) -> Mapping[str, str]:
@@ -136,10 +132,6 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-
-
 def _default(parameter: Parameter) -> Any:
     """The default on the command line; what is no text, number or bool is left to the function."""
     value = parameter.default
@@ -157,22 +149,3 @@ def _on_command_line(annotation: Any) -> Any:
     if len(arguments) == 1:
         return list[arguments[0]]  # type: ignore[valid-type]
     raise TypeError(f"{annotation}: an option cannot have this type; declare it in qrowd.cli.options.SHARED")
-
-
-def fields_as_options(kind: type, marks: Mapping[str, Any] | None = None, usual: Any = None) -> list[Parameter]:
-    """An option for each field of a group.
-
-    marks : {field: its option}; default: as the fields are annotated. usual : an instance that has the defaults.
-    """
-    hints = get_type_hints(kind, include_extras=True)
-    parameters = []
-    for field in fields(kind):
-        if marks is None or field.name in marks:
-            annotation = hints[field.name] if marks is None else Annotated[hints[field.name], marks[field.name]]
-            default = _empty_if_missing(field.default) if usual is None else getattr(usual, field.name)
-            parameters.append(_parameter(field.name, annotation, default))
-    return parameters
-
-
-def _empty_if_missing(default: Any) -> Any:
-    return Parameter.empty if default is MISSING else default

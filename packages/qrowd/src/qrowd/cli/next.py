@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,19 +14,10 @@ from qrowd.cli import options
 from qrowd.cli.commands import Interrupted
 from qrowd.cli.options import option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
-from qrowd.cli.question import (
-    QUESTION,
-    Disagreement,
-    Model,
-    NewTopics,
-    People,
-    Tolerance,
-    people_and_models,
-    read_pairs,
-)
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
     from qrowd.reports.document import Note
     from qrowd.sequential.design import Design
     from qrowd.sequential.next_judgments import NextJudgments
@@ -33,13 +25,44 @@ if TYPE_CHECKING:
 DESIGN = "next.json"
 
 
+@dataclass(frozen=True)
+class People(options.Data):
+    """Where the people's judgments come from; there may be none yet."""
+
+    scale: Annotated[
+        list[str] | None,
+        option(
+            help="Scale of the people, as in 0-3, which the first call needs; PATTERN=SCALE of models, as elsewhere.",
+            panel="Data",
+            metavar="SCALE",
+            show_default="that of the design",
+        ),
+    ] = None
+
+    @staticmethod
+    def _show_notes(notes: Iterable[str]) -> None:
+        """Nothing: the note of a campaign says that it has a question, which is being asked."""
+
+
 def next(
     data: People,
-    question: Annotated[str, QUESTION],
-    runs: options.MaybeRuns = options.NO_RUNS,
-    model: Model = None,
+    question: Annotated[
+        str,
+        option(
+            help="Question: 'A > B', 'best', 'best of A, B*', 'C among best 3' or 'ranking of A, B*'.", metavar="TEXT"
+        ),
+    ],
+    runs: options.Runs = options.NO_RUNS,
+    model: Annotated[
+        list[str] | None,
+        option(
+            help="Cheap judgments: files, or assessors of the judgments who are models.",
+            panel="Data",
+            metavar="NAMES|FILES",
+        ),
+    ] = None,
     measure: options.Measure = "nDCG@10",
-    tolerance: Tolerance = 0.0,
+    tolerance: Annotated[float, option(help="Differences of up to this much count as none.", min=0)] = 0.0,
     design: Annotated[
         str,
         option(
@@ -64,8 +87,16 @@ def next(
         ),
     ] = None,
     n_documents: Annotated[int, option("-n", "--n-documents", help="Number of documents of the batch.", min=1)] = 20,
-    new_topics: NewTopics = False,
-    disagreement: Disagreement = False,
+    new_topics: Annotated[
+        bool, option("--new-topics", help="Ask about all topics of which those of the runs are a sample.")
+    ] = False,
+    disagreement: Annotated[
+        bool,
+        option(
+            "--disagreement",
+            help="Take the gain of a document as the mean of all people like those who judged; their variance counts.",
+        ),
+    ] = False,
     unjudgeable: Annotated[
         str | None,
         option(
@@ -97,9 +128,7 @@ def next(
     ] = None,
 ) -> None:
     """Show what can be said of a question now, and write the documents that people should judge next."""
-    from dataclasses import replace
-
-    from qrowd.cli.show import show
+    from qrowd.cli.output import show
     from qrowd.reports.document import render
     from qrowd.reports.next_judgments import NextJudgmentsReport
     from qrowd.sequential.batches import check_batch_file
@@ -110,9 +139,7 @@ def next(
     if output is not None:
         name = name_with_ending(output)
         check_batch_file(name, topics=topics is not None, documents=bool(documents))
-    if not runs.runs:
-        raise ArgumentError("missing option '--runs': give the files of runs; see --help")
-    rankings = options.Runs(runs.runs, runs.system).read(data)
+    rankings = runs.read_needed(data)
     people, models, scale = people_and_models(data, model or [])
     stored = _stored(design, data, output)
     result = next_judgments(
@@ -227,3 +254,31 @@ def _write(output: str, result: NextJudgments, topics: str | None, documents: li
         return
     write_batch(output, result, **texts)
     typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)
+
+
+def read_pairs(path: str | None) -> list[tuple[str, str]]:
+    """The pairs of --unjudgeable."""
+    from qrowd import files
+
+    if path is None:
+        return []
+    topics, documents = files.read_labels(path, "topic", "document")
+    return list(zip(topics, documents, strict=True))
+
+
+def people_and_models(data: People, model: list[str]) -> tuple[Judgments | None, Judgments | None, str | None]:
+    """The judgments of people and of models, None where there are none, and the scale of the people."""
+    own = [text for text in data.scale or () if "=" not in text]
+    if len(own) > 1:
+        raise ArgumentError(f"--scale {' '.join(own)}: people judge on one scale; give one")
+    scale = own[0] if own else None
+    data = replace(data, scale=[text for text in data.scale or () if "=" in text])
+    if not data.judgments and data.campaign is None:
+        return None, replace(data, judgments=model).read() if model else None, scale
+    judgments, models = data.read_with("model", model)
+    people = [name for name in judgments.assessors if name not in models]
+    return (
+        judgments.select(assessors=people) if people else None,
+        judgments.select(assessors=list(models)) if models else None,
+        scale,
+    )

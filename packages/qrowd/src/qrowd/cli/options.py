@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from qrowd.cli import reading
-from qrowd.cli.completion import assessors_of_files, measure_names, method_names, systems_of_runs
+from qrowd.cli.completion import measure_names, method_names
 from qrowd.cli.reading import NO_RUNS as NO_RUNS
 from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, Normalise, show_notes, table_settings
 from qrowd.cli.reading import Files as Files
 from qrowd.cli.reading import Format as Format
 from qrowd.cli.reading import JudgmentFiles as JudgmentFiles
-from qrowd.cli.reading import MaybeRuns as MaybeRuns
 from qrowd.cli.reading import Runs as Runs
 from qrowd.cli.reading import System as System
 from qrowd.errors import ArgumentError, QrowdError
@@ -114,56 +114,53 @@ class Data:
     ] = None
     _show_notes = staticmethod(show_notes)  # of a campaign
 
-    def read(self, *, in_slots: bool = True) -> Judgments:
+    def read(self) -> Judgments:
         """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
         judgments = self._normalised(self._settled(self._collected()))
-        return judgments if self.slots is None or not in_slots else judgments.slots(self.slots)
+        return judgments if self.slots is None else judgments.slots(self.slots)
 
-    def read_with(self, *, normalise: bool = True, **others: str | None) -> tuple[Judgments, dict[str, str]]:
-        """The judgments with those of further assessors; and {option: assessor}.
+    def read_with(
+        self, option: str, texts: Sequence[str], *, normalise: bool = True
+    ) -> tuple[Judgments, tuple[str, ...]]:
+        """The judgments with those of further assessors, and the names of these.
 
-        normalise : False leaves magnitudes as they were written, whatever --normalise says.
-        others : {option: assessor of the judgments, or the file of one further assessor}; None is left out. A number
-            behind a blank keeps several values of an option apart.
+        option : that names them. texts : assessors of the judgments, or files of further assessors. normalise : False
+            leaves magnitudes as they were written, whatever --normalise says.
         """
         from qrowd import files
         from qrowd.model.judgments import concatenate_judgments
         from qrowd.model.labels import closest
 
         panel = self._collected()
+        names = [text for text in texts if text in panel.assessors]
+        paths = [text for text in texts if text not in panel.assessors]
+        for path in paths:
+            where = path.rpartition("=")[2]
+            if where != "-" and not (has_magic(where) or ":" in where or Path(where).exists()):
+                near = closest(path, panel.assessors, "assessor")
+                raise ArgumentError(f"--{option} {path}: neither an assessor nor a file; {near}")
         parts = [panel]
-        names: dict[str, str] = {}
-        for name, text in others.items():
-            if text is None:
-                continue
-            if text in panel.assessors:
-                names[name] = text
-                continue
-            path = text.rpartition("=")[2]
-            if path != "-" and not Path(path).exists():
-                near = closest(text, panel.assessors, "assessor")
-                raise ArgumentError(f"--{name.split()[0]} {text}: neither an assessor nor a file; {near}")
-            part = files.read_judgments([text], assessor=self.assessor, **table_settings(self, "judgments"))
-            if len(part.assessors) != 1:
-                raise ArgumentError(
-                    f"--{name.split()[0]} {text}: one assessor was expected, found {len(part.assessors)}"
-                )
-            names[name] = part.assessors[0]
-            if names[name] in panel.assessors:
-                if reading.same_rows(panel.select(assessors=[names[name]]), part):
-                    continue  # the same file again
-                raise ArgumentError(
-                    f"--{name.split()[0]} {text}: {names[name]!r} also judges in another file; rename it: NAME=PATH"
-                )
-            parts.append(part)
+        if paths:
+            further = files.read_judgments(paths, assessor=self.assessor, **table_settings(self, "judgments"))
+            show_notes(further.notes)
+            names += further.assessors
+            for name in set(further.assessors) & set(panel.assessors):
+                if not reading.same_rows(panel.select(assessors=[name]), further.select(assessors=[name])):
+                    raise ArgumentError(f"--{option}: {name!r} also judges in another file; rename it: NAME=PATH")
+            parts.append(further.select(assessors=lambda assessor: assessor not in panel.assessors))
         judgments = self._settled(concatenate_judgments(parts))
         judgments = self._normalised(judgments) if normalise else judgments
         if self.slots is not None:
-            single = set(names.values())
-            slotted = judgments.select(assessors=lambda assessor: assessor not in single).slots(self.slots)
-            others_only = [judgments.select(assessors=list(single))] if single else []
-            judgments = concatenate_judgments([slotted, *others_only])
-        return judgments, names
+            slotted = judgments.select(assessors=lambda assessor: assessor not in names).slots(self.slots)
+            judgments = concatenate_judgments([slotted, judgments.select(assessors=names)])
+        return judgments, tuple(names)
+
+    def read_with_gold(self, gold: str | None, *, normalise: bool = True) -> tuple[Judgments, str | None]:
+        """The judgments with those of the gold assessor, and its name; None where none is named."""
+        judgments, names = self.read_with("gold", [] if gold is None else [gold], normalise=normalise)
+        if len(names) > 1:
+            raise ArgumentError(f"--gold {gold}: one assessor was expected, found {len(names)}")
+        return judgments, names[0] if names else None
 
     def _collected(self) -> Judgments:
         """The judgments of the files or the campaign, as they are, without excluded assessors."""
@@ -171,7 +168,7 @@ class Data:
 
     def _of_source(self) -> Judgments:
         from qrowd import files
-        from qrowd.cli.show import progress
+        from qrowd.cli.progress import progress
         from qrowd.model.preferences import Preferences
 
         if self.judgments:
@@ -196,7 +193,7 @@ class Data:
         if self.normalise == "checks":
             raise ArgumentError(
                 "--normalise checks: it needs check documents; write normalised judgments with qrowd magnitude "
-                "normalise --normalise checks --gold FILE, and read those"
+                "--normalise checks --gold FILE -o FILE, and read those"
             )
         scheme: Any = self.normalise.replace("-", "_")
         return normalise_magnitudes(judgments, scheme=scheme)
@@ -210,15 +207,14 @@ class Data:
         return scaled if self.recode is None else scaled.recode(files.read_recoding(self.recode))
 
 
-def by_position(paths: list[str] | None, runs: MaybeRuns, data: Data) -> tuple[Runs, Data]:
+def by_position(paths: list[str] | None, runs: Runs, data: Data) -> tuple[Runs, Data]:
     """Where runs and judgments come from: the files QRELS RUN ..., or those of the options."""
-    if paths and (runs.runs or data.judgments or data.campaign):
+    if not paths:
+        return Runs(runs.paths, runs.system), data
+    if runs.runs or data.judgments or data.campaign:
         extra = f"unexpected extra argument {' '.join(paths)}"
         raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
-    retrieved = paths[1:] if paths else runs.runs
-    if not retrieved:
-        raise ArgumentError("missing option '--runs': give the files of runs, or QRELS RUN ...; see --help")
-    return Runs(retrieved, runs.system), replace(data, judgments=paths[:1]) if paths else data
+    return Runs(paths[1:], runs.system), replace(data, judgments=paths[:1])
 
 
 def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
@@ -228,18 +224,21 @@ def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
     return replace(data, judgments=paths) if paths else data
 
 
+PreferenceFiles = Annotated[
+    list[str] | None,
+    option(
+        help="Preference files: lines `topic preferred other`, trec_eval's formats, or tables.",
+        panel="Data",
+        metavar="FILES",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class PreferenceData:
     """Where preferences come from."""
 
-    preferences: Annotated[
-        list[str] | None,
-        option(
-            help="Preference files: lines `topic preferred other`, trec_eval's formats, or tables.",
-            panel="Data",
-            metavar="FILES",
-        ),
-    ] = None
+    preferences: PreferenceFiles = None
     campaign: Campaign = None
     database: Database = DATABASE
     names: Names = False
@@ -404,7 +403,7 @@ Measure = Annotated[
 ]
 Baseline = Annotated[
     str | None,
-    option(help="System that every other system is compared with.", metavar="SYSTEM", autocompletion=systems_of_runs),
+    option(help="System that every other system is compared with.", metavar="SYSTEM"),
 ]
 Reference = Annotated[
     str | None,
@@ -412,7 +411,6 @@ Reference = Annotated[
         help="Assessor that the others are compared with.",
         metavar="ASSESSOR",
         show_default="the panel mean",
-        autocompletion=assessors_of_files,
     ),
 ]
 Gold = Annotated[
@@ -420,7 +418,7 @@ Gold = Annotated[
 ]
 Systems = Annotated[
     list[str] | None,
-    option(help="Two systems to compare with each other.", metavar="A B", autocompletion=systems_of_runs),
+    option(help="Two systems to compare with each other.", metavar="A B"),
 ]
 Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
 
@@ -469,7 +467,7 @@ NResamples = Annotated[
 Confidence = Annotated[
     float, option(help="Confidence level of intervals; the level of tests is 1 - confidence.", panel="Sampling")
 ]
-Seed = Annotated[int, option(help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)]
+Seed = Annotated[int, option("--seed", help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)]
 
 
 @dataclass(frozen=True)
@@ -489,11 +487,10 @@ class Sampling:
 # ---------------------------------------------------------------------- options of functions of the library
 
 
-def _shown(default: object) -> str:
-    """The measures that are the default, as they are typed."""
-    if default is None:
-        return "nDCG@10, of preferences ppref@10"
-    return default if isinstance(default, str) else " ".join(map(str, default)) if isinstance(default, tuple) else ""
+def measures_by_default(default: tuple[str, ...] | None) -> Any:
+    """The option for measures of a function that has these by default."""
+    shown = "nDCG@10, of preferences ppref@10" if default is None else " ".join(default)
+    return Annotated[list[str] | None, measures(show_default=shown)]
 
 
 FROM_FUNCTION = object()
@@ -503,34 +500,31 @@ FROM_FUNCTION = object()
 class Shared:
     """The option for a parameter that several functions have.
 
-    option : by the default of the parameter. default : on the command line, in place of that of the function; None
-        leaves the value to the function. convert : makes the argument of the value.
+    option : its type and what `typer.Option` takes. default : on the command line, in place of that of the function;
+        None leaves the value to the function. convert : makes the argument of the value.
     """
 
-    option: Callable[[Any], Any]
+    option: Any
     default: Any = FROM_FUNCTION
     convert: Callable[[Any], Any] | None = None
 
 
 SHARED: Mapping[str, Shared] = {
-    "measures": Shared(
-        lambda default: Annotated[list[str] | None, measures(show_default=_shown(default))], default=None
-    ),
-    "measure": Shared(lambda default: Measure),
-    "baseline": Shared(lambda default: Baseline),
-    "reference": Shared(lambda default: Reference),
+    "measure": Shared(Measure),
+    "baseline": Shared(Baseline),
+    "reference": Shared(Reference),
     "methods": Shared(
-        lambda default: Annotated[
+        Annotated[
             list[str] | None,
             methods(
                 "Methods that put the assessors together, several side by side: majority, dawid-skene(per=all), mace, "
                 "mean, uniform, sgl_rmse_msd, predicted-relevance(rel=2), agreement-aware and others."
             ),
         ],
-        default=None,
+        None,
     ),
     "results": Shared(
-        lambda default: Annotated[
+        Annotated[
             str | None,
             option(
                 help="Folder for the scores of each part of a partitioned collection; what it holds is not computed "
@@ -540,21 +534,14 @@ SHARED: Mapping[str, Shared] = {
             ),
         ]
     ),
-    "systems": Shared(lambda default: Systems, convert=pair_of),
-    "related": Shared(lambda default: reading.Related, convert=related_of),
-    "gold": Shared(lambda default: Gold),
-    "level": Shared(lambda default: Level),
-    "repeats": Shared(lambda default: Repeats),
-    "combine_scales": Shared(lambda default: CombineScales),
-    "rel": Shared(lambda default: Rel),
-    "n_resamples": Shared(lambda default: NResamples),
-    "confidence": Shared(lambda default: Confidence),
-    "rng": Shared(
-        lambda default: Annotated[
-            int, option("--seed", help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)
-        ],
-        default=1,
-    ),
+    "systems": Shared(Systems, convert=pair_of),
+    "related": Shared(reading.Related, convert=related_of),
+    "gold": Shared(Gold),
+    "level": Shared(Level),
+    "repeats": Shared(Repeats),
+    "combine_scales": Shared(CombineScales),
+    "rel": Shared(Rel),
+    "n_resamples": Shared(NResamples),
+    "confidence": Shared(Confidence),
+    "rng": Shared(Seed, 1),
 }
-#: {parameter of a function: its class, and the options of its fields}.
-GROUPS: Mapping[str, tuple[type, Mapping[str, Any]]] = {"conventions": (Conventions, CONVENTIONS)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
-    from qrowd.reports.document import Document, Reported
+    from qrowd.reports.document import Document, Reported, Table
 
 
 def is_standard_output(output: str) -> bool:
@@ -96,7 +98,6 @@ def write_output(output: str, content: str | bytes | Iterable[bytes]) -> None:
 
 def deliver(document: Document, output: str | None) -> None:
     """Write the file, if one is asked for, and show the document, unless standard output has the file."""
-    from qrowd.cli.show import show
     from qrowd.reports.document import render
 
     if output is not None:
@@ -104,6 +105,57 @@ def deliver(document: Document, output: str | None) -> None:
         if is_standard_output(output):
             return
     show(document)
+
+
+# ---- on the terminal
+
+
+def line_width() -> int | None:
+    """Letters in a line of the terminal; None where standard output is a file or a pipe, which cuts nothing off."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def say(text: str, **style: object) -> None:
+    """A paragraph; on a terminal in lines that end between words. style : as `typer.style` takes it."""
+    width = line_width()
+    if width is not None:
+        lines = text.splitlines() or [""]
+        wrapped = (textwrap.wrap(line, width, break_on_hyphens=False, break_long_words=False) for line in lines)
+        text = "\n".join("\n".join(line) for line in wrapped)
+    typer.secho(text, **style)  # type: ignore[arg-type]
+
+
+def show(document: Document) -> None:
+    """The sentence, the tables, the notes."""
+    say(document.sentence, bold=True)
+    typer.echo()
+    for table in document.tables:
+        show_table(table)
+    for note in document.notes:
+        say(str(note))
+
+
+def show_table(table: Table) -> None:
+    """A plain table, its title and header in bold; on a terminal, cells are folded where the table is too wide."""
+    header, *rows = table.lines()
+    width = line_width()
+    typer.secho(table.title, bold=True)
+    if width is None or max(map(len, [header, *rows])) <= width:
+        typer.secho(header, bold=True)
+        typer.echo("\n".join(rows) + "\n")
+        return
+    from rich.console import Console
+    from rich.table import Table as Folded
+
+    folded = Folded(box=None, pad_edge=False)
+    for j, name in enumerate(table.header):
+        folded.add_column(name, justify="left" if table.holds_text(j) else "right", overflow="fold")
+    for cells in zip(*map(table.plain_cells, range(len(table.header))), strict=True):
+        folded.add_row(*cells)
+    Console(width=width, markup=False, highlight=False).print(folded, table.note, sep="\n")
+
+
+# ---- groups of options
 
 
 def document_of(result: Reported | Document) -> Document:
@@ -151,3 +203,36 @@ class SystemsOutput:
         scores = getattr(result, "scores", None)
         systems = arguments["runs"].systems if scores is None else scores.systems  # a collection in parts has no list
         deliver(document_of(result).shown(systems, top=self.top, short_names=self.short_names), self.output)
+
+
+@dataclass(frozen=True)
+class PredictionOutput(SystemsOutput):
+    """Where the judgments with predicted relevance are written, and how systems are shown."""
+
+    qrels: Qrels = None
+
+    def deliver(self, result: Any, arguments: Mapping[str, Any]) -> None:
+        """Write the judgments, show the result, and write it."""
+        if self.qrels is not None:
+            write_qrels(self.qrels, result.gains, assessor_in_column=len(result.gains.assessors) > 1)
+        runs = arguments["runs"]
+        systems = () if runs is None else runs.systems
+        deliver(result.to_document().shown(systems, top=self.top, short_names=self.short_names), self.output)
+
+
+@dataclass(frozen=True)
+class TableOutput:
+    """Where the table for a paper is written."""
+
+    output: Output = None
+
+    def deliver(self, result: Any, arguments: Mapping[str, Any]) -> None:
+        """Write the table, and show it unless standard output has the file."""
+        standard = self.output is not None and is_standard_output(self.output)
+        if self.output is not None:
+            name = Path(name_with_ending(self.output))
+            label = "tab:systems" if standard else f"tab:{name.stem}"
+            latex = name.suffix.lower() == ".tex"
+            write_output(self.output, result.to_latex(label=label) if latex else result.content(name))
+        if not standard:
+            show(result.to_document())

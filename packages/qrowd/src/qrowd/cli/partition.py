@@ -34,7 +34,7 @@ class JudgmentFiles:
 
 
 def partition(
-    runs: options.MaybeRuns,
+    runs: options.Runs,
     data: JudgmentFiles,
     n_parts: Annotated[
         int | None,
@@ -50,16 +50,14 @@ def partition(
     ] = "partitioned",
 ) -> None:
     """Write runs and judgments that do not fit into memory in parts, for qrowd evaluate."""
-    from qrowd.cli.show import progress
+    from qrowd.cli.progress import progress
     from qrowd.partitioning import partition as partition_files
 
-    if not runs.runs:
-        raise ArgumentError("missing option '--runs': give the files of runs; see --help")
     if not data.judgments:
         raise ArgumentError("missing option '--judgments': give the files of judgments; see --help")
     with progress("partitioning") as advance:
         collection = partition_files(
-            runs.runs,
+            runs.paths,
             data.judgments,
             output,
             n_parts=n_parts,

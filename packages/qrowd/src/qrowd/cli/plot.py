@@ -19,7 +19,7 @@ def plot(
         str | None, typer.Argument(help="Plot that is drawn; default: list all plots.", autocompletion=plot_names)
     ] = None,
     data: options.Data = options.Data(),
-    runs: options.MaybeRuns = options.NO_RUNS,
+    runs: options.Runs = options.NO_RUNS,
     measure: Annotated[list[str] | None, measures(show_default="depends on the plot")] = None,
     method: Annotated[
         list[str] | None,
@@ -51,7 +51,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw one plot as SVG, PDF or PNG, ready for a paper."""
-    from qrowd.cli.show import progress
+    from qrowd.cli.progress import progress
     from qrowd.reports.phrases import listed
     from qrowd.reports.plots.registry import PLOTS, Options, check_plot_file, draw, plot_content, plot_named
 

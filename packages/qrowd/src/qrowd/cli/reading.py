@@ -27,13 +27,9 @@ def _checked_columns(texts: list[str] | None) -> list[str] | None:
 
 
 def _checked_labels(text: str | None) -> str | None:
-    from qrowd.cli.commands import as_options
     from qrowd.model.cells import ordered_labels
 
-    try:
-        return None if text is None else "<".join(ordered_labels(text))
-    except ArgumentError as error:
-        raise ArgumentError(as_options(str(error), OPTIONS)) from None
+    return None if text is None else "<".join(ordered_labels(text))
 
 
 Columns = Annotated[
@@ -125,15 +121,6 @@ def table_settings(data: object, kind: Kind) -> dict[str, Any]:
     return {"columns": {role: named for role, named in columns.items() if role in COLUMNS[kind]}, **settings}
 
 
-OPTIONS = {
-    "columns": "--column",
-    "labels": "--labels",
-    "incomplete_rows": "--incomplete-rows",
-    "identical_rows": "--identical-rows",
-    "system": "--system",
-}
-
-
 def without(judgments: Judgments, assessors: list[str] | None) -> Judgments:
     """The judgments of all assessors but these, given by name or pattern."""
     from qrowd.model.labels import matching
@@ -160,12 +147,11 @@ def same_rows(first: Judgments, second: Judgments) -> bool:
 
 def show_notes(notes: Iterable[str]) -> None:
     """What was left out while files were read, on standard error."""
-    from qrowd.cli.commands import as_options
     from qrowd.model.frames import HowRead
 
     for note in notes:
         if not isinstance(note, HowRead):
-            typer.echo(f"note: {as_options(note, OPTIONS)}", err=True)
+            typer.echo(f"note: {note}", err=True)
 
 
 RUNS: Mapping[str, Any] = {
@@ -179,30 +165,35 @@ System = Annotated[
 
 
 @dataclass(frozen=True)
-class MaybeRuns:
+class Runs:
     """Where runs come from, if there are any."""
 
     runs: Annotated[list[str] | None, data_option("--runs", **RUNS)] = None
     system: System = "file"
 
     def read(self, data: object) -> model.Runs | None:
-        """The runs. data : the options for tables, those of the judgments or preferences."""
-        return _runs(self.runs, self.system, data) if self.runs else None
+        """The runs, None where there are none. data : the options for tables, those of the judgments or preferences."""
+        return self.read_needed(data) if self.runs else None
+
+    def read_needed(self, data: object) -> model.Runs:
+        """The runs, which a command cannot do without."""
+        from qrowd import files
+        from qrowd.cli.progress import progress
+
+        with progress("reading runs") as advance:
+            runs = files.read_runs(self.paths, system=self.system, progress=advance, **table_settings(data, "runs"))
+        show_notes(runs.notes)
+        return runs
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, which a command cannot do without."""
+        if not self.runs:
+            raise ArgumentError("missing option '--runs': give the files of runs; see --help")
+        return self.runs
 
 
-NO_RUNS = MaybeRuns()
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Where runs come from."""
-
-    runs: Annotated[list[str], data_option("--runs", **RUNS)]
-    system: System = "file"
-
-    def read(self, data: object) -> model.Runs:
-        """The runs. data : the options for tables, those of the judgments or preferences."""
-        return _runs(self.runs, self.system, data)
+NO_RUNS = Runs()
 
 
 def _further_values(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -229,13 +220,3 @@ JudgmentFiles = Annotated[
         autocompletion=_further_values,
     ),
 ]
-
-
-def _runs(paths: list[str], system: Literal["file", "column"], data: object) -> model.Runs:
-    from qrowd import files
-    from qrowd.cli.show import progress
-
-    with progress("reading runs") as advance:
-        runs = files.read_runs(paths, system=system, progress=advance, **table_settings(data, "runs"))
-    show_notes(runs.notes)
-    return runs

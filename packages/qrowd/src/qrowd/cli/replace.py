@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from glob import has_magic
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, option
 from qrowd.cli.output import Output, ShortNames, deliver
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
-from qrowd.paths import find_files
 
 
 def replace(
@@ -27,7 +24,7 @@ def replace(
         ),
     ],
     files: options.JudgmentFiles = None,
-    runs: options.MaybeRuns = options.NO_RUNS,
+    runs: options.Runs = options.NO_RUNS,
     measure: options.Measure = "nDCG@10",
     group: Annotated[
         list[str] | None,
@@ -61,12 +58,11 @@ def replace(
 
     data = options.judgments_by_position(files, data)
     groups = systems_by_group(group or [], runs.runs)
-    models: dict[str, Any] = {f"model {i}": text for i, text in enumerate(_each_model(model, data))}
-    judgments, names = data.read_with(**models)
+    judgments, models = data.read_with("model", model)
     rankings = runs.read(data)
     result = replacement_report(
         judgments,
-        [names[option] for option in models],
+        models,
         runs=rankings,
         groups=groups,
         measure=measure,
@@ -79,15 +75,6 @@ def replace(
     )
     systems = () if rankings is None else rankings.systems
     deliver(result.to_document().shown(systems, short_names=short_names), output)
-
-
-def _each_model(models: list[str], data: options.Data) -> list[str]:
-    """The models, with the files of a folder or pattern in its place; an assessor's name comes first."""
-    several = [text for text in models if Path(text).is_dir() or (has_magic(text) and not Path(text).exists())]
-    once = "-" in (data.judgments or ())  # standard input cannot be read again
-    assessors = data.read(in_slots=False).assessors if several and not once else ()
-    files = {text: [str(file) for file in find_files(text)] for text in several if text not in assessors}
-    return [model for text in models for model in files.get(text, [text])]
 
 
 def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from qrowd.cli import options, reading
-from qrowd.cli.inputs import RunsAndJudgments
-from qrowd.cli.judged import PreferenceFiles, judgments_or_preferences, run_files
+from qrowd.cli.inputs import RunsAndAnswers
 from qrowd.cli.library import command
 from qrowd.cli.options import option
 from qrowd.cli.output import check_output, is_standard_output, name_with_ending, output_file, write_output
@@ -32,12 +30,10 @@ LARGE = 20_000_000  # bytes of a page, from which on a note says how to make it 
 
 
 @dataclass(frozen=True)
-class ReportInputs(RunsAndJudgments):
+class ReportInputs(RunsAndAnswers):
     """Runs with judgments or preferences, and texts to show."""
 
     SUPPLIES: ClassVar[frozenset[str]] = frozenset({"runs", "judgments", "topics", "documents", "provenance"})
-    preferences: PreferenceFiles = None
-    format: options.Format = "auto"
     topics: Annotated[
         str | None,
         option(help="Texts of the topics, to show: a table, TREC topics, or irds:ID.", panel="Data", metavar="FILE"),
@@ -55,18 +51,17 @@ class ReportInputs(RunsAndJudgments):
         from qrowd.model.judgments import Judgments
         from qrowd.reports.report_data import top_documents
 
-        files = reading.MaybeRuns(self.runs, self.system)
-        runs, data = run_files(self.files, files, self, self.preferences)
-        judgments = judgments_or_preferences(data, self.preferences, self.format)
+        runs, data = self.sources()
+        judgments = self.answers(data)
         texts = [path for path in (self.topics, *(self.documents or [])) if path and not path.startswith("irds:")]
         listed = (
-            *input_files("runs", runs.runs),
+            *input_files("runs", runs.paths),
             *input_files("judgments", data.judgments or []),
             *input_files("preferences", self.preferences or []),
             *input_files("recoding", [data.recode] if data.recode else []),
             *input_files("texts", texts),
         )
-        rankings = runs.read(data)
+        rankings = runs.read_needed(data)
         documents = None
         if self.documents:
             judged = judgments.documents if isinstance(judgments, Judgments) else ()

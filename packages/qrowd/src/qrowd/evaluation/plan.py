@@ -293,7 +293,7 @@ def parsed_measures(measures: object | Sequence[object], conventions: Convention
         raise ArgumentError("measures: none was given")
     for each in parsed:
         if conventions.ties == "expected" and not each.definition.linear:
-            raise MeasureError(f"{each}: ties='expected' needs a measure linear in gains ({LINEAR_NAMES})")
+            raise MeasureError(f"{each}: the expectation over ties needs a measure linear in gains ({LINEAR_NAMES})")
     return parsed
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from qrowd.judge.batch_files import read_batches as read_batches
     from qrowd.judge.batch_files import write_batches as write_batches
     from qrowd.judge.chat import ChatModel as ChatModel
+    from qrowd.judge.chat import FunctionModel as FunctionModel
     from qrowd.judge.exchange import Model as Model
-    from qrowd.judge.function import FunctionModel as FunctionModel
     from qrowd.judge.prompts import Prompt as Prompt
     from qrowd.judge.prompts import built_in_prompts as built_in_prompts
     from qrowd.judge.prompts import prompt as prompt
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _HOME = {
     "AskOptions": "running",
     "ChatModel": "chat",
-    "FunctionModel": "function",
+    "FunctionModel": "chat",
     "Model": "exchange",
     "Prompt": "prompts",
     "Record": "record",

@@ -19,10 +19,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import exp, isfinite
+from math import isfinite
 from typing import Any
 
-from qrowd.judge.exchange import Reply, Status, TokenChoice
+from qrowd.judge.exchange import Reply, Status
 from qrowd.judge.prompts import Prompt
 
 FINISHED = {"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed"}
@@ -65,7 +65,6 @@ NEGATIVE = {"not", "irrelevant", "unrelated"}
 WEAK = {"partial", "partially", "partly", "somewhat", "marginally", "slightly"}
 STRONG = {"perfect", "perfectly", "high", "highly", "very", "full", "fully", "exact", "complete", "completely"}
 COMMENTS = {"relevant", "relevance", "related", "match", "mostly", "fairly", "moderately"} | NEGATIVE | WEAK | STRONG
-LEAST_MASS = 0.9
 LONGEST_PREAMBLE = 100  # characters
 LONGEST_VALUE = 60  # characters; whatever is longer is no number that a scale has
 
@@ -75,15 +74,11 @@ class Reading:
     """What an answer says.
 
     values : in the order of the keys; empty unless the status is ok. detail : why it is not.
-    expected : mean grade by the probabilities of the token that is the grade. None, never 0, where there is none: the
-    answer is not ok or holds several values, the probabilities are not known, the grades have less than .9 of them
-    together, the grade is not one token, or one grade begins another (1 and 10), so that the token does not say which.
     """
 
     status: Status
     values: tuple[float, ...] = ()
     detail: str = ""
-    expected: float | None = None
 
 
 class NoValueError(Exception):
@@ -105,7 +100,7 @@ def read_reply(reply: Reply, prompt: Prompt, *, n_values: int = 1) -> Reading:
     >>> from qrowd.judge import prompt
     >>> from qrowd.judge.exchange import Reply
     >>> read_reply(Reply(text='{"grade": 2}'), prompt("graded"))
-    Reading(status='ok', values=(2.0,), detail='', expected=None)
+    Reading(status='ok', values=(2.0,), detail='')
     >>> read_reply(Reply(text="error 429"), prompt("graded")).status
     'unparsable'
     """
@@ -119,8 +114,7 @@ def read_reply(reply: Reply, prompt: Prompt, *, n_values: int = 1) -> Reading:
         values = values_of(text, prompt, n_values)
     except NoValueError as error:
         return Reading(error.status, detail=str(error))
-    one = prompt.answer.format == "grade" and reply.tokens
-    return Reading("ok", values, expected=expected_grade(reply.tokens, prompt.scale, values[0]) if one else None)
+    return Reading("ok", values)
 
 
 def stated_reason(reply: Reply, prompt: Prompt) -> str:
@@ -324,24 +318,3 @@ def without_comment(text: str, scale: Sequence[float]) -> str:
         or (words & STRONG and grade <= (scale[0] + scale[-1]) / 2 and not words & NEGATIVE)
     )
     return match[1] if words <= COMMENTS and not contradicted else text
-
-
-def expected_grade(tokens: Sequence[TokenChoice], scale: Sequence[float], grade: float) -> float | None:
-    """`Reading.expected` of an answer that is this grade."""
-    grades = {f"{value:g}": value for value in scale}
-    if any(first != second and second.startswith(first) for first in grades for second in grades):
-        return None
-    choices = [choice for choice in tokens if choice.token.strip() in grades]
-    if len(choices) != 1 or grades[choices[0].token.strip()] != grade:
-        return None
-    n_digits = sum(character.isdigit() for choice in tokens for character in choice.token)
-    if n_digits != sum(character.isdigit() for character in choices[0].token):
-        return None
-    alternatives = dict(choices[0].alternatives) | {choices[0].token: choices[0].logprob}
-    if not all(logprob <= 1e-6 for logprob in alternatives.values()):  # also nan
-        return None
-    masses = [(grades[token.strip()], exp(p)) for token, p in alternatives.items() if token.strip() in grades]
-    mass = sum(probability for _, probability in masses)
-    if not LEAST_MASS <= mass <= 1.01:
-        return None
-    return sum(value * probability for value, probability in masses) / mass

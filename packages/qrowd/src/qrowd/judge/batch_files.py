@@ -16,12 +16,10 @@ from urllib.parse import quote
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import write_whole
-from qrowd.judge.asking import Job
+from qrowd.judge.asking import Job, write_askings
 from qrowd.judge.chat import PATH, ChatModel, body, read_body
-from qrowd.judge.exchange import Reply, Request
-from qrowd.judge.prices import Prices, expected_tokens, tokens_of
+from qrowd.judge.exchange import Prices, Reply, Request, Status, tokens_of
 from qrowd.judge.record import Record, is_complete, read_request, request_text
-from qrowd.judge.running import ASK_OPTIONS, AskOptions
 from qrowd.model.result import Result
 from qrowd.paths import PathLike
 
@@ -33,16 +31,12 @@ TABLE = "CREATE TABLE IF NOT EXISTS batch_requests (key TEXT PRIMARY KEY, reques
 
 @dataclass(frozen=True, eq=False)
 class WrittenBatches(Result):
-    """The files that were written; a file has requests to one model.
-
-    n_over_budget : requests left out because the budget does not allow them.
-    """
+    """The files that were written; a file has requests to one model."""
 
     files: tuple[Path, ...]
     models: tuple[str, ...]
     endpoints: tuple[str, ...]
     n_requests: tuple[int, ...]
-    n_over_budget: int = 0
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -69,15 +63,15 @@ class ReadBatches(Result):
     broken: int = 0
 
 
-def write_batches(job: Job, folder: PathLike, *, record: PathLike, options: AskOptions = ASK_OPTIONS) -> WrittenBatches:
+def write_batches(job: Job, folder: PathLike, *, record: PathLike, again: Collection[Status] = ()) -> WrittenBatches:
     """Write the requests of a job that the record does not answer into JSON Lines, one file or more per model.
 
-    options : `budget`, `prices` and `again` count; the files hold what the budget allows, at the price of batches.
+    again : statuses of answers that are asked for again.
 
     Raises
     ------
     ArgumentError
-        A model that is a function; a budget without prices.
+        A model that is a function.
     FileError
         The folder has files of requests already.
     """
@@ -88,9 +82,8 @@ def write_batches(job: Job, folder: PathLike, *, record: PathLike, options: AskO
     if folder.is_dir() and (written := sorted(folder.glob("*.jsonl"))):
         raise FileError(written[0], "is there already; read its answers, or remove it, before others are written")
     with Record(record) as attempts:
-        job.note(attempts)
-        still_open = job.open_requests(attempts, again=options.again)
-        requests = _affordable(still_open, attempts.spent(), options)
+        write_askings(attempts, job.askings)
+        requests = job.open_requests(attempts, again=again)
         with attempts.transaction() as database:
             database.execute(TABLE)
             rows = ((request.key, request_text(request)) for request in requests)
@@ -105,26 +98,7 @@ def write_batches(job: Job, folder: PathLike, *, record: PathLike, options: AskO
         tuple(request.model for request in examples),
         tuple(request.endpoint for request in examples),
         tuple(len(lines) for _, lines in parts.values()),
-        len(still_open) - len(requests),
     )
-
-
-def _affordable(requests: list[Request], spent: float, options: AskOptions) -> list[Request]:
-    """The first requests that the budget allows."""
-    if options.budget is None:
-        return requests
-    left = options.budget - spent
-    for n, request in enumerate(requests):
-        prices = options.prices
-        cost = None if prices is None else prices.cost(request, expected_tokens(request), batch=True)
-        if cost is None:
-            raise ArgumentError(
-                f"budget: {request.model!r} at {request.endpoint!r} has no price; add it to the file of prices"
-            )
-        left -= cost
-        if left < 0:
-            return requests[:n]
-    return requests
 
 
 def _parts(folder: Path, requests: Iterable[Request]) -> dict[Path, tuple[Request, list[bytes]]]:

@@ -1,4 +1,4 @@
-"""Models behind the OpenAI-compatible `chat/completions`, which providers and local servers speak.
+"""Models: behind the OpenAI-compatible `chat/completions`, which providers and local servers speak, and functions.
 
 Whatever a server does becomes a `Reply`; only a missing package and a wrong URL are raised.
 """
@@ -6,20 +6,19 @@ Whatever a server does becomes a `Reply`; only a missing package and a wrong URL
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import math
 import os
 import re
 import time
-from collections.abc import Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.judge.exchange import Reply, Request, TokenChoice
+from qrowd.judge.exchange import Model, Reply, Request
 
 if TYPE_CHECKING:
     import httpx2
@@ -38,6 +37,8 @@ PATH = "/chat/completions"
 LONGEST_BODY = 16 * 2**20  # bytes of one answer
 SHORTEST_SECRET = 6  # characters; servers without keys are given words such as "none"
 EXPECTED = "expected URL#NAME, as in http://localhost:8000/v1#qwen3"
+Answer = str | Reply | None  # of a function
+AnyModel = Model | str | Callable[[Request], Any]
 _SCHEMA_WORDS = ("response_format", "json_schema", "structured output", "guided", "grammar")
 
 
@@ -118,7 +119,7 @@ class ChatModel:
         else:
             text = without_key(text, key)
             reply = read_body(text, status) if len(raw) <= LONGEST_BODY else _too_long(text, status)
-            reply = replace(reply, retry_after=requested_wait(headers, datetime.now(UTC)))
+            reply = replace(reply, retry_after=requested_wait(headers))
             if status == 401 and not key:
                 reply = replace(reply, error=f"{reply.error}; {self.key_from_environment} holds no key")
         return replace(reply, seconds=time.monotonic() - start, schema_sent=sends_schema)
@@ -172,29 +173,13 @@ def host_of(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def requested_wait(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds that a server asks to wait by Retry-After, in seconds or as a date; None where it does not.
-
-    A date is compared with the server's own Date, so that a wrong clock here does no harm; now : where there is none.
-    """
-    lines = {name.lower(): value.strip() for name, value in headers.items()}
-    value = lines.get("retry-after", "")
+def requested_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait by Retry-After; None where it does not, or names a date."""
     try:
-        seconds = float(value)
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
-        date = _date(value)
-        if date is None:
-            return None
-        seconds = (date - (_date(lines.get("date", "")) or now)).total_seconds()
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
         return None
-    return date if date.tzinfo is not None else None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
 def body(request: Request, sends_schema: bool) -> dict[str, object]:
@@ -235,8 +220,6 @@ def read_body(raw: str, status: int) -> Reply:
         reasoning=_string(message, "reasoning_content") or _string(message, "reasoning") or thoughts,
         refusal=_string(message, "refusal"),
         finish_reason=_string(choice, "finish_reason"),
-        fingerprint=_string(content, "system_fingerprint"),
-        tokens=_tokens(choice.get("logprobs")),
     )
 
 
@@ -284,21 +267,6 @@ def _parts(content: object) -> tuple[str | None, str | None]:
     return "".join(texts) if texts else None, " ".join(thoughts) or None
 
 
-def _tokens(logprobs: Any) -> tuple[TokenChoice, ...]:
-    """Probabilities of tokens; none where the server's are not of the usual form."""
-    try:
-        return tuple(
-            TokenChoice(
-                str(token["token"]),
-                float(token["logprob"]),
-                tuple((str(one["token"]), float(one["logprob"])) for one in token.get("top_logprobs") or ()),
-            )
-            for token in logprobs["content"]
-        )
-    except (TypeError, KeyError, ValueError, AttributeError):
-        return ()
-
-
 def without_key(text: str, key: str) -> str:
     """A body in which a key that the server repeats is replaced, also where JSON escapes it."""
     if len(key) < SHORTEST_SECRET:
@@ -326,3 +294,68 @@ def _endpoint(url: str) -> str:
             "read from the environment"
         )
     return url.strip().rstrip("/").removesuffix(PATH)
+
+
+# ---- functions as models
+
+
+@dataclass(frozen=True)
+class FunctionModel:
+    """A function of a `Request` that returns the text of the answer, or a `Reply`.
+
+    A function that is not async runs in threads, as many at once as requests are in flight. What it raises becomes an
+    error of that request, which is tried again where it is an OSError, as those of connections and timeouts are; only
+    the name of the exception is kept, since its message may hold a key.
+
+    >>> model = FunctionModel(lambda request: "2", name="two")
+    """
+
+    function: Callable[[Request], Answer | Awaitable[Answer]]
+    name: str
+    endpoint: str = "function"
+
+    async def ask(self, request: Request) -> Reply:
+        """Call the function once; what it raises becomes an error of the reply."""
+        start = time.monotonic()
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                answer = await self.function(request)
+            else:
+                answer = await asyncio.to_thread(self.function, request)
+                if inspect.isawaitable(answer):
+                    answer = await answer
+        except Exception as error:
+            return Reply(
+                error=f"{type(error).__name__} in the function",
+                timed_out=isinstance(error, TimeoutError),
+                lasting=not isinstance(error, OSError),
+                seconds=time.monotonic() - start,
+            )
+        seconds = time.monotonic() - start
+        if isinstance(answer, Reply):
+            return replace(answer, seconds=answer.seconds or seconds, model=answer.model or self.name)
+        if answer is None or isinstance(answer, str):
+            return Reply(text=answer, model=self.name, seconds=seconds)
+        wrong = f"the function returned {type(answer).__name__}, not a text or a Reply"
+        return Reply(error=wrong, lasting=True, seconds=seconds)
+
+
+def models_of(models: AnyModel | Sequence[AnyModel]) -> tuple[Model, ...]:
+    """Models as `model_of` takes them; of one or several."""
+    several: Any = models if isinstance(models, list | tuple) else [models]
+    return tuple(model_of(one) for one in several)
+
+
+def model_of(model: AnyModel) -> Model:
+    """A model from "URL#NAME", from a function, or as it is.
+
+    Raises
+    ------
+    ArgumentError
+        A text of another form.
+    """
+    if isinstance(model, str):
+        return model_at(model)
+    if hasattr(model, "ask"):
+        return cast(Model, model)
+    return FunctionModel(model, getattr(model, "__name__", "function"))

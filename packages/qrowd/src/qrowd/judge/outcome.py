@@ -1,7 +1,13 @@
 """What became of the questions: judgments and preferences of the answers, and the shares of all that failed.
 
 Only the status ok makes a judgment. Failures correlate with content, so they are counted by system, too: a system
-whose documents a model refuses or cannot read is judged by fewer answers than others.
+whose documents a model refuses or cannot read is judged by fewer answers than others, for a reason that is not
+relevance.
+
+The test of that permutes what became of the questions among those of the same topic: if failures do not depend on which
+systems retrieve a document, each order is equally likely. All questions on the same documents (other models, samples,
+orders) move together. The statistic is the sum over systems of n (share - mean)^2, where n is the number of a system's
+questions, by which the mean of the shares is weighted.
 """
 
 from __future__ import annotations
@@ -10,9 +16,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import nan
 from typing import TYPE_CHECKING, Any, get_args
 
 from qrowd.judge.exchange import Status
+from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.pools import lists_of
 from qrowd.model.preferences import Preferences
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from qrowd.model.runs import Runs
 
 STATUSES: tuple[Status, ...] = get_args(Status)
+BLOCK = 100  # permutations at a time
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,6 @@ class Outcome:
     prompt, prompt_sha256 : id and hash of the prompt. sample : 1, 2, ...: the same question again.
     status : why there is a judgment, or none. values : one per document; of a preference 1 where the document shown
         first is preferred, else 2. detail : what is wrong. seconds : until the answer came, nan where none did.
-    expected : mean grade by the probabilities of the tokens; None where they are not known or too little on grades.
     parameters : of the request, as JSON.
     """
 
@@ -49,7 +57,6 @@ class Outcome:
     detail: str = ""
     answered_by: str | None = None
     seconds: float = float("nan")
-    expected: float | None = None
     parameters: str = "{}"
 
     @property
@@ -79,7 +86,7 @@ def assessors_of(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, str, str],
 def judgments_of(outcomes: Sequence[Outcome], scales: Mapping[str, str] | None = None) -> Judgments:
     """The judgments of the outcomes that are ok, by one assessor per model and prompt; samples are repeats.
 
-    Expected grades are those of a further assessor, "MODEL+PROMPT+expected". The order of the outcomes does not matter.
+    The order of the outcomes does not matter.
     scales : {prompt: scale}, declared for its assessors.
     """
     names, rows = assessors_of(outcomes), []
@@ -89,16 +96,10 @@ def judgments_of(outcomes: Sequence[Outcome], scales: Mapping[str, str] | None =
             continue
         assessor, question = names[source_of(outcome)], outcome.question
         unit = f"{question.unit}-{outcome.sample}" if question.unit else ""
-        statements = [(assessor, outcome.values)]
         if scales and outcome.prompt in scales:
             declared[assessor] = parse_scale(scales[outcome.prompt])
-        if outcome.expected is not None:
-            statements.append((f"{assessor}+expected", (outcome.expected,)))
-            if assessor in declared:
-                declared[f"{assessor}+expected"] = parse_scale(f"0..{declared[assessor].maximum:g}")
-        for name, values in statements:
-            for document, value in zip(question.documents, values, strict=True):
-                rows.append((question.topic, document, name, value, outcome.sample, unit, outcome.seconds))
+        for document, value in zip(question.documents, outcome.values, strict=True):
+            rows.append((question.topic, document, assessor, value, outcome.sample, unit, outcome.seconds))
     if not rows:
         return Judgments.from_rows([])
     names_of_columns = ("topic", "document", "assessor", "value", "order", "unit", "seconds")
@@ -210,3 +211,94 @@ def _place(outcome: Outcome) -> tuple[Any, ...]:
     """Where an outcome stands, whenever its answer came."""
     question = outcome.question
     return *source_of(outcome), question.topic, question.unit, question.documents, outcome.sample
+
+
+# ---- do failures differ between systems?
+
+
+@dataclass(frozen=True, eq=False)
+class SystemFailures(Result):
+    """Questions without an answer, by system.
+
+    counts : {system: {status: questions}}. p : probability that shares differ as much where failures do not depend on
+    the systems; nan where it is not known. depth : of the ranks whose documents count. n_resamples : permutations.
+    """
+
+    counts: dict[str, dict[Status, int]]
+    p: float
+    depth: int
+    n_resamples: int
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """{system: share of its questions without an answer}."""
+        return {system: 1 - row["ok"] / sum(row.values()) for system, row in self.counts.items()}
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"systems": self._columns}
+
+    def _columns(self) -> dict[str, Any]:
+        totals = [sum(row.values()) for row in self.counts.values()]
+        columns: dict[str, Any] = {"system": list(self.counts), "questions": totals}
+        columns["unanswered"] = list(self.shares.values())
+        for status in next(iter(self.counts.values()), {}):
+            columns[status] = [row[status] / n for row, n in zip(self.counts.values(), totals, strict=True)]
+        return columns
+
+
+def system_failures(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = None) -> SystemFailures:
+    """The shares of all models together, and whether they differ between systems by more than chance.
+
+    statuses : with runs. n_resamples : permutations; 0: no test. A system without a question is left out.
+    """
+    counts = totals(statuses, "system")
+    p = _p(statuses, list(counts), n_resamples, rng) if n_resamples and len(counts) > 1 else nan
+    return SystemFailures(counts, p, statuses.depth, n_resamples)
+
+
+def totals(statuses: Statuses, by: str) -> dict[str, dict[Status, int]]:
+    """{topic or system: {status: questions}} of all models together, in the order of their names."""
+    counts: dict[str, dict[Status, int]] = {}
+    for key, row in sorted(statuses.counts(by=by).items(), key=lambda one: one[0][-1]):
+        total = counts.setdefault(key[-1], dict.fromkeys(row, 0))
+        for status, n in row.items():
+            total[status] += n
+    return counts
+
+
+def _p(statuses: Statuses, systems: list[str], n_resamples: int, rng: Rng) -> float:
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    items: dict[tuple[str, frozenset[str]], list[int]] = defaultdict(lambda: [0, 0])
+    retrieved: dict[tuple[str, frozenset[str]], list[str]] = {}
+    for outcome in statuses.outcomes:
+        item = outcome.question.topic, frozenset(outcome.question.documents)
+        items[item][0] += outcome.status != "ok"
+        items[item][1] += 1
+        retrieved.setdefault(item, statuses.systems_of(outcome))
+    order = sorted((item for item in items if retrieved[item]), key=lambda item: (item[0], sorted(item[1])))
+    number = {system: s for s, system in enumerate(systems)}
+    pairs = [(number[system], i) for i, item in enumerate(order) for system in retrieved[item]]
+    rows, columns = np.array(pairs).T
+    incidence = csr_array((np.ones(len(pairs)), (rows, columns)), shape=(len(systems), len(order)))
+    values = np.array([items[item] for item in order], float)  # (items, failed and all)
+    topics = np.unique([item[0] for item in order], return_inverse=True)[1]
+
+    def statistic(places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """places : (items, permutations)."""
+        failed, n = incidence @ values[places, 0], incidence @ values[places, 1]
+        mean = failed.sum(axis=0) / n.sum(axis=0)
+        return np.asarray(((failed - n * mean) ** 2 / n).sum(axis=0))
+
+    if values[:, 0].sum() in (0, values[:, 1].sum()):
+        return nan
+    generator = Chance.of(rng).stream("failures")
+    observed = statistic(np.arange(len(order))[:, None])[0]
+    as_large = 0
+    for start in range(0, n_resamples, BLOCK):
+        size = min(BLOCK, n_resamples - start)
+        keys = generator.random((size, len(order)))
+        places = np.array([np.lexsort((key, topics)) for key in keys]).T
+        as_large += int((statistic(places) >= observed * (1 - 1e-9) - 1e-12).sum())
+    return (1 + as_large) / (1 + n_resamples)

@@ -192,6 +192,9 @@ class Prompt:
         return values[self.answer.items.index(self.answer.judgment)] if self.answer.judgment else values[0]
 
 
+AnyPrompt = Prompt | str
+
+
 def filled(template: str, values: Mapping[str, str | None]) -> str:
     """The template with its values put in once: what stands in a value is never read as a placeholder."""
     lines = [
@@ -244,6 +247,12 @@ def prompt(name: str | PathLike[str]) -> Prompt:
             f"prompt {name!r}: choose one of {', '.join(ids)}, or the path of a file that ends in .toml"
         )
     return built_in_prompts()[ids.index(name)]
+
+
+def prompts_of(prompts: AnyPrompt | Sequence[AnyPrompt]) -> tuple[Prompt, ...]:
+    """Prompts from their names or files, or as they are; of one or several."""
+    several: Any = prompts if isinstance(prompts, list | tuple) else [prompts]
+    return tuple(one if isinstance(one, Prompt) else prompt(one) for one in several)
 
 
 @cache

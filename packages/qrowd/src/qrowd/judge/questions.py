@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Pool = Mapping[str, Sequence[str]]
 """{topic: documents}."""
-Texts = Mapping[str, Mapping[str, str]]
-"""{topic or document: {"title": ..., "text": ...}}."""
+TextOf = Mapping[str, str | Mapping[str, str]]
+"""{topic or document: its text, or {"title": ..., "text": ...}}."""
 
 DEPTH = 10
 UNIT_SIZE = 8  # documents of a unit of magnitudes, as assessors get them, the two check documents among them
@@ -67,13 +67,10 @@ def single_questions(pool: Pool) -> list[Question]:
     return [Question(topic, (document,)) for topic, documents in pool.items() for document in documents]
 
 
-def preference_questions(
-    pool: Pool, pairs: Iterable[tuple[str, str, str]] | None = None, *, orders: int = 2
-) -> list[Question]:
+def preference_questions(pool: Pool, pairs: Iterable[tuple[str, str, str]] | None = None) -> list[Question]:
     """Pairs of documents, each in both orders, so that an effect of the order is seen and not hidden.
 
-    pairs : (topic, document, document); default: each pair of documents of a topic's pool. orders : 1 asks once, with
-    the documents in the order of the pair.
+    pairs : (topic, document, document); default: each pair of documents of a topic's pool.
 
     Raises
     ------
@@ -86,7 +83,7 @@ def preference_questions(
     for topic, one, two in pairs:
         if one == two:
             raise ArgumentError(f"pairs: topic {topic}: {one} cannot be compared with itself")
-        questions += [Question(topic, (one, two)), Question(topic, (two, one))][:orders]
+        questions += [Question(topic, (one, two)), Question(topic, (two, one))]
     return list(dict.fromkeys(questions))
 
 
@@ -130,6 +127,32 @@ def texts_missing(question: Question, topics: Collection[str], documents: Collec
 
 
 # ---- texts
+
+
+def topic_texts(text: str | Mapping[str, str]) -> dict[str, str]:
+    """The texts of a topic by the names that prompts have for them."""
+    if isinstance(text, str):
+        return {"topic": text}
+    names = {"topic": "title", "description": "description", "narrative": "narrative"}
+    return {ours: text.get(theirs) or "" for ours, theirs in names.items()}
+
+
+def document_text(text: str | Mapping[str, str]) -> str:
+    """Title and text of a document."""
+    if isinstance(text, str):
+        return text
+    return "\n\n".join(part for part in (text.get("title"), text.get("text")) if part)
+
+
+def texts_by_topic(topics: TextOf) -> dict[str, dict[str, str]]:
+    """{topic: its texts}, of those that have one."""
+    texts = {label: topic_texts(text) for label, text in topics.items()}
+    return {label: one for label, one in texts.items() if one["topic"].strip()}
+
+
+def texts_by_document(documents: TextOf) -> dict[str, str]:
+    """{document: title and text}, of those that have any."""
+    return {label: text for label, one in documents.items() if (text := document_text(one)).strip()}
 
 
 def read_topic_texts(path: PathLike) -> dict[str, dict[str, str]]:

@@ -11,13 +11,13 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from os import PathLike, fspath
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from qrowd.errors import FileError
-from qrowd.judge.exchange import Message, Reply, Request, TokenChoice
+from qrowd.judge.exchange import Message, Reply, Request
 
 VERSION = 1
 APPLICATION = 0x71726A64  # "qrjd": marks the file as one of these
@@ -73,7 +73,7 @@ class Record:
             self.close()
             raise
 
-    def add(self, request: Request, reply: Reply, *, cost: float | None = None, at: float | None = None) -> None:
+    def add(self, request: Request, reply: Reply, *, cost: float | None = None) -> None:
         """Append an attempt; it is in the file when this returns.
 
         Raises
@@ -82,7 +82,7 @@ class Record:
             The file cannot be written, such as on a full disk.
         """
         status = "timeout" if reply.timed_out else "complete" if is_complete(reply) else "error"
-        row = (request.key, request_text(request), _reply_text(reply), status, time.time() if at is None else at, cost)
+        row = (request.key, request_text(request), _reply_text(reply), status, time.time(), cost)
         try:
             self._database.execute(
                 "INSERT INTO attempts (key, request, reply, status, time, cost) VALUES (?, ?, ?, ?, ?, ?)", row
@@ -133,11 +133,6 @@ class Record:
         row = self._database.execute(query, (key,)).fetchone()
         return None if row is None else _reply(row[0])
 
-    def is_answered(self, key: str) -> bool:
-        """Whether a request has a complete reply."""
-        query = "SELECT 1 FROM attempts WHERE key = ? AND status = 'complete' LIMIT 1"
-        return self._database.execute(query, (key,)).fetchone() is not None
-
     def latest(self, key: str) -> Reply | None:
         """The reply of the latest attempt, complete or not; None where the request was never sent."""
         query = "SELECT reply FROM attempts WHERE key = ? ORDER BY status = 'complete' DESC, id DESC LIMIT 1"
@@ -167,9 +162,6 @@ class Record:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"Record({fspath(self.path)!r})"
 
 
 # ---- the file
@@ -248,16 +240,10 @@ def read_request(text: str) -> Request:
 def _reply_text(reply: Reply) -> str:
     """JSON of what differs from an empty reply."""
     empty = Reply()
-    content = {name: value for name, value in vars(reply).items() if value != getattr(empty, name)}
-    if reply.tokens:
-        content["tokens"] = [asdict(token) for token in reply.tokens]
-    return json.dumps(content, allow_nan=True)
+    return json.dumps({name: value for name, value in vars(reply).items() if value != getattr(empty, name)})
 
 
 def _reply(text: str) -> Reply:
-    content = json.loads(text)
-    tokens = tuple(
-        TokenChoice(token["token"], token["logprob"], tuple((word, p) for word, p in token["alternatives"]))
-        for token in content.pop("tokens", ())
-    )
-    return Reply(**content, tokens=tokens)
+    """A reply of the file; records of older versions hold more of it."""
+    names = vars(Reply())
+    return Reply(**{name: value for name, value in json.loads(text).items() if name in names})

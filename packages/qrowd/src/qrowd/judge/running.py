@@ -15,11 +15,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Protocol
 
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.judge.exchange import Model, Reply, Request, Status
-from qrowd.judge.prices import Prices, Tokens, expected_tokens, tokens_of
+from qrowd.judge.exchange import Model, Prices, Reply, Request, Status, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record, is_complete
 
 TRIES = 6  # attempts at one request that fail, rate limits apart
@@ -38,20 +36,11 @@ JobProgress = Callable[[int, int, float], object]
 Ask = Callable[[Request], Awaitable[Reply | None]]
 
 
-class Clock(Protocol):
+class Clock:
     """What the time is and how to wait; tests bring their own."""
 
     def now(self) -> float:
         """Seconds that only grow."""
-        ...
-
-    async def sleep(self, seconds: float) -> None: ...
-
-
-class SystemClock:
-    """The clock of the machine."""
-
-    def now(self) -> float:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
@@ -91,18 +80,14 @@ ASK_OPTIONS = AskOptions()
 
 @dataclass(frozen=True)
 class Answers:
-    """What a job has: replies by `Request.key`, complete ones and last failures, without `raw`, in order of requests.
+    """What a job has: replies by `Request.key`, complete ones and last failures, without `raw`.
 
-    reused : requests answered by the record. attempts, tokens, cost : of this job, failed attempts included; cost is
-    None where a model has no price. unasked : requests without a reply. stopped : why, where the budget ended the job.
+    cost : of this job, failed attempts included; None where a model has no price. stopped : why, where the budget ended
+    the job.
     """
 
     replies: Mapping[str, Reply]
-    reused: int
-    attempts: int
-    tokens: Tokens
     cost: float | None
-    unasked: int
     stopped: str | None = None
 
 
@@ -115,31 +100,32 @@ def ask_all(
     again: Collection[str] = (),
     progress: JobProgress | None = None,
     clock: Clock | None = None,
-    rng: int | None = None,
 ) -> Answers:
-    """Ask every request of the model with its endpoint and name; complete replies of the record are reused.
+    """Ask every request of the model with its endpoint and name; as many at a time as each server may have.
 
-    again : keys of requests to be asked although the record has a complete reply. rng : seed of chance in waits.
-
-    HTTP 408, 409, 429, 5xx, broken answers and connection errors are tried again after a wait that doubles, or that the
-    server asks for; all requests to a server share such a wait. Ctrl-C stops sending, records the replies still in
-    flight, then raises KeyboardInterrupt; a second one does not wait.
-
-    Raises
-    ------
-    QrowdError
-        The server refuses key, account, URL or model, or gives no answer at all. Everything answered is in the record.
-    ArgumentError
-        A request has no model; there is a budget, and a model has no price.
+    again : keys of requests to be asked although the record has a complete reply. The rest as for `ask_in_turn`.
     """
     distinct = {request.key: request for request in requests}
-    job = _Job(models, record, options, progress, clock or SystemClock(), Random(rng))
-    for request in distinct.values():
-        job.check(request)
-    with _interruptible(job.interrupt):
-        _run_loop(lambda: job.ask_distinct(distinct, frozenset(again)))
-    replies = {key: job.replies[key] for key in distinct if key in job.replies}
-    return job.answers(replies, len(distinct) - len(replies))
+    queues: dict[str, deque[Request]] = {}
+    served = {(model.endpoint, model.name) for model in models}
+    for request in distinct.values():  # before anything is sent
+        _check_model(request, served)
+        queues.setdefault(request.endpoint, deque()).append(request)
+
+    async def work(ask: Ask) -> None:
+        async def take_turns(queue: deque[Request]) -> None:
+            while queue and await ask(queue.popleft()) is not None:
+                pass
+
+        async with asyncio.TaskGroup() as group:
+            for queue in queues.values():
+                for _ in range(min(options.concurrency, len(queue))):
+                    group.create_task(take_turns(queue))
+
+    answers = ask_in_turn(
+        work, models, record, options, again=again, total=len(distinct), progress=progress, clock=clock
+    )
+    return replace(answers, replies={key: answers.replies[key] for key in distinct if key in answers.replies})
 
 
 def ask_in_turn(
@@ -148,20 +134,38 @@ def ask_in_turn(
     record: Record,
     options: AskOptions = ASK_OPTIONS,
     *,
+    again: Collection[str] = (),
+    total: int = 0,
     progress: JobProgress | None = None,
     clock: Clock | None = None,
-    rng: int | None = None,
 ) -> Answers:
-    """Run `work(ask)`, which asks what the answers so far lead to; otherwise as `ask_all`.
+    """Run `work(ask)`, which asks what the answers so far lead to; complete replies of the record are reused.
 
-    Once `ask` has returned None, because of the budget, an error or Ctrl-C, `work` should come to its end.
+    HTTP 408, 409, 429, 5xx, broken answers and connection errors are tried again after a wait that doubles, or that the
+    server asks for; all requests to a server share such a wait. Ctrl-C stops sending, records the replies still in
+    flight, then raises KeyboardInterrupt; a second one does not wait. Once `ask` has returned None, because of the
+    budget, an error or Ctrl-C, `work` should come to its end. total : requests that are known beforehand.
+
+    Raises
+    ------
+    QrowdError
+        The server refuses key, account, URL or model, or gives no answer at all. Everything answered is in the record.
+    ArgumentError
+        There is a budget, and a model has no price; a request has no model.
     """
-    job = _Job(models, record, options, progress, clock or SystemClock(), Random(rng))
+    job = _Job(models, record, options, again, total, progress, clock or Clock())
     for model in models:  # before anything is done
-        job.check(Request(model.endpoint, model.name, ()))
+        if options.budget is not None and options.cost(Request(model.endpoint, model.name, ()), Tokens()) is None:
+            raise ArgumentError(
+                f"budget={options.budget:g}: {model.name!r} at {model.endpoint!r} has no price; add it to the file of "
+                "prices"
+            )
+    if progress is not None:
+        progress(0, total, 0.0)
     with _interruptible(job.interrupt):
         _run_loop(lambda: job.run(work(job.answer)))
-    return job.answers(job.replies, job.total - len(job.replies))
+    cost = job.cost if job.priced and options.prices is not None else None
+    return Answers(job.replies, cost, job.stopped)
 
 
 @dataclass
@@ -184,63 +188,23 @@ class _Job:
         models: Sequence[Model],
         record: Record,
         options: AskOptions,
+        again: Collection[str],
+        total: int,
         progress: JobProgress | None,
         clock: Clock,
-        random: Random,
     ) -> None:
         self.models = {(model.endpoint, model.name): model for model in models}
-        self.record, self.options, self.progress, self.clock, self.random = record, options, progress, clock, random
+        self.record, self.options, self.progress, self.clock = record, options, progress, clock
+        self.again, self.total, self.random = frozenset(again), total, Random()
         self.servers = {model.endpoint: _Server(asyncio.Semaphore(options.concurrency)) for model in models}
         self.replies: dict[str, Reply] = {}
-        self.locks: dict[str, asyncio.Lock] = {}  # by key, of what is asked in turn
-        self.total = self.finished = self.reused = self.attempts = 0
-        self.tokens = Tokens()
+        self.locks: dict[str, asyncio.Lock] = {}  # by key
         self.spent_before, self.cost, self.reserved, self.priced = record.spent(), 0.0, 0.0, True
         self.error: QrowdError | None = None
         self.stopped: str | None = None
         self.interrupted = False
         self.stop: asyncio.Event | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
-
-    def check(self, request: Request) -> None:
-        if (request.endpoint, request.model) not in self.models:
-            raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
-        if self.options.budget is not None and self.options.cost(request, Tokens()) is None:
-            raise ArgumentError(
-                f"budget={self.options.budget:g}: {request.model!r} at {request.endpoint!r} has no price; add it to "
-                "the file of prices"
-            )
-
-    def answers(self, replies: Mapping[str, Reply], unasked: int) -> Answers:
-        cost = self.cost if self.priced and self.options.prices is not None else None
-        return Answers(replies, self.reused, self.attempts, self.tokens, cost, unasked, self.stopped)
-
-    # ---- the loop
-
-    def ask_distinct(self, distinct: Mapping[str, Request], again: Collection[str]) -> None:
-        """Ask what the record does not answer; as many tasks for each server as it may have requests."""
-        queues: dict[str, deque[Request]] = {}
-        for key, request in distinct.items():
-            reply = None if key in again else self.record.last(key)
-            if reply is None:
-                queues.setdefault(request.endpoint, deque()).append(request)
-            else:
-                self.replies[key] = replace(reply, raw="")
-        self.reused = self.finished = len(self.replies)
-        self.total = len(distinct)
-        self._show()
-
-        async def take_turns(queue: deque[Request]) -> None:
-            while queue and not self.halted:
-                await self.ask(queue.popleft())
-
-        async def work() -> None:
-            async with asyncio.TaskGroup() as group:
-                for queue in queues.values():
-                    for _ in range(min(self.options.concurrency, len(queue))):
-                        group.create_task(take_turns(queue))
-
-        self.run(work())
 
     def run(self, work: Awaitable[None]) -> None:
         """Run until the work is done or the job stops, and raise why it stopped."""
@@ -267,17 +231,15 @@ class _Job:
     # ---- one request
 
     async def answer(self, request: Request) -> Reply | None:
-        """The reply of the record, or else of the model."""
-        self.check(request)
+        """The reply of the record, or else of the model; None where the job stops before there is one."""
+        _check_model(request, self.models)
         key = request.key
         async with self.locks.setdefault(key, asyncio.Lock()):  # of two equal requests at once, one is sent
             if key not in self.replies:
-                self.total += 1
-                reply = self.record.last(key)
+                reply = None if key in self.again else self.record.last(key)
                 if reply is None:
                     await self.ask(request)
                 else:
-                    self.reused += 1
                     self.finish(request, reply)
         return self.replies.get(key)
 
@@ -339,10 +301,9 @@ class _Job:
             reply = Reply(error=f"{type(error).__name__} in the model")
         finally:
             self.reserved -= expected
-        tokens = tokens_of(request, reply)
-        cost = self.options.cost(request, tokens)
+        cost = self.options.cost(request, tokens_of(request, reply))
         self.record.add(request, reply, cost=cost)
-        self.attempts, self.tokens, self.cost = self.attempts + 1, self.tokens + tokens, self.cost + (cost or 0.0)
+        self.cost += cost or 0.0
         self.priced &= cost is not None
         return reply
 
@@ -357,12 +318,9 @@ class _Job:
 
     def finish(self, request: Request, reply: Reply) -> None:
         self.replies[request.key] = replace(reply, raw="")
-        self.finished += 1
-        self._show()
-
-    def _show(self) -> None:
         if self.progress is not None:
-            self.progress(self.finished, self.total, self.cost)
+            finished = len(self.replies)
+            self.progress(finished, max(finished, self.total), self.cost)
 
     # ---- waiting and stopping
 
@@ -397,6 +355,11 @@ class _Job:
     @property
     def halted(self) -> bool:
         return self.stop is not None and self.stop.is_set()
+
+
+def _check_model(request: Request, models: Collection[tuple[str, str]]) -> None:
+    if (request.endpoint, request.model) not in models:
+        raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
 
 
 def is_transient(reply: Reply) -> bool:

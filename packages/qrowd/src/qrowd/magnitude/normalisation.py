@@ -96,8 +96,7 @@ def normalise_magnitudes(
     is_magnitude = np.array([scale.kind == "magnitude" for scale in judgments.scales], bool)
     if not is_magnitude.any():
         raise ArgumentError(
-            f"normalise={scheme.replace('_', '-')!r}: no assessor's scale is magnitude; declare those that are: "
-            "--scale 'PATTERN=magnitude'"
+            "no assessor's scale is magnitude; declare it by --scale", "normalise", scheme.replace("_", "-")
         )
     rows = np.flatnonzero(is_magnitude[judgments.assessor] & (judgments.value >= 0))
     part = rows_of(judgments, rows)

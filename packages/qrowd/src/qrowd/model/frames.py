@@ -184,7 +184,7 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
     if not shown and "other" not in table.role_of:
         raise ArgumentError(
             f"no other column (one of {', '.join(PREFERENCE_COLUMNS['other'])}), nor the two documents as a and b; "
-            "name them with columns={'other': 'HEADER'}"
+            "name the column: other=HEADER"
         )
     required = ("preferred", "a", "b") if shown else ("other",)
     read = table.complete("topic", "assessor", *required, numbers=as_numbers)
@@ -376,11 +376,11 @@ class _Table:
         if not missing:
             return
         wanted = " and no ".join(f"{role} column (one of {', '.join(self.usual_names[role])})" for role in missing)
-        arguments = " ".join(f"columns={{{role!r}: 'HEADER'}}" for role in missing)
+        columns = " ".join(f"{role}=HEADER" for role in missing)
         raise ArgumentError(
-            f"no {wanted} among {', '.join(self.columns)}; rename {'one' if len(missing) == 1 else 'them'}, or say "
-            f"which {'it is' if len(missing) == 1 else 'they are'} with {arguments}"
-            + (", or columns={'rank': 'HEADER'}" if "score" in missing else "")
+            f"no {wanted} among {', '.join(self.columns)}; rename {'it' if len(missing) == 1 else 'them'}, or "
+            f"name the column{'' if len(missing) == 1 else 's'}: {columns}"
+            + (", or rank=HEADER" if "score" in missing else "")
         )
 
     def order_of(self, role: str) -> tuple[str, ...] | None:

@@ -117,7 +117,7 @@ def roles_of(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]],
     role_of: dict[str, str] = {}
     for role, named in names.items():
         if role not in usual_names:
-            raise ArgumentError(f"columns={{{role!r}: ...}}: choose from {', '.join(usual_names)}")
+            raise ArgumentError(f"columns: there is no role {role!r}; choose from {', '.join(usual_names)}")
         choices = (named,) if isinstance(named, str) else tuple(named)
         role_of[role] = _present(headers, role, choices)
     for role, usual in usual_names.items():
@@ -128,8 +128,8 @@ def roles_of(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]],
         matches = [header for header in matches if not _gives_way(header, matches)]
         if len(matches) > 1:
             raise ArgumentError(
-                f"two columns may be the {role}: {matches[0]!r} and {matches[1]!r}; say which it is with "
-                f"columns={{{role!r}: {matches[0]!r}}}"
+                f"two columns may be the {role}: {matches[0]!r} and {matches[1]!r}; name the column, as in "
+                f"{role}={matches[0]}"
             )
         if matches:
             role_of[role] = matches[0]
@@ -145,7 +145,7 @@ def _present(headers: Sequence[str], role: str, choices: Sequence[str]) -> str:
         alike = [header for header in headers if header_key(header) == header_key(choice)]
         if len(alike) == 1:
             return alike[0]
-    raise ArgumentError(f"columns={{{role!r}: {choices[-1]!r}}}: the columns are {', '.join(headers)}")
+    raise ArgumentError(f"column {role}={choices[-1]}: the columns are {', '.join(headers)}")
 
 
 def _gives_way(header: str, matches: Sequence[str]) -> bool:

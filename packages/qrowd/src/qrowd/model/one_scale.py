@@ -61,8 +61,8 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     if shared is None:
         raise ScaleError(
             f"assessors {two_unlike(judgments.assessors, judgments.scales)} cannot be on one scale, so their values "
-            "cannot be compared as they are; recode them, or choose combine_scales='rescaled' or "
-            "combine_scales='relevant'"
+            "cannot be compared as they are; recode them, or "
+            "combine the scales by rescaled or by relevant"
         )
     return replace(judgments, scales=(shared,) * len(judgments.scales))
 

@@ -184,13 +184,12 @@ def is_relevant(
     """
     if (rel is None) == (relevant_grades is None):
         raise ArgumentError(
-            "rel: give the lowest relevant grade (rel=2), or all relevant grades (relevant_grades={2, 3}); one of the "
-            "two is needed"
+            "rel: give the lowest relevant grade, such as 2, or all relevant grades; one of the two is needed"
         )
     top = scale.maximum
     if rel is not None:
         if not 0 < rel <= top:
-            raise ArgumentError(f"rel={rel:g} is outside the scale ({scale}); choose a grade above 0, up to {top:g}")
+            raise ArgumentError(f"it is outside the scale ({scale}); choose a grade above 0, up to {top:g}", "rel", rel)
         return grades >= rel, f"grade >= {rel:g}"
     grades_named = sorted({float(grade) for grade in relevant_grades or ()})
     if not grades_named:

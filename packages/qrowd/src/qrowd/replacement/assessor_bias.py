@@ -156,7 +156,7 @@ def assessor_bias(
     if fewest < 2:
         raise NoOverlapError(
             f"{model!r} and the assessors have scores on {fewest} topics together; an interval needs 2 "
-            "(an assessor who judged less of a topic's pool than min_coverage has no score there)"
+            "(an assessor who judged less of a topic's pool than the minimal coverage has no score there)"
         )
 
     def column(name: str, kind: type = float) -> NDArray[Any]:

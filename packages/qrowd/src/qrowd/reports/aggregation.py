@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from inspect import signature
-from typing import Any, Literal
+from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
 
-from qrowd import aggregation
 from qrowd.aggregation import Aggregate
-from qrowd.aggregation.dawid_skene import Per, Start
-from qrowd.aggregation.mace import Prior
-from qrowd.aggregation.vote import Ties
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
+from qrowd.methods import DEFINITIONS, LabelMerging, parse_method
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
@@ -23,21 +19,6 @@ from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import cells, count, percent
 from qrowd.reports.scales import scale_note, scale_rules
-
-Method = Literal["majority", "dawid-skene", "mace", "mean", "sum", "median", "geometric-mean"]
-METHODS: dict[str, Any] = {
-    "majority": aggregation.majority_vote,
-    "dawid-skene": aggregation.dawid_skene,
-    "mace": aggregation.mace,
-    "mean": aggregation.mean,
-    "sum": aggregation.total,
-    "median": aggregation.median,
-    "geometric-mean": aggregation.geometric_mean,
-}
-
-
-OPTION_OF = {"ties": "majority", "start": "dawid-skene", "per": "dawid-skene", "prior": "mace"}
-SETTINGS = {"ties": "coin", "start": "majority", "per": "topic", "prior": "fitted"}  # where nothing is asked for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,38 +58,29 @@ class Aggregation(Reported):
 def aggregate(
     judgments: Judgments,
     *,
-    method: Method = "majority",
-    ties: Ties = "coin",
-    start: Start = "majority",
-    per: Per = "topic",
-    prior: Prior = "fitted",
+    method: str = "majority",
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
     rng: Rng = None,
 ) -> Aggregation:
     """Merge the judgments of several assessors into one judgment per document.
 
-    method : method that merges the judgments of a document.
-    ties : majority: which of several most frequent grades wins; coin draws one at random.
-    start : dawid-skene: the first estimate of the iteration.
-    per : dawid-skene: estimate assessors in each topic, or over all topics.
-    prior : mace: frequencies of the grades, fitted to the judgments or uniform as in the paper.
+    method : method that merges the judgments of a document, as in dawid-skene(per=all): majority, dawid-skene, mace,
+        mean, sum, median or geometric-mean.
 
     Raises
     ------
     ArgumentError
-        An option of another method.
+        A method that merges scores, not judgments.
     """
-    check_choice("method", method, Method)
-    settings = {"ties": ties, "start": start, "per": per, "prior": prior}
-    for name, value in settings.items():
-        if method != OPTION_OF[name] and value != SETTINGS[name]:
-            raise ArgumentError(f"not an option of the method {method}, but of {OPTION_OF[name]}", name, value)
-    options = {"repeats": repeats, "combine_scales": combine_scales, "rng": rng}
-    taken = signature(METHODS[method]).parameters
-    taken_options = {name: value for name, value in (settings | options).items() if name in taken}
+    parsed = parse_method(method)
+    definition = parsed.definition
+    if not isinstance(definition, LabelMerging):
+        names = ", ".join(each.name for each in DEFINITIONS if isinstance(each, LabelMerging))
+        problem = f"it merges scores of systems; of those that merge judgments choose {names}"
+        raise ArgumentError(problem, "method", method)
     with catch_warnings(action="ignore"):  # the sentence says what did not converge
-        merged: Aggregate = METHODS[method](judgments, **taken_options)
+        merged = definition.merge(judgments, parsed.values, repeats, combine_scales, rng)
     unlike: dict[str, Combined] = {merged.name: "relevant" if merged.grades.size else "rescaled"}
     return Aggregation(merged, scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike)))
 

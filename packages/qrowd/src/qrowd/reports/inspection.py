@@ -230,7 +230,7 @@ def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
     text, form = b"", None
     try:
         if path.suffix == ".archive":
-            command = f"qrowd campaign import {shlex.quote(shown(path))}"
+            command = f"qrowd campaign create {shlex.quote(shown(path))}"
             raise FileError(shown(path), f"is an archive of a campaign; {command} brings the campaign into a database")
         text = files.read_bytes(path)
         if tables.is_table(text, shown(path)):

@@ -9,8 +9,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from qrowd.judge.exchange import Status
-from qrowd.judge.failures import system_failures
-from qrowd.judge.outcome import STATUSES, Statuses, preferences_of
+from qrowd.judge.outcome import STATUSES, Statuses, preferences_of, system_failures
 from qrowd.preferences.position import PositionBias
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.order_effect import order_effects, order_notes, order_table

@@ -6,7 +6,7 @@ ACM TOIS 35(3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, QrowdError
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import (
     GainProfile,
@@ -34,6 +34,7 @@ from qrowd.reports.phrases import cells, count, number, percent
 from qrowd.reports.scales import scale_note
 
 MARGINS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)  # of Table II
+CONFIDENCE = 0.95  # of the intervals of the effort
 Checks = Mapping[str, tuple[str, str]]
 
 
@@ -135,9 +136,9 @@ class Magnitudes:
         return Note("normalisation", f"{self.scheme.replace('_', '-')}; {unit}"), scale_note(self.judgments)
 
 
-def units_document(data: Magnitudes, *, min_seconds: float | None = None) -> Document:
-    """The units of each topic, and how many of them pass the checks. min_seconds : of `unit_checks`."""
-    checked = unit_checks(data.written, data.check_documents, min_seconds=min_seconds, by=data.units_by)
+def units_document(data: Magnitudes) -> Document:
+    """The units of each topic, and how many of them pass the checks."""
+    checked = unit_checks(data.written, data.check_documents, by=data.units_by)
     topics = data.written.topics
 
     def units_of_topics(which: Any) -> Any:
@@ -150,8 +151,6 @@ def units_document(data: Magnitudes, *, min_seconds: float | None = None) -> Doc
         "N": [data.check_documents[topic][1] for topic in topics],
         "H above N": units_of_topics(checked.ordered),
     }
-    if min_seconds is not None:
-        columns[f"at least {min_seconds:g} s for each document"] = units_of_topics(checked.slow_enough)
     sentence = (
         f"{count(len(checked.units), 'unit')} by {count(len(data.written.assessors), 'assessor')}; "
         f"{count(int((~checked.passed).sum()), 'unit fails', 'units fail')} the checks."
@@ -213,17 +212,14 @@ def gains_document(data: Magnitudes) -> Document:
     )
 
 
-def effort_document(data: Magnitudes, *, confidence: float = 0.95) -> Document:
-    """How many assessors the documents need, given how far their magnitudes vary (section 6.3).
-
-    confidence : of `assessors_needed`.
-    """
+def effort_document(data: Magnitudes) -> Document:
+    """How many assessors the documents need, given how far their magnitudes vary (section 6.3)."""
     sds = data.deviations
     if not sds.size:
         raise ArgumentError("judgments: no document was judged twice, so nothing says how far its magnitudes vary")
     median, high = np.quantile(sds, [0.5, 0.9]).tolist()
     needed = {
-        sd: [assessors_needed(sd, margin=margin, confidence=confidence) for margin in MARGINS] for sd in (median, high)
+        sd: [assessors_needed(sd, margin=margin, confidence=CONFIDENCE) for margin in MARGINS] for sd in (median, high)
     }
     columns: dict[str, list[Any]] = {
         "margin": cells("{:g}".format, MARGINS),
@@ -231,14 +227,14 @@ def effort_document(data: Magnitudes, *, confidence: float = 0.95) -> Document:
         f"assessors, 90 % of documents, sd {high:.2f}": needed[high],
     }
     n_documents = np.unique(data.written.pair_numbers).size
-    at_2 = assessors_needed(median, margin=2.0, confidence=confidence)
+    at_2 = assessors_needed(median, margin=2.0, confidence=CONFIDENCE)
     sentence = (
         f"The mean of a document's magnitudes is within 2 of the true one from {count(at_2, 'assessor')} on, at the "
         f"median standard deviation {median:.2f} of {count(n_documents, 'document')}."
     )
     notes = (
         *data.notes,
-        Note("confidence", f"{percent(confidence)} intervals; Table II of the paper used 99 %"),
+        Note("confidence", f"{percent(CONFIDENCE)} intervals; Table II of the paper used 99 %"),
         Note("sd", "standard deviation, n - 1, of each document's normalised magnitudes"),
     )
 
@@ -266,3 +262,42 @@ def normalised_document(data: Magnitudes) -> Document:
         f"scale: {data.judgments.scales[0]}."
     )
     return Document(sentence, (Table.of("all magnitudes", columns),), data.notes, data.judgments.to_frame)
+
+
+Section = Callable[[Any], Document]
+SECTIONS: Mapping[str, Section] = {
+    "magnitudes": normalised_document,
+    "units": units_document,
+    "levels": levels_document,
+    "gains": gains_document,
+    "effort": effort_document,
+}
+
+
+def magnitude_document(data: Magnitudes, sections: Mapping[str, Section] = SECTIONS) -> Document:
+    """All parts that the data allow; notes say what is left out, and why. The frame holds each judgment, normalised."""
+    parts, reasons = {}, {}
+    for name, section in sections.items():
+        try:
+            parts[name] = section(data)
+        except QrowdError as error:
+            reasons[name] = str(error)
+    if not parts:
+        raise ArgumentError(f"nothing can be computed: {'; '.join(dict.fromkeys(reasons.values()))}")
+    notes = list(dict.fromkeys(note for part in parts.values() for note in part.notes))
+    left_out = [Note("left out", f"{name}: {reason}") for name, reason in reasons.items()]
+
+    def content() -> dict[str, Any]:
+        return {
+            f"{section}: {name}": rows
+            for section, part in parts.items()
+            for name, rows in (part.content() if part.content else {"rows": part.frame().to_dict("records")}).items()
+        }
+
+    return Document(
+        " ".join(part.sentence for part in parts.values()),
+        tuple(table for part in parts.values() for table in part.tables),
+        (*notes, *left_out),
+        data.judgments.to_frame,
+        content,
+    )

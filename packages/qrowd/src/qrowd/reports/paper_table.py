@@ -116,7 +116,7 @@ def systems_table(
     names = several[:1] if per_assessor and measures is DEFAULT_MEASURES else several
     if per_assessor and len(names) > 1:
         raise ArgumentError(
-            f"per_assessor: the table is of one measure, but {len(names)} were given; make a table of each"
+            f"the table is of one measure, but {len(names)} were given; make a table of each", "per_assessor", True
         )
     scores = evaluate(runs, judgments, names, conventions=conventions, progress=progress)
     return paper_table(

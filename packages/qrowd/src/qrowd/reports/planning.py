@@ -164,7 +164,6 @@ def plan(
     budget: float | None = None,
     topic_cost: float = 0.0,
     judgment_cost: float = 0.0,
-    documents_per_topic: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Plan how many topics and assessors to judge, and how to spend a budget.
@@ -176,8 +175,7 @@ def plan(
     power : probability with which the difference is to be detected.
     budget : total budget, in the currency of the costs.
     topic_cost : fixed cost of one topic, before judging.
-    judgment_cost : cost of one judgment.
-    documents_per_topic : documents that each assessor judges per topic; default: the mean size of the pool.
+    judgment_cost : cost of one judgment; each assessor judges as many documents of a topic as are in its pool.
     progress : called with (topics done, topics in all) of the scoring.
 
     Raises
@@ -195,10 +193,8 @@ def plan(
     if difference is not None and not 0 < difference < np.inf:
         raise ArgumentError("a number above 0 was expected", "difference", difference)
     if budget is not None and topic_cost == judgment_cost == 0:
-        raise ArgumentError("give topic_cost, judgment_cost or both", "budget", budget)
-    costs = Costs(
-        budget, topic_cost, judgment_cost, pool_size(judgments) if documents_per_topic is None else documents_per_topic
-    )
+        raise ArgumentError("give the cost of a topic, of a judgment, or both", "budget", budget)
+    costs = Costs(budget, topic_cost, judgment_cost, pool_size(judgments))
     scores = evaluate(runs, judgments, [parse(measure)], conventions=conventions, progress=progress)
     components = variance_components(scores)
     present = components.n_topics, max(1, round(components.n_assessors))

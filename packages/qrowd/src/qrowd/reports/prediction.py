@@ -15,6 +15,7 @@ from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ScaleError
 from qrowd.evaluation import evaluate, with_probabilities
 from qrowd.kernels.arrays import Floats
+from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales, on_one_scale
@@ -26,7 +27,9 @@ from qrowd.predicted_relevance import (
     predicted_relevance,
     relevant_results,
 )
-from qrowd.predicted_relevance.estimation import NEGLIGIBLE
+from qrowd.predicted_relevance.counting import Method
+from qrowd.predicted_relevance.doubles import Repeated
+from qrowd.predicted_relevance.estimation import NEGLIGIBLE, Resample
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import count, number, percent
 from qrowd.reports.scales import scale_note, scale_rules
@@ -113,18 +116,41 @@ def predict_relevance(
     *,
     runs: Runs | None = None,
     measures: Sequence[str] = ("nDCG@10",),
+    rel: float | None = None,
     cutoff: int = 10,
+    method: Method = "symmetric",
+    first: Sequence[str] | None = None,
+    smoothing: float = 0.0,
+    repeats: Repeated = "first",
     combine_scales: CombineScales = "auto",
     conventions: Conventions = Conventions(),
-    **options: Any,
+    resample: Resample = "topics",
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: Rng = None,
 ) -> Prediction:
-    """Predicted relevance of grades, of results, and scores of systems by it.
+    """Predict which documents users find relevant, from documents that two or more assessors judged.
 
-    options : those of `predicted_relevance`.
+    cutoff : number of top ranks of a run that are considered.
+    method : each judgment predicts all others of its document (symmetric), or those of first do (one-sided).
+    first : one-sided: assessors whose judgments predict those of the others; default: whoever judged first.
+    smoothing : count that is added to each pair of grades before probabilities are estimated.
+    resample : standard errors by resampling topics or documents, or by the binomial formula.
     """
     parsed = [with_probabilities(text) for text in measures]
     scaled = on_one_scale(judgments, combine_scales, "relevant")
-    model = predicted_relevance(scaled, **options)
+    model = predicted_relevance(
+        scaled,
+        rel=rel,
+        method=method,
+        first=first,
+        smoothing=smoothing,
+        resample=resample,
+        n_resamples=n_resamples,
+        confidence=confidence,
+        rng=rng,
+        repeats=repeats,
+    )
     try:
         results = relevant_results(model, scaled, runs=runs, cutoff=cutoff, duplicates=conventions.duplicates)
     except ScaleError:

@@ -40,9 +40,10 @@ def preference_document(
     *,
     confidence: float = 0.95,
 ) -> Document:
-    """How consistent each assessor is, how far assessors agree, and preferences compared with grades.
+    """Show whether the assessors are consistent, and whether they agree.
 
-    judgments : grades to compare with. confidence : of the intervals of order effects.
+    judgments : grades that the preferences are compared with.
+    confidence : of the intervals of order effects.
     """
     own = transitivity(preferences)
     with warnings.catch_warnings(action="ignore"):  # a note says how many preferences are for a Bad document

@@ -8,7 +8,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from qrowd.errors import ArgumentError
-from qrowd.judge.failures import SystemFailures, system_failures
+from qrowd.judge.outcome import SystemFailures, system_failures
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, percent, probability
@@ -69,7 +69,7 @@ def unanswered(statuses: Statuses, *, rng: Rng = None) -> Unanswered:
 
 def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = None) -> Unanswered:
     """The same of a record of `qrowd judge ask`."""
-    from qrowd.judge.asked import outcomes_in
+    from qrowd.judge.asking import outcomes_in
     from qrowd.judge.outcome import Statuses
 
     return unanswered(Statuses(tuple(outcomes_in(path)[0]), runs), rng=rng)

@@ -284,7 +284,7 @@ def _on_scale(
     if declared is None:
         highest = "" if judgments is None else f" (the highest so far is {judgments.value.max():g})"
         raise ArgumentError(
-            f"scale: which values people may still give is not known{highest}; declare their scale, as in scale='0-3'"
+            f"scale: which values people may still give is not known{highest}; declare their scale, as in 0-3"
         )
     if judgments is None:
         return None, declared

@@ -99,7 +99,7 @@ def mistakes(text: bytes, name: str, format: Format) -> Iterator[FileError]:
             if first != number:
                 topic, document, *_ = (_shown(fields[i]) for i in format.key)
                 again = f"document {document} is in the list of topic {topic} twice (first in line {first})"
-                two = f"the tags are {_shown(tag)!r} and {_shown(fields[-1])!r}: system='column' reads them as systems"
+                two = f"the tags are {_shown(tag)!r} and {_shown(fields[-1])!r}: name systems by column to read both"
                 yield FileError(name, f"{again}; {two if tag != fields[-1] else 'keep one of them'}", number)
 
 

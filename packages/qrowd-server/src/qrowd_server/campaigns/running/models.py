@@ -21,13 +21,13 @@ from typing import Any
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.judge.answers import read_reply, stated_reason
-from qrowd.judge.asked import Asking, read_askings, write_askings
+from qrowd.judge.asking import Asking, read_askings, write_askings
+from qrowd.judge.chat import AnyModel, models_of
 from qrowd.judge.exchange import Message, Model, Request, Status
 from qrowd.judge.exchange import Reply as ModelReply
-from qrowd.judge.inputs import AnyModel, AnyPrompt, document_text, models_of, prompts_of
 from qrowd.judge.outcome import Outcome
-from qrowd.judge.prompts import PLACEHOLDER, Answer, Prompt, filled
-from qrowd.judge.questions import Question
+from qrowd.judge.prompts import PLACEHOLDER, Answer, AnyPrompt, Prompt, filled, prompts_of
+from qrowd.judge.questions import Question, document_text
 from qrowd.judge.record import Record
 from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn, is_transient
 from qrowd.paths import PathLike
