@@ -209,12 +209,11 @@ class Data:
 
 def by_position(paths: list[str] | None, runs: Runs, data: Data) -> tuple[Runs, Data]:
     """Where runs and judgments come from: the files QRELS RUN ..., or those of the options."""
-    if not paths:
-        return Runs(runs.paths, runs.system), data
-    if runs.runs or data.judgments or data.campaign:
+    if paths and (runs.runs or data.judgments or data.campaign):
         extra = f"unexpected extra argument {' '.join(paths)}"
         raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
-    return Runs(paths[1:], runs.system), replace(data, judgments=paths[:1])
+    retrieved = Runs(paths[1:] if paths else runs.runs, runs.system)
+    return replace(retrieved, runs=retrieved.paths), replace(data, judgments=paths[:1]) if paths else data
 
 
 def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
