@@ -27,8 +27,7 @@ from qrowd.predicted_relevance import (
     predicted_relevance,
     relevant_results,
 )
-from qrowd.predicted_relevance.counting import Method
-from qrowd.predicted_relevance.doubles import Repeated
+from qrowd.predicted_relevance.doubles import Method, Repeated
 from qrowd.predicted_relevance.estimation import NEGLIGIBLE, Resample
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import count, number, percent
