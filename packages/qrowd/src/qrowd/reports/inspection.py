@@ -237,9 +237,8 @@ def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
             outline = tables.outline_of(text, shown(path), settings.columns)
             kind = outline.kind
             roles = ", ".join(f"{role}: {header}" for role, header in outline.role_of.items())
-            return _File(
-                name, path, kind, outline.format, roles, _table(text, shown(path), name, kind, settings.of_tables(kind))
-            )
+            part = _table(text, shown(path), name, kind, settings.of_tables(kind))
+            return _File(name, path, kind, outline.format, roles, part)
         kind, form = _text_format(text, shown(path), settings)
         return _File(name, path, kind, "TREC's lines", form.line, trec.split(text, shown(path), form))
     except FileError as error:
