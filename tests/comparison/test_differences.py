@@ -1,7 +1,5 @@
 """A difference of two systems, over topics and assessors."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 import qrowd
 from numbered_scores import numbered
 from oracles import certainty as oracle
-from qrowd.comparison.differences import Spreads, all_differences, difference, difference_among
+from qrowd.comparison.differences import all_differences, difference
 from qrowd.comparison.interval_widths import recommended
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import two_way, two_way_with_holes
@@ -323,14 +321,3 @@ def test_on_dl19_pairs_of_people_with_topics_of_their_own_still_show_what_assess
     assert (found.design, found.n_topics, found.n_assessors) == ("partly crossed", 43, 8)
     assert found.reason == "assessors equivalent to 5 crossed ones: recommended from 5 on"
     assert found.sentence().startswith(f"{best} beats {other} by 0.")
-
-
-def test_pairs_that_share_spreads_have_the_differences_they_have_alone():
-    values = panel(systems=5)
-    values[0, :3, 4] = values[1, 5:, 3] = NAN  # not every pair is compared among the same systems
-    scores = numbered(values)
-    spreads = Spreads(scores)
-    for first, second in combinations("01234", 2):
-        for method in ("recommended", "topics"):
-            together = difference_among(spreads, scores, first, second, method)
-            np.testing.assert_equal(vars(together), vars(difference(scores, first, second, method=method)))

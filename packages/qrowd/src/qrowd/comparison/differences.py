@@ -109,25 +109,6 @@ class Spread:
         return shrinkage_factor(self.means, error, (panel.mean[first] + panel.mean[second]) / 2)
 
 
-class Spreads:
-    """The spread of the systems that a pair is compared among: computed once for all pairs with the same ones."""
-
-    def __init__(self, scores: AnyScores) -> None:
-        self._scores = scores
-        values, (_, _, self._names) = one_measure(scores)
-        self._known = ~np.isnan(values)
-        self._spreads: dict[tuple[tuple[str, ...], bool], Spread] = {}
-
-    def of(self, first: str, second: str, *, topics: bool) -> Spread:
-        """Of the two systems and all others that have a score wherever both of them have one."""
-        pair = [number_of(name, self._names, "system") for name in (first, second)]
-        complete = self._known[self._known[:, :, pair].all(axis=2)].all(axis=0)
-        key = tuple(self._names[s] for s in np.flatnonzero(complete)), topics
-        if key not in self._spreads:
-            self._spreads[key] = Spread.of(panel_of(self._scores, key[0]), topics=topics)
-        return self._spreads[key]
-
-
 MethodChoice = Literal["recommended", "banerjee", "satterthwaite", "topics"]
 ManyCorrections = Literal["holm", "benjamini-hochberg", "none"]
 PAIRS_AT_ONCE = 128
@@ -307,25 +288,17 @@ def difference(
     >>> round(d.difference, 2), round(d.low, 2), round(d.high, 2), d.method
     (0.2, -0.3, 0.7, 'banerjee')
     """
-    return difference_among(Spreads(scores), scores, first, second, method, confidence)
-
-
-def difference_among(
-    spreads: Spreads,
-    scores: AnyScores,
-    first: str,
-    second: str,
-    method: MethodChoice = "recommended",
-    confidence: float = 0.95,
-) -> Difference:
-    """`difference`, for several pairs of the same scores. spreads : of the scores."""
     check_choice("method", method, MethodChoice)
     check_confidence(confidence)
-    panel = panel_of(scores, (first, second))
-    if first == second:
+    values, (_, _, names) = one_measure(scores)
+    i, j = (number_of(name, names, "system") for name in (first, second))
+    if i == j:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
+    panel = panel_of(scores, (i, j))
     used, reason = _method(panel, method)
-    spread = spreads.of(first, second, topics=used == "topics")
+    known = ~np.isnan(values)  # others that have a score wherever both of the pair have one
+    complete = known[known[:, :, [i, j]].all(axis=2)].all(axis=0)
+    spread = Spread.of(panel_of(scores, np.flatnonzero(complete).tolist()), topics=used == "topics")
     pair = np.array([0]), np.array([1])
     pairs = _Pairs.of(panel, *pair, spread, used, confidence)
     v_topic, v_assessor, v_error, of_assessor, factor = nan, nan, nan, nan, nan

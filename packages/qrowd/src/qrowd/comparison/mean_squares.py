@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.two_way import TwoWay, two_way, two_way_with_holes
-from qrowd.model.labels import number_of
 from qrowd.model.scores import Names, one_measure
 
 if TYPE_CHECKING:
@@ -116,20 +116,17 @@ class Panel:
         return squares
 
 
-def panel_of(scores: AnyScores, systems: tuple[str, ...] = ()) -> Panel:
-    """The panel of some systems (default: all) by one measure.
+def panel_of(scores: AnyScores, systems: Sequence[int] = ()) -> Panel:
+    """The panel of some systems, given by their numbers (default: all), by one measure.
 
     Raises
     ------
-    ArgumentError
-        An unknown system.
     NoOverlapError
         Fewer than two topics in which all the systems have scores.
     """
     values, (assessors, topics, names) = one_measure(scores)
     if systems:
-        which = [number_of(name, names, "system") for name in systems]
-        values, names = values[:, :, which], tuple(names[i] for i in which)
+        values, names = values[:, :, systems], tuple(names[i] for i in systems)
     has: NDArray[np.bool_] = np.asarray(~np.isnan(values))
     known: NDArray[np.bool_] = np.asarray(has.all(axis=2))
     left_out = int((np.asarray(has.any(axis=2)) & ~known).sum())
