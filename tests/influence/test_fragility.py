@@ -322,19 +322,3 @@ def test_dl21_differences_of_the_best_24_systems_rest_on_few_judgments(dl21):
     assert [np.nanmedian(result.n_changes[one]) for one in inside] == [2, 4, 7, 18, 47]
     known = ~np.isnan(result.n_changes)
     assert (result.n_changes_low <= result.n_changes_high)[known].all()
-
-
-def test_with_a_baseline_its_pairs_have_the_numbers_that_they_have_among_all():
-    whole, own = qrowd.fragility(RUNS, PANEL), qrowd.fragility(RUNS, PANEL, baseline="hybrid")
-    assert own.first == tuple(name for name in RUNS.systems if name != "hybrid")
-    assert set(own.second) == {"hybrid"}
-    rows = {frozenset(pair): row for row, pair in enumerate(zip(whole.first, whole.second, strict=True))}
-    at = [rows[frozenset(pair)] for pair in zip(own.first, own.second, strict=True)]
-    for name in ("n_changes", "n_changes_low", "n_changes_high", "n_changes_interval"):
-        np.testing.assert_array_equal(getattr(own, name), getattr(whole, name)[at])
-    own_changes, changes = (result.changes("bm25", "hybrid") for result in (own, whole))
-    assert own_changes.documents == changes.documents
-    with pytest.raises(ArgumentError, match="this pair was not counted; leave baseline out"):
-        own.changes("bm25", "splade")
-    with pytest.raises(ArgumentError, match="nobody"):
-        qrowd.fragility(RUNS, PANEL, baseline="nobody")

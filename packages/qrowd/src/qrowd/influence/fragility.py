@@ -111,11 +111,6 @@ class Fragility(Result):
         """Whether the bounds are the exact numbers."""
         return bool(np.array_equal(self.n_changes, self.n_changes_high, equal_nan=True))
 
-    @property
-    def moves_normaliser(self) -> bool:
-        """Whether there are exact numbers for a fixed normaliser beside the bounds."""
-        return not self.exact and not np.isnan(self.n_changes).all()
-
     def _sentence(self) -> str:
         n = len(self.first)
         pairs = "1 pair" if n == 1 else f"{n} pairs"
@@ -131,10 +126,8 @@ class Fragility(Result):
         pairs = list(zip(self.first, self.second, strict=True))
         if (first, second) in pairs:
             return self._changes[pairs.index((first, second))]
-        if (second, first) in pairs:
-            changes = self._changes[pairs.index((second, first))]
-            return replace(changes, difference=-changes.difference)
-        raise ArgumentError(f"systems {first!r} and {second!r}: this pair was not counted; leave baseline out")
+        changes = self._changes[pairs.index((second, first))]
+        return replace(changes, difference=-changes.difference)
 
 
 def fragility(
@@ -143,7 +136,6 @@ def fragility(
     measure: object = "nDCG@10",
     *,
     systems: Sequence[str] | None = None,
-    baseline: str | None = None,
     change: Change = "grade",
     confidence: float = 0.95,
     conventions: Conventions = Conventions(),
@@ -160,8 +152,6 @@ def fragility(
         Any measure of judgments.
     systems
         Those whose pairs are taken; default: all.
-    baseline
-        One of the systems: only the differences of the others to it are taken.
     change
         "grade": a change moves one judgment by one grade, and a judgment can be moved several times. "panel": a change
         replaces one judgment by what another assessor of the panel gave the document.
@@ -202,9 +192,6 @@ def fragility(
     panel = _Changeable(cells, change)
     names = cells.systems
     pairs = list(combinations(range(len(names)), 2))
-    if baseline is not None:
-        second = number_of(baseline, names, "system")
-        pairs = [(first, second) for first in range(len(names)) if first != second]
     rows, changes = [], []
     for done, pair in enumerate(pairs, start=1):
         row, of_pair = _counted(panel, *pair, confidence)
