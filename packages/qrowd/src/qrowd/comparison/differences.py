@@ -39,6 +39,7 @@ from qrowd.comparison.p_values import benjamini_hochberg, holm
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.two_way import TwoWay
+from qrowd.model.labels import number_of
 from qrowd.model.result import Result
 from qrowd.model.scores import one_measure
 
@@ -295,17 +296,9 @@ def difference(
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
     panel = panel_of(scores, (i, j))
     used, reason = _method(panel, method)
-<<<<<<< HEAD
     known = ~np.isnan(values)  # others that have a score wherever both of the pair have one
     complete = known[known[:, :, [i, j]].all(axis=2)].all(axis=0)
     spread = Spread.of(panel_of(scores, np.flatnonzero(complete).tolist()), topics=used == "topics")
-=======
-    values, (_, _, names) = one_measure(scores)
-    has_score = ~np.isnan(values)
-    wherever_both = has_score[has_score[:, :, [names.index(first), names.index(second)]].all(axis=2)].all(axis=0)
-    others = tuple(names[s] for s in np.flatnonzero(wherever_both))
-    spread = Spread.of(panel_of(scores, others), topics=used == "topics")
->>>>>>> 70c6e06e (fragility counts all pairs of the systems named, and a difference finds its own systems to compare with)
     pair = np.array([0]), np.array([1])
     pairs = _Pairs.of(panel, *pair, spread, used, confidence)
     v_topic, v_assessor, v_error, of_assessor, factor = nan, nan, nan, nan, nan
