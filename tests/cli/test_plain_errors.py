@@ -56,11 +56,3 @@ def test_an_error_speaks_the_language_of_the_command_line(qrowd, folder, command
     assert outcome.err.count("\n") == 1
     assert outcome.err.startswith("qrowd: ")
     assert PYTHON.findall(outcome.err.replace("panel/", "")) == []
-
-
-def test_a_table_with_a_column_for_each_assessor_is_told_how_to_become_long(qrowd, tmp_path):
-    (tmp_path / "wide.csv").write_text("topic,document,Anna,Ben,Chiara\nq1,d1,0,1,0\n")
-    for command in ("check", "agree"):
-        outcome = qrowd(command, "wide.csv")
-        assert outcome.status == 2
-        assert "if Anna, Ben, Chiara are assessors, write a row for each judgment" in outcome.out + outcome.err
