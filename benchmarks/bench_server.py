@@ -255,16 +255,15 @@ def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
 
 def pages(seconds: float) -> None:
     """A page whose document was rendered before, against one whose document comes for the first time."""
-    from collect.web.gallery import GALLERY
-
-    from qrowd_server.web.documents import RENDERED
+    from qrowd_server.web.documents import render_document
     from qrowd_server.web.rendering import render_main
+    from server.web.gallery import GALLERY
 
     def once(name: str) -> None:
         render_main(GALLERY[name], csrf="t", base="/c/birds")
 
     def anew(name: str) -> None:
-        RENDERED.clear()
+        render_document.cache_clear()
         once(name)
 
     slow = slowness(loop_seconds())
@@ -380,9 +379,8 @@ CLOCK = """() => {
 
 def keys(seconds: float) -> None:
     """From a key to the next document on the screen, in Chromium."""
-    from collect.web.journeys import application, enter, grades
-
     from browsers import chromium
+    from server.web.journeys import application, enter, grades
 
     with tempfile.TemporaryDirectory() as folder, application(Path(folder)) as app, chromium() as browser:
         context = browser.new_context()
