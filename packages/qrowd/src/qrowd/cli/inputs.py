@@ -77,8 +77,6 @@ class RunsAndAnswers(RunsAndJudgments):
 
     def answers(self, data: options.Data) -> Judgments | Preferences:
         """The judgments, or the preferences, of files or of a campaign."""
-        from qrowd.model.preferences import Preferences
-
         if self.preferences:
             return PreferenceData(
                 self.preferences,
@@ -88,6 +86,8 @@ class RunsAndAnswers(RunsAndJudgments):
                 incomplete_rows=data.incomplete_rows,
             ).read()
         if data.campaign and not data.judgments:
+            from qrowd.model.preferences import Preferences
+
             collected = options.read_campaign(data.campaign, data.database, "--judgments", names=data.names)
             if isinstance(collected, Preferences):
                 return collected
@@ -103,8 +103,6 @@ class EvaluationInputs(RunsAndAnswers):
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values with what is read; the judgments of a partitioned collection are taken as they are."""
-        from qrowd.model.preferences import Preferences
-
         paths = [self.files[0], self.files[-1]] if self.files else [*(self.judgments or []), *(self.runs or [])]
         plain = Data(judgments=self.judgments) == Data(
             **{name: getattr(self, name) for name in Data.__dataclass_fields__}
@@ -117,10 +115,12 @@ class EvaluationInputs(RunsAndAnswers):
                 return {**values, "runs": collection.runs, "judgments": collection.judgments}
         runs, data = self.sources()
         arguments = {**values, "judgments": self.answers(data), "runs": runs.read_needed(data)}
-        if isinstance(arguments["judgments"], Preferences):
+        if self.preferences or self.campaign:
             from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
+            from qrowd.model.preferences import Preferences
 
-            arguments.setdefault("measures", DEFAULT_PREFERENCE_MEASURES)
+            if isinstance(arguments["judgments"], Preferences):
+                arguments.setdefault("measures", DEFAULT_PREFERENCE_MEASURES)
         if self.record is not None:
             from qrowd.reports.unanswered import read_unanswered
 
