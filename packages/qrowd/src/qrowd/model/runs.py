@@ -231,7 +231,7 @@ class Runs(Displayed):
         rows = rows[np.lexsort((-score[rows], rank[rows], lists[rows]))]
         lists, score = lists[rows], score[rows]
         rising = (lists[1:] == lists[:-1]) & (score[1:] > score[:-1])
-        return int(np.unique(lists[1:][rising]).size)
+        return int(np.count_nonzero(np.bincount(lists[1:][rising])))
 
 
 @dataclass(frozen=True, eq=False)
