@@ -10,7 +10,7 @@ import pandas as pd
 from side_by_side import data, finish, median_ratio, promise, seconds, times
 
 from qrowd.agreement.alpha import krippendorff_alpha
-from qrowd.agreement.assessors import assessor_profiles
+from qrowd.agreement.assessor_profiles import assessor_profiles
 from qrowd.agreement.document_counts import document_counts
 from qrowd.model.judgments import Judgments
 

@@ -255,7 +255,7 @@ def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
 
 def pages(seconds: float) -> None:
     """A page whose document was rendered before, against one whose document comes for the first time."""
-    from qrowd_server.web.documents import render_document
+    from qrowd_server.web.document_pages import render_document
     from qrowd_server.web.rendering import render_main
     from server.web.gallery import GALLERY
 

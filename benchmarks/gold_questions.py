@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qrowd_server.protocols.gold import Gold, GoldAnswer, entry_test, gold_task, is_below
+from qrowd_server.protocols.gold_checks import Gold, GoldAnswer, entry_test, gold_task, is_below
 from qrowd_server.protocols.settings import GoldSettings
 
 N_HONEST, N_RANDOM, N_FAST, N_SAME = 30, 4, 3, 3

@@ -7,7 +7,7 @@ import numpy as np
 from oracles import boards as oracle
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import Event, MarkBad, Prefer
-from qrowd_server.protocols.preference import PreferenceProtocol
+from qrowd_server.protocols.preference_protocol import PreferenceProtocol
 from qrowd_server.protocols.views import PairView
 
 PREFERENCE = PreferenceProtocol()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from oracles import measures as oracle
 from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, judged, texts_of
-from qrowd.evaluation import evaluate, evaluate_blocks, measure, plan
+from qrowd.evaluation import evaluate, evaluate_blocks, measure
+from qrowd.evaluation import scoring_plan as plan
 from qrowd.measures import DEFINITIONS
 from qrowd.model.conventions import Conventions
 from strategies import ANY, BOUNDED, PROBABILITIES, World, scores_of, worlds

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from qrowd.simulation.demo import simulate_demo
+from qrowd.simulation.demo_panel import simulate_demo
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "other_tools.md").read_text(encoding="utf-8")
 

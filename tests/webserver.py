@@ -45,7 +45,7 @@ from qrowd_server.protocols.events import GoOn
 from qrowd_server.store import schema
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from qrowd_server.web import api, owner
 from qrowd_server.web.app import make_app
 from qrowd_server.web.owner.sign_in import owner_link

@@ -11,10 +11,10 @@ from scipy import stats
 
 from oracles import agreement as oracle
 from panels import ASSESSORS, GRADES, LEVELS, MAGNITUDES, judgments_of, judgments_of_rows, pairable, panels
-from qrowd.agreement.assessors import assessor_profiles
+from qrowd.agreement.assessor_profiles import assessor_profiles
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments, concatenate_judgments
-from qrowd.reports.agreement import assessors_document
+from qrowd.reports.agreement_tables import assessors_document
 from qrowd.simulation import Inverted, Lenient, Spammer, simulate_judgments, simulate_magnitudes, simulate_pool
 
 

@@ -132,7 +132,7 @@ from qrowd.cli.main import run
 run()
 """
 MIDDLES = {
-    "scoring": ("qrowd.evaluation.plan", "in_threads", "True"),
+    "scoring": ("qrowd.evaluation.scoring_plan", "in_threads", "True"),
     "reading a pipe that never ends": ("qrowd.files", "read_bytes", "str(arguments[0]) == '-'"),
 }
 

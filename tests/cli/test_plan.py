@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from qrowd.comparison.power import EqualCost
-from qrowd.reports.differences import advice_of
+from qrowd.reports.difference_tables import advice_of
 
 
 @pytest.fixture

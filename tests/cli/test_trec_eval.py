@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from qrowd.reports.trec_eval import TrecEvalOptions, run_and_tag, trec_eval_text
+from qrowd.reports.trec_eval_output import TrecEvalOptions, run_and_tag, trec_eval_text
 from qrowd.trec import QRELS as LINES
 from qrowd.trec import judgments_from, parse
 

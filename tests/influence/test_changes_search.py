@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import qrowd
 from qrowd.errors import MeasureError
-from qrowd.influence.cells import cells_of
 from qrowd.influence.change_bounds import least_by_cells, reductions_by_scoring, search, single_changes
+from qrowd.influence.score_cells import cells_of
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_demo
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import qrowd
 from qrowd.comparison import all_differences
 from qrowd.errors import ArgumentError, MeasureError
-from qrowd.influence.cells import cells_of
 from qrowd.influence.change_bounds import normaliser_limits
+from qrowd.influence.score_cells import cells_of
 from qrowd.influence.weighted_sums import Steps, concave_hulls, least_number, weighted_sums
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_demo

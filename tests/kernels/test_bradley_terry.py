@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import bradley_terry as oracle
-from qrowd.kernels import bradley_terry as kernels
+from qrowd.kernels import worths as kernels
 
 etas = st.floats(-30, 30)
 nus = st.sampled_from([0.0, 0.3, 2.0])

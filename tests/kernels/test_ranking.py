@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from qrowd.kernels.gains import ideal_of_counts, ideal_sums, level_counts, look_up, sums_of_counts
-from qrowd.measures.views import Gains, Part, TopicView
+from qrowd.measures.topic_views import Gains, Part, TopicView
 
 few_values = st.sampled_from([0.0, 0.5, 1.0, 3.0, 1e6])
 gains_of_panels = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=12), elements=few_values)

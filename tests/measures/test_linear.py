@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from qrowd import Judgments, Runs, evaluate
 from qrowd.errors import MeasureError
 from qrowd.measures import DEFINITIONS
-from qrowd.measures.scoring import linear_parts
+from qrowd.measures.measure_kinds import linear_parts
 from qrowd.model.measure import parse_measure
 from qrowd.model.scales import parse_scale
 

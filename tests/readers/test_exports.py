@@ -7,7 +7,7 @@ import pytest
 from qrowd import readers
 from qrowd.errors import FileError
 from qrowd.readers import READERS
-from qrowd.readers.exports import first_record
+from qrowd.readers.tool_exports import first_record
 
 TASK = {"query_id": "q1", "doc_id": "d1", "text": "lobster"}
 

@@ -12,7 +12,7 @@ from qrowd.model.runs import Runs
 from qrowd.replacement import assessor_bias, expected_scores
 from qrowd.replacement.assessor_bias import LEAST, _groups, _shuffled, _typical_others
 from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
-from qrowd.simulation.assessors import Lenient
+from qrowd.simulation.behaviours import Lenient
 
 GROUP = {"good": "group*"}
 NAMES = [f"group{i}" for i in range(4)] + [f"other{i}" for i in range(6)]

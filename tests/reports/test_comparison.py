@@ -11,11 +11,11 @@ from qrowd.comparison.rankings import KINDS
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
-from qrowd.reports.differences import intervals
+from qrowd.reports.difference_tables import intervals
 from qrowd.reports.document import render
 from qrowd.reports.evaluation import summarise
-from qrowd.reports.report import report as report_of
-from qrowd.reports.systems import may_be_best
+from qrowd.reports.report_document import report as report_of
+from qrowd.reports.system_tables import may_be_best
 from qrowd.simulation import simulate_demo
 
 

@@ -6,9 +6,9 @@ import pytest
 import qrowd
 from qrowd import Conventions
 from qrowd.reports.comparison import compare
+from qrowd.reports.design_tables import plan
 from qrowd.reports.evaluation import evaluation_of
-from qrowd.reports.planning import plan
-from qrowd.reports.report import report
+from qrowd.reports.report_document import report
 from qrowd.reports.report_page import report_page
 
 

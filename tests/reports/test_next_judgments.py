@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qrowd
-from qrowd.reports.next_judgments import NextJudgmentsReport
+from qrowd.reports.next_judgment_tables import NextJudgmentsReport
 from qrowd.simulation import simulate_demo
 
 RUNS, JUDGMENTS, TRUTH = simulate_demo()

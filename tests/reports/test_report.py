@@ -24,9 +24,9 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports import report_page as page_module
 from qrowd.reports.document import RENDERERS
-from qrowd.reports.report import report as report_of
+from qrowd.reports.report_document import report as report_of
 from qrowd.reports.report_page import Provenance, report_page, systems_chart
-from qrowd.reports.systems import SystemRow
+from qrowd.reports.system_tables import SystemRow
 from qrowd.simulation import simulate_demo
 
 OPTIONS = {"n_resamples": 500, "rng": 1}

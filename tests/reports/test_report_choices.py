@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import qrowd
 from conftest import data as folder_of
 from qrowd.model.scores import known_mean
-from qrowd.reports.report import report as report_of
 from qrowd.reports.report_data import top_documents
+from qrowd.reports.report_document import report as report_of
 from qrowd.reports.report_page import Provenance, report_page
 from qrowd.simulation import simulate_demo
 

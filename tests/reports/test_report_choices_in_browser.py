@@ -11,7 +11,7 @@ from conftest import data
 from qrowd.comparison.differences import difference
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import NoOverlapError
-from qrowd.reports.report import report as report_of
+from qrowd.reports.report_document import report as report_of
 from qrowd.simulation import simulate_demo
 
 MEASURES = ["nDCG@10", "AP", "P@10"]

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 from browsers import axe_faults
 from qrowd.preferences import from_grades
-from qrowd.reports.report import report as report_of
+from qrowd.reports.report_document import report as report_of
 from qrowd.reports.report_page import Provenance, report_page
 from qrowd.simulation import simulate_demo
 

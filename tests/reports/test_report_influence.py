@@ -8,7 +8,7 @@ import pytest
 import qrowd
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.report import report as report_of
+from qrowd.reports.report_document import report as report_of
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import simulate_demo
 

@@ -12,8 +12,8 @@ from qrowd.comparison import rank_systems
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.preferences import from_grades
 from qrowd.reports.document import RENDERERS
-from qrowd.reports.preferences import preference_document
-from qrowd.reports.report import report as report_of
+from qrowd.reports.preference_tables import preference_document
+from qrowd.reports.report_document import report as report_of
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import simulate_demo
 

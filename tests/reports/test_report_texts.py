@@ -11,7 +11,7 @@ import qrowd
 from qrowd.comparison import rank_systems
 from qrowd.model.runs import Runs
 from qrowd.reports.document import RENDERERS
-from qrowd.reports.report import report as report_of
+from qrowd.reports.report_document import report as report_of
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import simulate_demo
 

@@ -9,7 +9,7 @@ import pytest
 from qrowd.errors import ArgumentError, InputError, MeasureError, NoOverlapError
 from qrowd.evaluation import evaluate, measure
 from qrowd.model.conventions import Conventions
-from qrowd.reports.trec_eval import GROUPS, MEASURES, TrecEvalOptions, run_and_tag, trec_eval_text
+from qrowd.reports.trec_eval_output import GROUPS, MEASURES, TrecEvalOptions, run_and_tag, trec_eval_text
 from qrowd.trec import QRELS, judgments_from, parse
 from trec_eval_program import trec_eval
 

@@ -25,7 +25,7 @@ from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.protocols.settings import JourneySettings, Settings, settings_of
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from server.soak.client import Assessor, Choose, Log, Screen
 from webserver import ServerProcess
 

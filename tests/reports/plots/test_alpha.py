@@ -4,7 +4,7 @@ import pytest
 
 from qrowd.agreement import krippendorff_alpha
 from qrowd.model.judgments import Judgments
-from qrowd.reports.plots.assessors import alpha_order, plot_alpha
+from qrowd.reports.plots.assessor_plots import alpha_order, plot_alpha
 from qrowd.simulation import simulate_demo
 
 

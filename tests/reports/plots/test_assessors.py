@@ -7,7 +7,7 @@ from qrowd.agreement import assessor_profiles, pairwise_agreement
 from qrowd.comparison import judged_share
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.plots.assessors import plot_assessors, plot_coverage, plot_kappa
+from qrowd.reports.plots.assessor_plots import plot_assessors, plot_coverage, plot_kappa
 from qrowd.simulation import simulate_demo
 
 

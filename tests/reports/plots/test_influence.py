@@ -7,7 +7,7 @@ import qrowd
 from qrowd.errors import ScaleError
 from qrowd.model.judgments import Judgments
 from qrowd.reports.plots.registry import PLOTS, Options
-from qrowd.reports.plots.systems import plot_fragility
+from qrowd.reports.plots.system_plots import plot_fragility
 from qrowd.simulation import simulate_demo
 
 RUNS, DEMO, _ = simulate_demo()

@@ -5,8 +5,8 @@ import pytest
 
 from qrowd.comparison import rank_changes, ranking_agreement, variance_components
 from qrowd.model.scores import Scores
-from qrowd.reports.plots.assessors import plot_correlation, short
-from qrowd.reports.plots.systems import plot_bump, plot_components
+from qrowd.reports.plots.assessor_plots import plot_correlation, short
+from qrowd.reports.plots.system_plots import plot_bump, plot_components
 
 
 def methods(values):

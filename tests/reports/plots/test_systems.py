@@ -5,7 +5,7 @@ import pytest
 
 from qrowd.comparison import all_differences, rank_intervals, rank_systems, system_intervals
 from qrowd.model.scores import Scores
-from qrowd.reports.plots.systems import (
+from qrowd.reports.plots.system_plots import (
     plot_differences,
     plot_ranks,
     plot_systems,

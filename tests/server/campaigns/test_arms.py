@@ -16,14 +16,14 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import export_rows
-from qrowd_server.campaigns.results.progress import progress
 from qrowd_server.campaigns.results.quality import quality
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.campaign_settings import NotFoundError, find, read_settings
 from qrowd_server.campaigns.running.creation import plan_of
 from qrowd_server.protocols.protocol import Question
-from qrowd_server.protocols.schema import SchemaError
+from qrowd_server.protocols.setting_fields import SchemaError
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd_server.protocols.views import LineView
 from qrowd_server.store.base import Store

@@ -25,7 +25,7 @@ from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Judge
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings
 from qrowd_server.protocols.views import DocumentView
-from qrowd_server.store import events
+from qrowd_server.store import event_log as events
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.schema import slot, unit
 

@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, func, select
 from sqlalchemy.pool import StaticPool
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.panel_links import PanelTable
 from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
 from qrowd_server.campaigns.running.campaign_reader import material_of
 from qrowd_server.campaigns.running.campaign_settings import read_settings

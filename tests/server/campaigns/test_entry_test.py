@@ -27,7 +27,7 @@ from qrowd_server.protocols.events import Action, GoOn, Judge, Prefer
 from qrowd_server.protocols.views import DocumentView, ExcludedView, PairView, View
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.events import of_campaign
+from qrowd_server.store.event_log import of_campaign
 from qrowd_server.store.materials import documents_of, find_campaign
 from qrowd_server.store.schema import gold_answer
 

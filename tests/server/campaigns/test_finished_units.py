@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import func, select
 
 from judging import Clock, count, created, seeded, small_plan, tables, work
-from qrowd_server.campaigns.results.progress import progress
+from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.views import NoneLeftView, PairView
-from qrowd_server.store import events
+from qrowd_server.store import event_log as events
 from qrowd_server.store.schema import assignment, event, slot
 
 FREE = select(func.count()).select_from(slot).where(slot.c.assignment_id.is_(None))

@@ -18,8 +18,8 @@ from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_notes import plan_notes
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import export_rows
-from qrowd_server.campaigns.results.progress import progress
 from qrowd_server.campaigns.results.quality import accuracy_of, quality
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.admin import CampaignAdmin
@@ -38,7 +38,7 @@ from qrowd_server.protocols.views import (
 )
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.events import of_campaign
+from qrowd_server.store.event_log import of_campaign
 from qrowd_server.store.materials import documents_of, find_campaign
 from qrowd_server.store.schema import assessor, bad_mark, gold_answer, judgment, preference
 

@@ -8,7 +8,7 @@ import pytest
 
 from judging import Clock, created, next_action, seeded, small_plan
 from qrowd.preferences import closure, transitivity
-from qrowd.reports.preferences import preference_document
+from qrowd.reports.preference_tables import preference_document
 from qrowd_server.campaigns.running.collected import collected
 from qrowd_server.protocols.events import Prefer
 from qrowd_server.protocols.views import PairView

@@ -25,7 +25,7 @@ from qrowd_server.protocols.views import (
     PausedView,
     RatingView,
 )
-from qrowd_server.store import events
+from qrowd_server.store import event_log as events
 from qrowd_server.store.base import StoreFullError
 from qrowd_server.store.schema import assignment, bad_mark, event, judgment, pair_lease, preference, slot
 

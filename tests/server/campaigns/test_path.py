@@ -14,7 +14,7 @@ from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.base import GroupWriter, Store
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from webserver import Answer, Browser, serving
 
 ROOT = Path(qrowd_server.__file__).parent.parent.parent.parent  # all distributions

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.panel_links import PanelTable
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
-from qrowd_server.protocols.schema import SchemaError
+from qrowd_server.protocols.setting_fields import SchemaError
 from qrowd_server.protocols.settings import JourneySettings, MagnitudeSettings
 
 DOCUMENTS = [f"d{i}" for i in range(6)]

@@ -30,10 +30,12 @@ from qrowd_server.campaigns.running.privacy import (
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Judge, Rate
 from qrowd_server.protocols.views import DocumentView, RatingView
-from qrowd_server.store import events, sessions, state
+from qrowd_server.store import event_log as events
+from qrowd_server.store import sessions
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import find_invitation, invite
+from qrowd_server.store.invitation_links import find_invitation, invite
 from qrowd_server.store.sqlite import backup
 
 #: What only the person to be deleted has; each is long enough to be found by chance nowhere.

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from judging import Clock
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.progress import HOUR, progress
+from qrowd_server.campaigns.results.campaign_progress import HOUR, progress
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store import export

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import select
 
 from qrowd.agreement import assessor_profiles, krippendorff_alpha
-from qrowd.preferences.agreement import pairwise_preferences
+from qrowd.preferences.preference_agreement import pairwise_preferences
 from qrowd_server.campaigns.results.quality import Quality, quality
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.admin import CampaignAdmin
-from qrowd_server.store import events
+from qrowd_server.store import event_log as events
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import assessor, assignment, judgment, preference
 from server.web.owner.estate import Estate, estate

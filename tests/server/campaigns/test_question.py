@@ -16,16 +16,16 @@ from qrowd.judge import FunctionModel
 from qrowd.sequential.design import read_design
 from qrowd_server.campaigns.plan.folder import plan_from_zip, read_folder
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import export_rows, kinds_of
-from qrowd_server.campaigns.results.progress import progress
-from qrowd_server.campaigns.running import question as questions
+from qrowd_server.campaigns.running import question_batches as questions
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.campaigns.running.models import ask_in_campaign
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import DocumentView, NoneLeftView
-from qrowd_server.store import events
+from qrowd_server.store import event_log as events
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.schema import assignment, judgment, slot, unit
 from questions import answer, make_world, write_world

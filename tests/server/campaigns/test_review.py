@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from judging import Clock, created, judged_by_three, seeded, small_plan, tables, work
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
+from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import export_rows
-from qrowd_server.campaigns.results.progress import progress
-from qrowd_server.campaigns.results.review import adjudicate, adjudications, adjudicator_name, summaries
+from qrowd_server.campaigns.results.review_decisions import adjudicate, adjudications, adjudicator_name, summaries
 from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.collected import judgments

@@ -7,7 +7,7 @@ import pytest
 from qrowd.cli.commands import examples
 from qrowd_server.store.accounts import accounts, check_login, members
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.events import of_owners
+from qrowd_server.store.event_log import of_owners
 from qrowd_server.store.sessions import find_session, open_session
 
 PASSWORD = "correct horse battery"

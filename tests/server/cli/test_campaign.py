@@ -175,7 +175,7 @@ def test_the_units_of_a_campaign_with_arms_have_times_by_arm(qrowd, pilot, tmp_p
 def invited_by(line):
     """The name that a link belongs to, None where it is not, or no longer, good."""
     from qrowd_server.store.engine import open_store
-    from qrowd_server.store.invitations import find_invitation
+    from qrowd_server.store.invitation_links import find_invitation
 
     with open_store("judgments.db", read_only=True) as store:
         invitation = store.read(lambda connection: find_invitation(connection, line.strip().rpartition("/")[2]))

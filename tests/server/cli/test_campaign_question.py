@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from qrowd_server.campaigns.running.judging import JudgingService
-from qrowd_server.campaigns.running.question import look_again
+from qrowd_server.campaigns.running.question_batches import look_again
 from qrowd_server.store.engine import open_store
 from questions import answer, make_world, write_world
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from qrowd_server.store.materials import find_campaign
 from server.deploy.proxies import PROXIES, SITE, answers, server, until
 from server.soak import checks, made

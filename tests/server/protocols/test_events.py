@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qrowd_server.protocols.events import EVENT_DATA, Event, check_event
-from qrowd_server.protocols.schema import SchemaError
+from qrowd_server.protocols.setting_fields import SchemaError
 
 JUDGED = {"position": 0, "text": "40", "value": 40.0, "reason": "", "active": None}
 

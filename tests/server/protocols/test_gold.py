@@ -13,9 +13,9 @@ from scipy.stats import binom
 from qrowd_server.protocols import PROTOCOLS
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import CannotTell, Event, GoOn, GoTo, Judge, MarkBad, Prefer, Refusal, Undo
-from qrowd_server.protocols.gold import Gold, GoldAnswer, entry_test, evidence, gold_task, is_below, is_right
+from qrowd_server.protocols.gold_checks import Gold, GoldAnswer, entry_test, evidence, gold_task, is_below, is_right
 from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, Material, PreferenceRow, Task
-from qrowd_server.protocols.schema import plain, read
+from qrowd_server.protocols.setting_fields import plain, read
 from qrowd_server.protocols.settings import GoldSettings, GradesSettings, PreferenceSettings
 from qrowd_server.protocols.views import DocumentView, EndView, FeedbackView, PairView
 from rooms import of_kind

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import protocols as oracle
 from qrowd_server.protocols.events import CannotTell, Event, GoOn, GoTo, Judge, Postpone, Refusal
-from qrowd_server.protocols.magnitude import MagnitudeProtocol
+from qrowd_server.protocols.magnitude_protocol import MagnitudeProtocol
 from qrowd_server.protocols.protocol import JudgmentRow, Material
 from qrowd_server.protocols.settings import MagnitudeSettings
 from qrowd_server.protocols.views import Answer, DocumentView, EndView, RatingView, RevisionView

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles import protocols as oracle
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.grades import parse_grade
-from qrowd_server.protocols.magnitude import parse_magnitude
+from qrowd_server.protocols.magnitude_protocol import parse_magnitude
 from qrowd_server.protocols.protocol import check_text
 
 ABOVE_0 = "Enter a number greater than 0, for example 0.5, 10 or 250."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qrowd_server.protocols.schema import SchemaError
+from qrowd_server.protocols.setting_fields import SchemaError
 from qrowd_server.protocols.settings import (
     PRESETS,
     SETTINGS,

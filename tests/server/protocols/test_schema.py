@@ -10,7 +10,7 @@ from annotated_types import Ge, Le, MaxLen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd_server.protocols.schema import SchemaError, plain, read
+from qrowd_server.protocols.setting_fields import SchemaError, plain, read
 
 
 @dataclass(frozen=True)

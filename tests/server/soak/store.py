@@ -16,7 +16,8 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from qrowd_server.store import events, schema
+from qrowd_server.store import event_log as events
+from qrowd_server.store import schema
 from qrowd_server.store.base import StoreError
 from qrowd_server.store.engine import open_store
 

@@ -21,7 +21,7 @@ from qrowd.texts import read_documents, read_page, read_topics
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.campaigns.running.pages import DocumentText, Page, TopicText
 from qrowd_server.protocols.views import DocumentView
-from qrowd_server.web.documents import render_document
+from qrowd_server.web.document_pages import render_document
 from qrowd_server.web.rendering import render_page, takes_long
 
 MOST = 1_000_000  # characters of a text

@@ -7,7 +7,8 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store import accounts, invitations, schema, sessions
+from qrowd_server.store import accounts, schema, sessions
+from qrowd_server.store import invitation_links as invitations
 from qrowd_server.store.accounts import ATTEMPTS, WITHIN, TooManyAttemptsError, check_login
 from qrowd_server.store.base import Store
 from server.soak.store import campaign

@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from qrowd_server.store import events
+from qrowd_server.store import event_log as events
 from qrowd_server.store.base import Store
-from qrowd_server.store.events import LogEntry
+from qrowd_server.store.event_log import LogEntry
 from server.soak.store import AT, campaign
 
 

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, insert
 
 from qrowd import read_judgments, read_preferences
 from qrowd.errors import ArgumentError
-from qrowd_server.store import events, export, schema, writers
+from qrowd_server.store import event_log as events
+from qrowd_server.store import export, schema, writers
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.sqlite import backup

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store import events, schema
+from qrowd_server.store import event_log as events
+from qrowd_server.store import schema
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.engine import open_store
 from server.soak.store import AT, answer, assessor_row, assignment_row, campaign, prepare

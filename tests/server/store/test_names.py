@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store.invitations import check_script, normal_name, skeleton
+from qrowd_server.store.invitation_links import check_script, normal_name, skeleton
 
 ALIKE = [
     ("ann", "аnn"),  # a Cyrillic letter

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import func, select
 from starlette.routing import Route
 
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import event
 from server.web.siege import Fort

@@ -16,7 +16,7 @@ from qrowd_server.campaigns.running.pages import Page, Receipt
 from qrowd_server.protocols.events import Action, Refusal
 from qrowd_server.protocols.views import ConsentView, DocumentView, View
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from qrowd_server.store.schema import assessor as assessor_table
 from qrowd_server.store.schema import campaign as campaign_table
 from qrowd_server.web.app import make_app

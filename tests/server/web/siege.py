@@ -27,7 +27,7 @@ from qrowd_server.protocols.events import Consent, Judge, Prefer
 from qrowd_server.protocols.settings import GradesSettings, JourneySettings
 from qrowd_server.protocols.views import ConsentView, DocumentView, PairView
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import document, topic, unit
 from qrowd_server.store.sessions import make_api_key, revoke_api_key

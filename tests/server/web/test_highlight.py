@@ -6,7 +6,7 @@ from html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd_server.web.documents import STEMMERS, mark, stem, stemmer_of, terms
+from qrowd_server.web.document_pages import STEMMERS, mark, stem, stemmer_of, terms
 
 
 def unmarked(html: str) -> str:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.instructions import PRACTICE, as_written, magnitude_instructions
-from qrowd_server.protocols.magnitude import parse_magnitude
+from qrowd_server.protocols.magnitude_protocol import parse_magnitude
 from qrowd_server.protocols.settings import ASK_DOCUMENT, ASK_PAIR, LABELS, JourneySettings, MagnitudeSettings
 from qrowd_server.protocols.views import ConsentView
 from qrowd_server.translatable import Message
-from qrowd_server.web import texts
+from qrowd_server.web import page_texts as texts
 from qrowd_server.web.languages import ENGLISH, accepted, choose, language, matching, tags
 from qrowd_server.web.rendering import render_page
 from server.web.gallery import GALLERY, PROBLEMS, drawn, page

@@ -113,7 +113,7 @@ def ids(seed: str, provider: str) -> dict[str, str]:
 
 def invited(place: Fort, campaign: str, name: str) -> str:
     """Another link."""
-    from qrowd_server.store.invitations import invite
+    from qrowd_server.store.invitation_links import invite
     from qrowd_server.store.materials import find_campaign
 
     row = place.store.read(lambda c: find_campaign(c, campaign))

@@ -18,7 +18,7 @@ from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store import schema
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from server.web.journeys import click, fill, is_at, line_length, no_faults, title_of
 from webserver import Place, listening, serving
 

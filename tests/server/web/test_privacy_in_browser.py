@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from qrowd_server.store.invitations import invite
-from qrowd_server.store.state import find_named
+from qrowd_server.store.invitation_links import invite
+from qrowd_server.store.state_rows import find_named
 from server.web.owner.estate import Estate, served
 from server.web.owner.test_accounts_in_browser import log_in, look
 

@@ -9,9 +9,10 @@ from starlette.testclient import TestClient
 from judging import NOW, Clock, created, small_plan
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.privacy import DELETED
-from qrowd_server.store import events, state
+from qrowd_server.store import event_log as events
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.base import Store
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from qrowd_server.web.app import make_app
 from qrowd_server.web.security import ServerSettings
 from qrowd_server.web.serving import keep_once

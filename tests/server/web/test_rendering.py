@@ -18,7 +18,7 @@ from qrowd_server.protocols.views import (
     LostView,
     RevisionView,
 )
-from qrowd_server.web.documents import render_document
+from qrowd_server.web.document_pages import render_document
 from qrowd_server.web.rendering import (
     asset,
     paragraphs,

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from judging import NOW
 from qrowd.errors import ArgumentError
-from qrowd_server.store.invitations import add_sign_up
+from qrowd_server.store.invitation_links import add_sign_up
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.web.security import BODY_LIMIT, ServerSettings, Signer, client_address
 from server.web.fakes import World, world

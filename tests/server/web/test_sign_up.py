@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from qrowd.errors import ArgumentError
-from qrowd_server.store.events import of_owners
-from qrowd_server.store.invitations import come_by_sign_up, invitations, invite, sign_ups
+from qrowd_server.store.event_log import of_owners
+from qrowd_server.store.invitation_links import come_by_sign_up, invitations, invite, sign_ups
 from qrowd_server.store.schema import invited
 from server.web.owner.estate import Estate, estate
 from webserver import BASE, Answer, Browser

@@ -6,14 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.panel_links import PanelTable
 from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.protocols.protocol import Question
 from qrowd_server.protocols.settings import JourneySettings, settings_of
 from qrowd_server.store.materials import find_campaign
-from qrowd_server.store.state import find_named
+from qrowd_server.store.state_rows import find_named
 from server.web.payloads import PAYLOADS
 from server.web.siege import fort, template
 from webserver import Answer, Browser, listening

@@ -11,7 +11,7 @@ import pytest
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.store.accounts import add_account, hash_password
-from qrowd_server.store.invitations import revoke_invitation
+from qrowd_server.store.invitation_links import revoke_invitation
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import STATE, event, judgment
 from qrowd_server.store.sessions import IDLE

@@ -19,7 +19,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.scores import Scores, known_error
 from qrowd.replacement.assessor_bias import assessor_bias, expected_values
 from qrowd.reports.document import Document
-from qrowd.simulation.assessors import Lenient, simulate_judgments
+from qrowd.simulation.behaviours import Lenient, simulate_judgments
 from qrowd.simulation.truth import simulate_pool, simulate_runs
 from qrowd_papers.simulations import Progress, binomial_error, each, table_of
 

@@ -15,7 +15,7 @@ from qrowd import files
 from qrowd.errors import InputError
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.scoring import linear_parts
+from qrowd.measures.measure_kinds import linear_parts
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure

@@ -83,7 +83,7 @@ def magnitude(
     written: Written = Written(),
 ) -> None:
     """Analyse magnitudes as the paper does: distribution, units, agreement, gains and rankings."""
-    from qrowd.reports.magnitude import magnitude_document
+    from qrowd.reports.magnitude_tables import magnitude_document
     from qrowd_papers.magnitude.analysis import MagnitudeAnalysis
     from qrowd_papers.magnitude.figures_of_files import figures_of_magnitudes
     from qrowd_papers.magnitude.sections import SECTIONS

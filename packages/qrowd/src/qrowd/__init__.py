@@ -34,7 +34,7 @@ _HOME = {
     "measure": "qrowd.evaluation",
     "evaluate_methods": "qrowd.methods",
     "decompose_difference": "qrowd.influence.decomposition",
-    "disagreements": "qrowd.influence.disagreements",
+    "disagreements": "qrowd.influence.disputed_documents",
     "fragility": "qrowd.influence.fragility",
     "next_judgments": "qrowd.sequential.next_judgments",
     "open_partitioned": "qrowd.partitions",
@@ -45,8 +45,8 @@ _HOME = {
     "read_scores": "qrowd.files",
     "compare": "qrowd.reports.comparison",
     "paper_table": "qrowd.reports.paper_table",
-    "plan": "qrowd.reports.planning",
-    "report": "qrowd.reports.report",
+    "plan": "qrowd.reports.design_tables",
+    "report": "qrowd.reports.report_document",
     "summarise": "qrowd.reports.evaluation",
 }
 
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from qrowd.files import read_runs as read_runs
     from qrowd.files import read_scores as read_scores
     from qrowd.influence.decomposition import decompose_difference as decompose_difference
-    from qrowd.influence.disagreements import disagreements as disagreements
+    from qrowd.influence.disputed_documents import disagreements as disagreements
     from qrowd.influence.fragility import fragility as fragility
     from qrowd.methods import evaluate_methods as evaluate_methods
     from qrowd.model.conventions import Conventions as Conventions
@@ -87,10 +87,10 @@ if TYPE_CHECKING:
     from qrowd.partitioning import partition as partition
     from qrowd.partitions import open_partitioned as open_partitioned
     from qrowd.reports.comparison import compare as compare
+    from qrowd.reports.design_tables import plan as plan
     from qrowd.reports.evaluation import summarise as summarise
     from qrowd.reports.paper_table import paper_table as paper_table
-    from qrowd.reports.planning import plan as plan
-    from qrowd.reports.report import report as report
+    from qrowd.reports.report_document import report as report
     from qrowd.sequential.next_judgments import next_judgments as next_judgments
 
     __version__: str

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from qrowd import tables, trec
 from qrowd.errors import FileError, check_choice
-from qrowd.leaderboards import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
+from qrowd.leaderboard_files import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.conventions import Duplicates
 from qrowd.model.headers import Names
@@ -199,7 +199,7 @@ def read_scores(paths: Paths, *, format: LeaderboardFormat = "auto") -> Scores:
 
     paths : as in `read_judgments`; {assessor: folder} names the assessor of several files. In trec_eval's format a
         file is a system, and without a name all are of the assessor "scores".
-    format : "trec_eval", "tot", "ir_measures", "ranking" or "jsonl"; `qrowd.leaderboards` describes them.
+    format : "trec_eval", "tot", "ir_measures", "ranking" or "jsonl"; `qrowd.leaderboard_files` describes them.
 
     Raises
     ------

@@ -26,7 +26,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Codes
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
-from qrowd.readers.exports import records
+from qrowd.readers.tool_exports import records
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame

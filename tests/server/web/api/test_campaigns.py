@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from qrowd_server.campaigns.results.review import adjudicate
+from qrowd_server.campaigns.results.review_decisions import adjudicate
 from qrowd_server.store.materials import documents_of, find_campaign, topics_of
 from qrowd_server.store.sessions import find_api_key, revoke_api_key
 from qrowd_server.web import downloads

@@ -14,7 +14,7 @@ from typing import Any
 
 from judging import NOW, Clock, seeded
 from qrowd_server.campaigns.demo import demo_plans
-from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.panel_links import PanelTable
 from qrowd_server.campaigns.plan.plan import DocumentPlan, Plan, TopicPlan
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.creation import create_campaign
@@ -155,7 +155,7 @@ class Estate(Place):
     def assessor(self, name: str, campaign: str = "small") -> str:
         """The address of an assessor's page."""
         from qrowd_server.store.materials import find_campaign
-        from qrowd_server.store.state import find_named
+        from qrowd_server.store.state_rows import find_named
 
         number = self.store.read(lambda c: find_named(c, find_campaign(c, campaign).id, name).id)
         return f"/owner/c/{campaign}/assessors/{number:x}"

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import COLOURS, WCAG, axe_faults, by_tags
 from qrowd_server.store.accounts import find_account, password_link
-from qrowd_server.store.invitations import add_sign_up
+from qrowd_server.store.invitation_links import add_sign_up
 from server.web.owner.estate import PASSWORD, Estate, served
 
 LOOKS = (("light", 1280, by_tags(*WCAG, "best-practice")), ("dark", 1280, COLOURS), ("light", 390, COLOURS))

@@ -16,7 +16,7 @@ from qrowd.judge.exchange import Request
 from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.models import ask_in_campaign
-from qrowd_server.store.invitations import find_invitation
+from qrowd_server.store.invitation_links import find_invitation
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.schema import assessor, campaign, metadata, slot
 from qrowd_server.store.sessions import find_api_key
@@ -152,7 +152,7 @@ def test_every_form_needs_the_session_its_token_and_our_origin(made: Estate, pat
 
 
 def test_an_assessor_s_session_opens_no_page_of_owners(made: Estate) -> None:
-    from qrowd_server.store.invitations import invite
+    from qrowd_server.store.invitation_links import invite
 
     token = made.store.write(lambda c: invite(c, campaigns(c)[0].id, "eve", made.clock()))
     eve = Browser(made.app)

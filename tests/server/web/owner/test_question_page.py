@@ -8,7 +8,7 @@ import pytest
 
 from judging import Clock
 from qrowd.sequential.design import read_design
-from qrowd_server.campaigns.results.progress import progress
+from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.store.engine import open_store
 from questions import make_world
 from server.campaigns.test_question import Live

@@ -6,7 +6,7 @@ import re
 from command_line import status_of
 from judging import Clock
 from qrowd_server.store.materials import find_campaign
-from qrowd_server.store.state import assessors_of
+from qrowd_server.store.state_rows import assessors_of
 from server.web.owner.estate import estate
 from server.web.owner.test_owner_routes import multipart
 from webserver import Browser, serving

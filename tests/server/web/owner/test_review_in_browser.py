@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from browsers import COLOURS, WCAG, axe_faults, by_tags
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.campaigns.running.creation import create_campaign
-from qrowd_server.store.invitations import invite
+from qrowd_server.store.invitation_links import invite
 from server.web.owner.estate import Estate, served
 from server.web.owner.test_owner_in_browser import begin_session
 

@@ -11,7 +11,7 @@ import pytest
 
 from judging import work
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
-from qrowd_server.campaigns.results.review import adjudications
+from qrowd_server.campaigns.results.review_decisions import adjudications
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.accounts import add_account, hash_password, set_member
 from qrowd_server.store.materials import find_campaign
@@ -134,7 +134,7 @@ def test_a_question_is_listed_answered_and_shown_to_who_asked(tmp_path: Path) ->
         "topics": [{"label": "t", "title": "bread"}],
         "documents": [{"label": f"d{i}", "text": f"text {i}"} for i in range(2)],
     }
-    from qrowd_server.store.invitations import invite
+    from qrowd_server.store.invitation_links import invite
 
     with estate(tmp_path) as made:
         campaign = made.store.write(lambda c: create_campaign(c, plan_from_table(table), made.clock()))
@@ -170,7 +170,7 @@ def test_a_question_is_listed_answered_and_shown_to_who_asked(tmp_path: Path) ->
 
 
 def test_the_author_sees_the_reason_and_keeps_or_changes_the_answer(made: Estate) -> None:
-    from qrowd_server.store.invitations import invite
+    from qrowd_server.store.invitation_links import invite
 
     rita = reviewer(made)
     token = made.store.write(lambda c: invite(c, number(made), "eve", 1.0))

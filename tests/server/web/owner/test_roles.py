@@ -10,7 +10,7 @@ from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.store.accounts import CAMPAIGN_ROLES, SERVER_ROLES, add_account, hash_password, members, set_member
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.events import of_owners
+from qrowd_server.store.event_log import of_owners
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.web import owner
 from server.web.owner.estate import PASSWORD, Estate, estate

@@ -19,7 +19,7 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
-from qrowd.preferences.agreement import PreferenceTable, preference_table
+from qrowd.preferences.preference_agreement import PreferenceTable, preference_table
 from qrowd_papers.preferences.inferred_tables import (
     AgreementDifference,
     agreement_difference,

@@ -23,7 +23,7 @@ from qrowd.magnitude.normalisation import Scheme
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.magnitude import Magnitudes
+from qrowd.reports.magnitude_tables import Magnitudes
 from qrowd_papers.magnitude.distribution import Distribution, distribution
 from qrowd_papers.magnitude.geometric_sd import GeometricSD, geometric_sd
 from qrowd_papers.magnitude.merged_runs import merged_runs

@@ -16,7 +16,7 @@ from qrowd.agreement import krippendorff_alpha
 from qrowd.errors import NoOverlapError
 from qrowd.model.result import Result
 from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.magnitude import effort_document, gains_document, levels_document
+from qrowd.reports.magnitude_tables import effort_document, gains_document, levels_document
 from qrowd.reports.phrases import cells, count, interval, number, percent
 from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis
 from qrowd_papers.magnitude.digits import ratio_digits, round_numbers

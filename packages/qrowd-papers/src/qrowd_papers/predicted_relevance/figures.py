@@ -15,7 +15,7 @@ from qrowd.comparison.system_ranking import RankChanges, ranks
 from qrowd.model.chance import Rng, seed_of
 from qrowd.predicted_relevance import PredictedRelevance, RelevantResults, predicted_relevance, relevant_results
 from qrowd.reports.plots.style import Figure
-from qrowd.reports.plots.systems import plot_bump
+from qrowd.reports.plots.system_plots import plot_bump
 from qrowd_papers.frames import stacked
 from qrowd_papers.predicted_relevance.cases import DEPTH, Case, load, runs_of
 from qrowd_papers.predicted_relevance.plots import (

@@ -11,7 +11,7 @@ import numpy as np
 
 from qrowd.evaluation import measure
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.scoring import linear_parts
+from qrowd.measures.measure_kinds import linear_parts
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.scales import parse_scale
 from qrowd.preferences.scheduling import grades_may_stop, order_documents, rank_coefficients

@@ -13,7 +13,7 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
-from qrowd.preferences.agreement import (
+from qrowd.preferences.preference_agreement import (
     BOTH_BAD,
     LESS,
     MORE,

@@ -143,7 +143,7 @@ def status(
     output: Output = None,
 ) -> None:
     """Show the progress of all campaigns, or of one; --set pauses it, stops it or lets it go on."""
-    from qrowd_server.campaigns.results.progress import progress
+    from qrowd_server.campaigns.results.campaign_progress import progress
     from qrowd_server.campaigns.results.quality import quality
     from qrowd_server.campaigns.running.admin import CampaignAdmin
     from qrowd_server.cli.campaign_tables import all_campaigns, one_campaign
@@ -185,7 +185,7 @@ def invite(
 ) -> None:
     """Create login links for assessors, also while the server runs. A link is shown once."""
     from qrowd_server.campaigns.running.campaign_settings import find
-    from qrowd_server.store.invitations import invite_all
+    from qrowd_server.store.invitation_links import invite_all
     from qrowd_server.store.sessions import BASE_URL, get_setting
 
     remedy = "leave the name out, or make a further link with --further"

@@ -12,9 +12,9 @@ from qrowd.reports.phrases import count
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from qrowd_server.campaigns.results.progress import Progress
+    from qrowd_server.campaigns.results.campaign_progress import Progress
     from qrowd_server.campaigns.results.quality import AssessorQuality, Quality
-    from qrowd_server.campaigns.running.question import QuestionProgress
+    from qrowd_server.campaigns.running.question_batches import QuestionProgress
     from qrowd_server.store.accounts import Account
 
 

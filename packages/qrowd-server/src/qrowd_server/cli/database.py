@@ -47,7 +47,7 @@ def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferenc
 def read_design(database: str, name: str) -> Design | None:
     """What a campaign has drawn for its question; None for one without a question."""
     from qrowd_server.campaigns.running.campaign_settings import find_arms
-    from qrowd_server.campaigns.running.question import design_of
+    from qrowd_server.campaigns.running.question_batches import design_of
 
     def read(connection: Connection) -> Design | None:
         row = find_arms(connection, name)[0]

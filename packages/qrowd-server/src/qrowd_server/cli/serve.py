@@ -120,7 +120,7 @@ def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
     """The demo campaigns, made where they are not there yet, and a link for an assessor to each."""
     from qrowd_server.campaigns.demo import demo_plans
     from qrowd_server.campaigns.running.creation import create_campaign
-    from qrowd_server.store.invitations import invite
+    from qrowd_server.store.invitation_links import invite
     from qrowd_server.store.materials import find_campaign
 
     def join_link(connection: Connection, plan: Plan) -> str:

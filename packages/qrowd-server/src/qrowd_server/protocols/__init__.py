@@ -17,8 +17,8 @@ from typing import Any
 
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.grades import GradesProtocol
-from qrowd_server.protocols.magnitude import MagnitudeProtocol
-from qrowd_server.protocols.preference import PreferenceProtocol
+from qrowd_server.protocols.magnitude_protocol import MagnitudeProtocol
+from qrowd_server.protocols.preference_protocol import PreferenceProtocol
 from qrowd_server.protocols.protocol import Material, Protocol, Task
 from qrowd_server.protocols.settings import MagnitudeSettings
 

@@ -322,7 +322,7 @@ def check_event(event: Event) -> None:
     SchemaError
         There is no such kind, or a key of its data is missing, unknown or has another type.
     """
-    from qrowd_server.protocols.schema import SchemaError, read
+    from qrowd_server.protocols.setting_fields import SchemaError, read
 
     if event.kind not in EVENT_DATA:
         raise SchemaError(("kind",), f"there is no event {event.kind[:40]!r}")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from qrowd.model.chance import Chance
 from qrowd_server.protocols.events import Action, Consent, Event, GoOn, JudgeLine, Refusal
-from qrowd_server.protocols.magnitude import parse_magnitude
+from qrowd_server.protocols.magnitude_protocol import parse_magnitude
 from qrowd_server.protocols.protocol import STALE
 from qrowd_server.protocols.settings import JourneySettings
 from qrowd_server.protocols.views import (

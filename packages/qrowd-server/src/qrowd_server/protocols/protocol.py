@@ -12,8 +12,8 @@ from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
 
 from qrowd_server.protocols.events import MAX_REASON, Action, Event, Rate, Refusal
-from qrowd_server.protocols.gold import NO_GOLD, Gold, GoldTask, gold_task
-from qrowd_server.protocols.schema import HALVES
+from qrowd_server.protocols.gold_checks import NO_GOLD, Gold, GoldTask, gold_task
+from qrowd_server.protocols.setting_fields import HALVES
 from qrowd_server.protocols.views import QuestionView, View
 from qrowd_server.translatable import N_, Message
 

@@ -27,7 +27,7 @@ from qrowd_server.protocols.events import (
     Refusal,
     Reply,
 )
-from qrowd_server.protocols.gold import is_right
+from qrowd_server.protocols.gold_checks import is_right
 from qrowd_server.protocols.protocol import (
     STALE,
     CheckResult,

@@ -15,7 +15,7 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.scales import Scale, parse_scale
-from qrowd_server.protocols.schema import SchemaError, check, read
+from qrowd_server.protocols.setting_fields import SchemaError, check, read
 
 Reason = Literal["required", "optional", "none"]
 Sharing = Literal["own", "shared"]

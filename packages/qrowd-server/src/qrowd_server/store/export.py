@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from qrowd_server.store.base import to_json
-from qrowd_server.store.events import CHUNK
+from qrowd_server.store.event_log import CHUNK
 from qrowd_server.store.persons import assessor_label, pseudonymised
 from qrowd_server.store.schema import (
     MODEL,

@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
-from qrowd_server.store.events import ALL, LogEntry
+from qrowd_server.store.event_log import ALL, LogEntry
 from qrowd_server.store.schema import assessor, assignment, draft, event, invitation, invited, message
 from qrowd_server.store.sessions import close_sessions
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.store.state_rows import AssessorRow
 
 #: Keys of event data that hold what somebody wrote.
 TEXTS = ("reason", "comment", "message")

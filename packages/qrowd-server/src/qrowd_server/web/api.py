@@ -27,17 +27,17 @@ from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
+from qrowd_server.campaigns.results.campaign_progress import Progress, progress
 from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, JUDGMENTS, note_names
-from qrowd_server.campaigns.results.progress import Progress, progress
-from qrowd_server.campaigns.results.review import CHOICES, Adjudicated
+from qrowd_server.campaigns.results.review_decisions import CHOICES, Adjudicated
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import ACTIONS, Action
-from qrowd_server.protocols.schema import SchemaError, path, plain, read
+from qrowd_server.protocols.setting_fields import SchemaError, path, plain, read
 from qrowd_server.store import materials
 from qrowd_server.store.base import to_json
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.state import AssessorRow, assessors_of, find_identity
+from qrowd_server.store.state_rows import AssessorRow, assessors_of, find_identity
 from qrowd_server.web.api_requests import PREFIX, PROVIDER, Caller, invalid, read_object, read_query, route
 from qrowd_server.web.downloads import collected, download
 from qrowd_server.web.problems import Problem, not_found

@@ -21,10 +21,10 @@ from starlette.routing import Route
 from qrowd.errors import InputError
 from qrowd_server.campaigns.plan.plan import NAME
 from qrowd_server.campaigns.running.campaign_settings import NotFoundError
-from qrowd_server.protocols.schema import SchemaError, path
+from qrowd_server.protocols.setting_fields import SchemaError, path
 from qrowd_server.store.materials import CampaignRow, find_campaign
 from qrowd_server.store.sessions import KEY_STARTS, ApiKey, find_api_key
-from qrowd_server.store.state import find_assessor
+from qrowd_server.store.state_rows import find_assessor
 from qrowd_server.web.forms import query_of
 from qrowd_server.web.logs import WHO
 from qrowd_server.web.problems import Problem, malformed

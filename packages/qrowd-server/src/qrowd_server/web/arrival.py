@@ -24,11 +24,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.plan.panel import PROVIDER, PanelTable
+from qrowd_server.campaigns.plan.panel_links import PROVIDER, PanelTable
 from qrowd_server.campaigns.running.pages import Page
-from qrowd_server.protocols.schema import read
+from qrowd_server.protocols.setting_fields import read
 from qrowd_server.protocols.views import EndView, NoneLeftView, View
-from qrowd_server.store.invitations import Invitation, SignUp, come_by_sign_up, find_invitation, find_sign_up
+from qrowd_server.store.invitation_links import Invitation, SignUp, come_by_sign_up, find_invitation, find_sign_up
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.translatable import N_, Message
 from qrowd_server.web.forms import query_of

@@ -20,7 +20,7 @@ from qrowd.errors import QrowdError
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.campaigns.running.privacy import Answers, delete_person, person_json, retention_days
 from qrowd_server.protocols.events import MAX_REASON, MAX_TEXT
-from qrowd_server.store.state import AssessorRow, find_assessor
+from qrowd_server.store.state_rows import AssessorRow, find_assessor
 from qrowd_server.web.arrival import with_completion_link
 from qrowd_server.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd_server.web.problems import Problem, malformed, not_found, problem_of, wants_data

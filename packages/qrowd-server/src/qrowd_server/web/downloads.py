@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from qrowd_server.campaigns.results.exports import EXPORTS, file_of, kinds_of
-from qrowd_server.campaigns.results.review import Adjudicated
+from qrowd_server.campaigns.results.review_decisions import Adjudicated
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.base import Store
 from qrowd_server.store.materials import CampaignRow

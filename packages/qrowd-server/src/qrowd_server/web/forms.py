@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from qrowd_server.protocols.events import ACTIONS, MAX_REASON, MAX_SECONDS, MAX_TEXT, Action, Refusal
-from qrowd_server.protocols.schema import SchemaError, read
+from qrowd_server.protocols.setting_fields import SchemaError, read
 from qrowd_server.translatable import N_, Message
 from qrowd_server.web.problems import Problem, malformed
 

@@ -25,8 +25,8 @@ from qrowd_server.campaigns.plan.guidelines import rendered
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import Refusal
 from qrowd_server.protocols.views import DocumentView, Grade, PairView, View
-from qrowd_server.web import texts
-from qrowd_server.web.documents import SPACES, RenderedDocument, render_document
+from qrowd_server.web import page_texts as texts
+from qrowd_server.web.document_pages import SPACES, RenderedDocument, render_document
 from qrowd_server.web.forms import TYPED
 from qrowd_server.web.languages import ENGLISH, Language, language
 

@@ -25,7 +25,7 @@ from qrowd_server.campaigns.running.pages import DocumentText, Page
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.materials import CampaignRow, find_campaign, find_image
 from qrowd_server.store.sessions import Kind, Session, close_session, find_session, hashed, note_use, renew
-from qrowd_server.store.state import find_assessor
+from qrowd_server.store.state_rows import find_assessor
 from qrowd_server.translatable import N_
 from qrowd_server.web.forms import Form, read_form, token_of
 from qrowd_server.web.languages import CAMPAIGN_LANGUAGE, choose, language, matching, tags

@@ -23,7 +23,7 @@ from starlette.applications import Starlette
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.privacy import DAY, apply_retention
-from qrowd_server.campaigns.running.question import look_for_ever
+from qrowd_server.campaigns.running.question_batches import look_for_ever
 from qrowd_server.store.accounts import WITHIN, forget_attempts
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.sessions import purge, secret

@@ -9,7 +9,7 @@ assessor_profiles       statistics of each assessor; outlying assessors are mark
 """
 
 from qrowd.agreement.alpha import Alpha, krippendorff_alpha
-from qrowd.agreement.assessors import assessor_profiles
+from qrowd.agreement.assessor_profiles import assessor_profiles
 from qrowd.agreement.by_topic import ease_correlation
 from qrowd.agreement.dispersion import document_dispersion
 from qrowd.agreement.icc import intraclass_correlation

@@ -21,7 +21,7 @@ from qrowd.aware.estimators import GAPS, Gap
 from qrowd.aware.similarity import ApcReference, Parts, Similarities, SimilarityOptions, refuse_high
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import evaluate
-from qrowd.evaluation.plan import Plan, parsed_measures
+from qrowd.evaluation.scoring_plan import Plan, parsed_measures
 from qrowd.executors import AnyExecutor, in_executor
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Chance, Rng, seed_of

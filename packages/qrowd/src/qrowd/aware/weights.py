@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from qrowd.agreement import assessor_profiles
-from qrowd.agreement.assessors import AssessorProfiles
+from qrowd.agreement.assessor_profiles import AssessorProfiles
 from qrowd.aware.similarity import Across, Polarity, Similarities, long_labels
 from qrowd.comparison.rankings import correlations
 from qrowd.errors import NoOverlapError, ScaleError

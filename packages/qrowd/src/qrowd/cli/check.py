@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from qrowd.cli import options, reading
+from qrowd.cli import input_files as reading
+from qrowd.cli import options
+from qrowd.cli.input_files import columns_named
 from qrowd.cli.output import Output, is_standard_output, name_with_ending, write_output
-from qrowd.cli.reading import columns_named
 
 
 def check(

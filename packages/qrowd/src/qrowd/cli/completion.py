@@ -16,7 +16,7 @@ def measure_names() -> list[str]:
 
 def trec_eval_measures() -> list[str]:
     """trec_eval's measures and groups of them."""
-    from qrowd.reports.trec_eval import GROUPS, MEASURES
+    from qrowd.reports.trec_eval_output import GROUPS, MEASURES
 
     return [*GROUPS, *MEASURES]
 

@@ -14,7 +14,7 @@ from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 if TYPE_CHECKING:
-    from qrowd.influence.disagreements import Disagreements
+    from qrowd.influence.disputed_documents import Disagreements
 
 
 def disagreements(
@@ -55,9 +55,9 @@ def disagreements(
     ] = None,
 ) -> None:
     """Show on which documents assessors disagree, ordered by what that changes in differences of systems."""
-    from qrowd.influence.disagreements import disagreements as disagreements_of
+    from qrowd.influence.disputed_documents import disagreements as disagreements_of
     from qrowd.judge import read_document_texts, read_topic_texts
-    from qrowd.reports.disagreements import DisagreementsReport
+    from qrowd.reports.disagreement_tables import DisagreementsReport
 
     folder = _is_folder(output)
     if folder and not (topics and documents):
@@ -96,7 +96,7 @@ def _write(
     n_documents: int,
 ) -> None:
     """Write the folder of a campaign of the first documents."""
-    from qrowd.influence.disagreements import write_adjudication
+    from qrowd.influence.disputed_documents import write_adjudication
 
     write_adjudication(output, result, topics=topics, documents=documents, n_documents=n_documents)
     typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from qrowd.cli import options, reading
+from qrowd.cli import input_files as reading
+from qrowd.cli import options
+from qrowd.cli.input_files import System, data_option
 from qrowd.cli.options import Data, PreferenceData, PreferenceFiles
-from qrowd.cli.reading import System, data_option
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:

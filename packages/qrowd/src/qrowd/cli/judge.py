@@ -47,7 +47,7 @@ def ask(
     ] = None,
 ) -> None:
     """Ask language models to judge documents. Only an answer becomes a judgment."""
-    from qrowd.reports.judging import JudgingReport
+    from qrowd.reports.judge_tables import JudgingReport
 
     job = questions.plan(runs, depth)
     asked = judge_options.ask_options(concurrency, budget, prices, again)
@@ -74,7 +74,7 @@ def status(
     """Show the shares of questions without an answer, by model, by topic and by system."""
     from qrowd.judge.asking import outcomes_in
     from qrowd.judge.outcome import Statuses
-    from qrowd.reports.judging import JudgingReport
+    from qrowd.reports.judge_tables import JudgingReport
 
     outcomes, unasked = outcomes_in(record)
     report = JudgingReport(Statuses(tuple(outcomes), runs.read(None), depth), len(unasked))

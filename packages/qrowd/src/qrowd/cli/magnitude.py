@@ -22,7 +22,7 @@ Checks = Annotated[
 
 def magnitude(data: options.Data, gold: options.Gold = None, checks: Checks = None, output: Output = None) -> None:
     """Analyse magnitudes, free numbers above 0: units, gold levels, gains, effort; and write them on one scale."""
-    from qrowd.reports.magnitude import magnitude_document
+    from qrowd.reports.magnitude_tables import magnitude_document
 
     deliver(magnitude_document(read_magnitudes(data, gold, checks)), output)
 
@@ -30,7 +30,7 @@ def magnitude(data: options.Data, gold: options.Gold = None, checks: Checks = No
 def read_magnitudes(data: options.Data, gold: str | None, checks: str | None, kind: Any = None, **others: Any) -> Any:
     """The magnitudes as written, and what they are compared with. kind : the class, default `Magnitudes`."""
     from qrowd import files
-    from qrowd.reports.magnitude import Magnitudes
+    from qrowd.reports.magnitude_tables import Magnitudes
 
     # As written, and not in slots, which have no units.
     judgments, of_gold = replace(data, slots=None).read_with_gold(gold, normalise=False)

@@ -130,7 +130,7 @@ def next(
     """Show what can be said of a question now, and write the documents that people should judge next."""
     from qrowd.cli.output import show
     from qrowd.reports.document import render
-    from qrowd.reports.next_judgments import NextJudgmentsReport
+    from qrowd.reports.next_judgment_tables import NextJudgmentsReport
     from qrowd.sequential.batches import check_batch_file
     from qrowd.sequential.design import write_design
     from qrowd.sequential.next_judgments import next_judgments

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from qrowd.cli import reading
+from qrowd.cli import input_files as reading
 from qrowd.cli.completion import measure_names, method_names
-from qrowd.cli.reading import NO_RUNS as NO_RUNS
-from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, Normalise, show_notes, table_settings
-from qrowd.cli.reading import Files as Files
-from qrowd.cli.reading import Format as Format
-from qrowd.cli.reading import JudgmentFiles as JudgmentFiles
-from qrowd.cli.reading import Runs as Runs
-from qrowd.cli.reading import System as System
+from qrowd.cli.input_files import NO_RUNS as NO_RUNS
+from qrowd.cli.input_files import Columns, IdenticalRows, IncompleteRows, Labels, Normalise, show_notes, table_settings
+from qrowd.cli.input_files import Files as Files
+from qrowd.cli.input_files import Format as Format
+from qrowd.cli.input_files import JudgmentFiles as JudgmentFiles
+from qrowd.cli.input_files import Runs as Runs
+from qrowd.cli.input_files import System as System
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions, Duplicates
 from qrowd.model.conventions import Grades as GradesChoice

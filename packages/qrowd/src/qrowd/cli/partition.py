@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from qrowd.cli import options, reading
+from qrowd.cli import input_files as reading
+from qrowd.cli import options
+from qrowd.cli.input_files import columns_named
 from qrowd.cli.options import option
-from qrowd.cli.reading import columns_named
 from qrowd.errors import ArgumentError
 
 

@@ -10,7 +10,7 @@ from qrowd.cli.inputs import PreferenceInputs
 from qrowd.cli.library import command
 from qrowd.cli.options import convention, option
 from qrowd.cli.output import Output, ResultOutput, deliver
-from qrowd.reports.preferences import preference_document
+from qrowd.reports.preference_tables import preference_document
 
 
 def bradley_terry(
@@ -39,7 +39,7 @@ def bradley_terry(
     from warnings import catch_warnings
 
     from qrowd.preferences import bradley_terry as fit
-    from qrowd.reports.preferences import worth_document
+    from qrowd.reports.preference_tables import worth_document
 
     preferences = data.read()
     with catch_warnings(action="ignore"):  # the document says what did not converge

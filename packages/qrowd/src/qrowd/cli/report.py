@@ -20,7 +20,7 @@ from qrowd.cli.options import option
 from qrowd.cli.output import check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.errors import FileError
 from qrowd.paths import find_files
-from qrowd.reports.report import report as report_on
+from qrowd.reports.report_document import report as report_on
 from qrowd.reports.report_page import InputFile, Provenance
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ def trec_eval(
     from pathlib import Path
 
     from qrowd.files import read_bytes, read_judgments
-    from qrowd.reports.trec_eval import TrecEvalOptions, run_and_tag, trec_eval_text
+    from qrowd.reports.trec_eval_output import TrecEvalOptions, run_and_tag, trec_eval_text
 
     chosen = TrecEvalOptions(
         tuple(measure or ["official"]),

@@ -11,7 +11,7 @@ import numpy as np
 from qrowd.errors import MeasureError
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
-from qrowd.measures.scoring import Linear, Scored
+from qrowd.measures.measure_kinds import Linear, Scored
 from qrowd.model.measure import Measure, parse_measure
 from qrowd.plugins import instances
 

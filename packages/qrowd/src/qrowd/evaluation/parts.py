@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from qrowd.errors import ArgumentError, FileError, NoOverlapError
-from qrowd.evaluation.plan import Plan, Progress, fill_missing, parsed_measures, unscored_cells
+from qrowd.evaluation.scoring_plan import Plan, Progress, fill_missing, parsed_measures, unscored_cells
 from qrowd.executors import AnyExecutor, in_executor
 from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import Facts, no_shared_topic, total_facts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from qrowd.errors import ArgumentError
 from qrowd.evaluation.named_measures import DEFAULT_MEASURES
-from qrowd.evaluation.plan import Plan, Progress, parsed_measures
+from qrowd.evaluation.scoring_plan import Plan, Progress, parsed_measures
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs

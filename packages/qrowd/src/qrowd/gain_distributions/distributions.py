@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, ScaleError, check_choice
-from qrowd.gain_distributions.weights import weights_of
+from qrowd.gain_distributions.weighting import weights_of
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.measure import gain_map
@@ -24,7 +24,7 @@ from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 
 if TYPE_CHECKING:
-    from qrowd.gain_distributions.weights import Weights
+    from qrowd.gain_distributions.weighting import Weights
 
 Gains = Literal["as-is", "rescaled", "log"]
 Shape = Literal["sample", "interval"]

@@ -7,7 +7,7 @@ write_adjudication     these documents as the folder of a campaign, in which one
 """
 
 from qrowd.influence.decomposition import DecomposedDifference, decompose_difference
-from qrowd.influence.disagreements import Disagreements, disagreements, write_adjudication
+from qrowd.influence.disputed_documents import Disagreements, disagreements, write_adjudication
 from qrowd.influence.fragility import Fragility, FragilityChanges, fragility
 
 __all__ = [

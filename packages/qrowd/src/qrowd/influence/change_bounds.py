@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qrowd.influence.cells import Cells, Change, places
+from qrowd.influence.score_cells import Cells, Change, places
 from qrowd.influence.weighted_sums import Steps, Trace, WeightedSums, first_beyond, normalisers
 from qrowd.kernels.arrays import Floats, Ints
 

@@ -11,7 +11,7 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import ROUNDING, Cells, cells_of
+from qrowd.influence.score_cells import ROUNDING, Cells, cells_of
 from qrowd.influence.weighted_sums import weighted_sums
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.conventions import Conventions

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import ROUNDING, Cells, Change, cells_of
 from qrowd.influence.change_bounds import (
     SingleChanges,
     least_by_cells,
@@ -24,6 +23,7 @@ from qrowd.influence.change_bounds import (
     search,
     single_changes,
 )
+from qrowd.influence.score_cells import ROUNDING, Cells, Change, cells_of
 from qrowd.influence.weighted_sums import (
     NOTHING,
     Trace,

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import MeasureError
-from qrowd.influence.cells import Cells, Change
+from qrowd.influence.score_cells import Cells, Change
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.measures.gain import NDCG
+from qrowd.measures.measure_kinds import Linear
 from qrowd.measures.precision import R
-from qrowd.measures.scoring import Linear
 from qrowd.model.alignment import align
 from qrowd.model.measure import Measure
 

@@ -10,7 +10,7 @@ ACM TOIS 35(3). The other analyses of the paper: `qrowd study magnitude`, of qro
 """
 
 from qrowd.magnitude.checks import UnitChecks, check_documents, unit_checks
-from qrowd.magnitude.gains import GainProfile, gain_profile
+from qrowd.magnitude.gain_profiles import GainProfile, gain_profile
 from qrowd.magnitude.level_ratios import FIGURE_15, LevelPair, LevelRatios, level_ratios
 from qrowd.magnitude.levels import LevelTests, level_tests
 from qrowd.magnitude.normalisation import normalise, normalise_magnitudes

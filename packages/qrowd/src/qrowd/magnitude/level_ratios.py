@@ -16,7 +16,7 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.checks import with_grades
-from qrowd.magnitude.gains import Ratios, labels_of, ratios_of
+from qrowd.magnitude.gain_profiles import Ratios, labels_of, ratios_of
 from qrowd.magnitude.units import By, Rows, Units, units_of
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from qrowd.measures.effort import Twist
 from qrowd.measures.gain import DCG, GAP, NDCG, Q
+from qrowd.measures.measure_kinds import Linear, Scored, TopicView
 from qrowd.measures.patience import ERR, RBP, residual_of
 from qrowd.measures.precision import AP, RR, Bpref, Judged, P, R, Rprec, Success
-from qrowd.measures.scoring import Linear, Scored, TopicView
 
 #: Every measure, in the order tables list them.
 DEFINITIONS: tuple[Scored, ...] = (

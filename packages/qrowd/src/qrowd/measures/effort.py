@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.scoring import JUDGED_ONLY, Scored, TopicView, reach
+from qrowd.measures.measure_kinds import JUDGED_ONLY, Scored, TopicView, reach
 from qrowd.model.measure import Measure
 
 

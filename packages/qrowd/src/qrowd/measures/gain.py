@@ -10,8 +10,8 @@ from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gains import discounts
-from qrowd.measures.scoring import JUDGED_ONLY, REL, Linear, Scored, TopicView, divided, reach
-from qrowd.measures.views import Part
+from qrowd.measures.measure_kinds import JUDGED_ONLY, REL, Linear, Scored, TopicView, divided, reach
+from qrowd.measures.topic_views import Part
 from qrowd.model.measure import Measure, Parameter, Value, gain_map, number, one_of
 
 DCG_FORM = Parameter(

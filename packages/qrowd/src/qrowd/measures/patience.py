@@ -7,8 +7,8 @@ import numpy as np
 from qrowd.kernels import gains as kernels
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import GAINS, mapped
-from qrowd.measures.scoring import JUDGED_ONLY, MAX_REL, REL, ByGain, Linear, TopicView, reach
-from qrowd.measures.views import Part
+from qrowd.measures.measure_kinds import JUDGED_ONLY, MAX_REL, REL, ByGain, Linear, TopicView, reach
+from qrowd.measures.topic_views import Part
 from qrowd.model.measure import Measure, Parameter, number, one_of
 
 

@@ -10,7 +10,7 @@ from qrowd.errors import MeasureError
 from qrowd.kernels import gains as kernels
 from qrowd.kernels import ranking
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.scoring import (
+from qrowd.measures.measure_kinds import (
     JUDGED_ONLY,
     RECALL_BASE,
     REL,
@@ -23,7 +23,7 @@ from qrowd.measures.scoring import (
     reach,
     recall_base,
 )
-from qrowd.measures.views import Part
+from qrowd.measures.topic_views import Part
 from qrowd.model.measure import Measure
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from qrowd.preferences.agreement import (
+from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
+from qrowd.preferences.closure import Closure, closure
+from qrowd.preferences.inferred import from_grades, to_grades
+from qrowd.preferences.position import PositionBias, position_bias
+from qrowd.preferences.preference_agreement import (
     GradeAgreement,
     PairwisePreferences,
     PreferenceTable,
@@ -10,10 +14,7 @@ from qrowd.preferences.agreement import (
     pairwise_preferences,
     preference_table,
 )
-from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
-from qrowd.preferences.closure import Closure, closure
-from qrowd.preferences.inferred import from_grades, to_grades
-from qrowd.preferences.measures import (
+from qrowd.preferences.preference_measures import (
     APPref,
     Compatibility,
     NPPref,
@@ -24,7 +25,6 @@ from qrowd.preferences.measures import (
     WPref,
     pairs_of_grades,
 )
-from qrowd.preferences.position import PositionBias, position_bias
 from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
 
 #: Every preference measure, in the order tables list them.

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
-from qrowd.kernels import bradley_terry as kernels
+from qrowd.kernels import worths as kernels
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.bradley_terry import Rows
+from qrowd.kernels.worths import Rows
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.panel import Pool
 from qrowd.model.preferences import Preferences

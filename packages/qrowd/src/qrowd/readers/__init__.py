@@ -9,8 +9,8 @@ import re
 from os.path import exists
 
 from qrowd.readers.annotation_tools import ARGILLA, LABEL_STUDIO
-from qrowd.readers.exports import Reader, first_record
 from qrowd.readers.model_judges import RAGELO, TREC_RAG, UMBRELA
+from qrowd.readers.tool_exports import Reader, first_record
 
 READERS: dict[str, Reader] = {
     "label-studio": LABEL_STUDIO,

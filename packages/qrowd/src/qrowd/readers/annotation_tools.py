@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from qrowd.readers.exports import Reader, Record, answer_columns, plain, single
+from qrowd.readers.tool_exports import Reader, Record, answer_columns, plain, single
 
 # ---------------------------------------------------------------------- Label Studio
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from qrowd.errors import FileError
-from qrowd.readers.exports import NoRowError, Reader, Record, plain
+from qrowd.readers.tool_exports import NoRowError, Reader, Record, plain
 
 # ---------------------------------------------------------------------- UMBRELA
 

@@ -18,7 +18,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import cells, count, percent
-from qrowd.reports.scales import scale_note, scale_rules
+from qrowd.reports.scale_notes import scale_note, scale_rules
 
 
 @dataclass(frozen=True, eq=False, repr=False)

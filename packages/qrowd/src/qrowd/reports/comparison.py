@@ -25,13 +25,13 @@ from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, scores_of
-from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
+from qrowd.reports.difference_tables import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
-from qrowd.reports.kinship import kinship_notes, kinship_sentence, kinship_table, related_assessors
+from qrowd.reports.kinship_tables import kinship_notes, kinship_sentence, kinship_table, related_assessors
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import count, number, probability, signed
-from qrowd.reports.systems import (
+from qrowd.reports.system_tables import (
     SystemRow,
     may_be_best,
     ranks_note,

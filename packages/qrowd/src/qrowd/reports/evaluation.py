@@ -27,7 +27,7 @@ from qrowd.model.scores import DIMENSIONS, Scores, scores_of
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
 from qrowd.reports.phrases import listed
-from qrowd.reports.systems import (
+from qrowd.reports.system_tables import (
     SystemRow,
     may_be_best,
     ranks_note,

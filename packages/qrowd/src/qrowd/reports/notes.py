@@ -13,7 +13,7 @@ from qrowd.model.one_scale import Combined
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
-from qrowd.reports.scales import SCALE_RULES, scales_note
+from qrowd.reports.scale_notes import SCALE_RULES, scales_note
 
 LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
 

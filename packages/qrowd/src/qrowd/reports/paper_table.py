@@ -25,7 +25,7 @@ from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.notes import is_residual, scoring_notes
 from qrowd.reports.phrases import count, listed, number
-from qrowd.reports.systems import system_order
+from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Table, markdown_table
 
 if TYPE_CHECKING:

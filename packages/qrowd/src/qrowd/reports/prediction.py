@@ -31,7 +31,7 @@ from qrowd.predicted_relevance.doubles import Method, Repeated
 from qrowd.predicted_relevance.estimation import NEGLIGIBLE, Resample
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import count, number, percent
-from qrowd.reports.scales import scale_note, scale_rules
+from qrowd.reports.scale_notes import scale_note, scale_rules
 from qrowd.reports.table import Column, frame_table
 
 

@@ -30,7 +30,7 @@ from qrowd.replacement.model_comparison import ModelComparison, compare_model
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, interval, is_or_are, listed, number, percent, probability, signed
-from qrowd.reports.scales import scale_note, scale_rules
+from qrowd.reports.scale_notes import scale_note, scale_rules
 from qrowd.reports.table import Column, frame_table
 
 CLUSTERS = {

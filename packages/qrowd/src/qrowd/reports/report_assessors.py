@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from qrowd.agreement.alpha import krippendorff_alpha
-from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
+from qrowd.agreement.assessor_profiles import AssessorProfiles, assessor_profiles
 from qrowd.agreement.by_topic import ease_correlation
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.chance import Seed
@@ -154,7 +154,7 @@ def _profile(profiles: AssessorProfiles | None, name: str) -> tuple[float, float
 
 def preferring_section(preferences: Preferences, confidence: float) -> Section:
     """How consistent assessors who prefer are, and how far they agree, as `qrowd prefer agree` says it."""
-    from qrowd.reports.preferences import preference_document  # slow to import, and most reports do without
+    from qrowd.reports.preference_tables import preference_document  # slow to import, and most reports do without
 
     document = preference_document(preferences, confidence=confidence)
     tables = {f"agreement-{n}": table for n, table in enumerate(document.tables, start=1)}

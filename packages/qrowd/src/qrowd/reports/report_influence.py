@@ -10,15 +10,15 @@ from textwrap import shorten
 from typing import Annotated
 
 from qrowd.errors import QrowdError
-from qrowd.influence.cells import ROUNDING
 from qrowd.influence.decomposition import DecomposedDifference, decompose_difference
-from qrowd.influence.disagreements import disagreements
+from qrowd.influence.disputed_documents import disagreements
 from qrowd.influence.fragility import Fragility, fragility
+from qrowd.influence.score_cells import ROUNDING
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.disagreements import DisagreementsReport
+from qrowd.reports.disagreement_tables import DisagreementsReport
 from qrowd.reports.document import Document, Note, Section, Table
 from qrowd.reports.phrases import count, signed, span
 from qrowd.reports.table import Column, table_of

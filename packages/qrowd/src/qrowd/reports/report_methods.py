@@ -24,7 +24,7 @@ from qrowd.model.scores import Scores
 from qrowd.reports.document import Note, Section, Table
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, listed, number
-from qrowd.reports.systems import system_order
+from qrowd.reports.system_tables import system_order
 
 RANDOM_ASSESSORS = 64  # of each level: other ones move a weight by .1 % at most; `qrowd aware` draws 1,000
 PANEL = "mean of assessors"

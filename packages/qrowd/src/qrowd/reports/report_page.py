@@ -25,7 +25,7 @@ from qrowd.reports.phrases import interval, number, sentence_case, signed, with_
 from qrowd.reports.report_data import PageData
 from qrowd.reports.report_systems import Answer
 from qrowd.reports.short_names import fitted_names
-from qrowd.reports.systems import SystemRow
+from qrowd.reports.system_tables import SystemRow
 from qrowd.reports.table import Table
 
 SCRIPTS = ("tables", "elements", "data", "statistics", "pictures", "choices", "systems", "pair", "topic", "main")

@@ -12,11 +12,11 @@ from qrowd.comparison.differences import Difference
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
-from qrowd.reports.differences import advice
+from qrowd.reports.difference_tables import advice
 from qrowd.reports.document import Section
 from qrowd.reports.notes import coverage_warning
 from qrowd.reports.phrases import chance, count, interval, is_or_are, listed, percent, probability, signed
-from qrowd.reports.systems import differences_to, may_be_best, system_order
+from qrowd.reports.system_tables import differences_to, may_be_best, system_order
 from qrowd.reports.table import Column, table_of
 
 LEADING = 10  # systems of which each pair is compared

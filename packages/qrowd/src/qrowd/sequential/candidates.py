@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import NDCG
+from qrowd.measures.measure_kinds import ByGain, Linear, TopicView, linear_parts
 from qrowd.measures.precision import AP
-from qrowd.measures.scoring import ByGain, Linear, TopicView, linear_parts
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
 from qrowd.model.panel import Panel, Pool

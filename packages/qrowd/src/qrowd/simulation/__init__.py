@@ -12,7 +12,7 @@ number still draw independently of each other, because each draws from a stream 
 """
 
 from qrowd.model.chance import Rng
-from qrowd.simulation.assessors import (
+from qrowd.simulation.behaviours import (
     Behaviour,
     Confident,
     Confused,
@@ -23,10 +23,10 @@ from qrowd.simulation.assessors import (
     Spammer,
     simulate_judgments,
 )
-from qrowd.simulation.demo import simulate_demo
+from qrowd.simulation.demo_panel import simulate_demo
 from qrowd.simulation.magnitudes import MagnitudeCrowd, check_documents, simulate_magnitudes
-from qrowd.simulation.preferences import simulate_preferences
-from qrowd.simulation.random_assessors import RandomAssessors
+from qrowd.simulation.random_grades import RandomAssessors
+from qrowd.simulation.simulated_preferences import simulate_preferences
 from qrowd.simulation.truth import Truth, simulate_pool, simulate_runs
 
 __all__ = [

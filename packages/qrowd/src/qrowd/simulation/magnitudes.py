@@ -16,7 +16,7 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
-from qrowd.simulation.assessors import CAMPAIGN_SECONDS, seconds_spent
+from qrowd.simulation.behaviours import CAMPAIGN_SECONDS, seconds_spent
 from qrowd.simulation.truth import Truth, count, numbered, share
 
 FIRST_DAY = np.datetime64("2024-01-08T08:00:00", "ms")

@@ -6,9 +6,9 @@ from qrowd.trec.formats import RUN as RUN
 from qrowd.trec.formats import TAGGED_RUN as TAGGED_RUN
 from qrowd.trec.formats import Format as Format
 from qrowd.trec.formats import mistakes as mistakes
-from qrowd.trec.preferences import PreferenceFormat as PreferenceFormat
-from qrowd.trec.preferences import preference_format as preference_format
-from qrowd.trec.preferences import preferences_from as preferences_from
+from qrowd.trec.preference_files import PreferenceFormat as PreferenceFormat
+from qrowd.trec.preference_files import preference_format as preference_format
+from qrowd.trec.preference_files import preferences_from as preferences_from
 from qrowd.trec.reading import Fields as Fields
 from qrowd.trec.reading import Parsed as Parsed
 from qrowd.trec.reading import judgments_from as judgments_from

@@ -23,7 +23,7 @@ from qrowd_server.campaigns.plan.documents import ENDINGS, image_of, image_to_te
 from qrowd_server.campaigns.plan.gold_questions import gold_of_file
 from qrowd_server.campaigns.plan.pdf import read_pdfs
 from qrowd_server.campaigns.plan.plan import MAX_DOCUMENTS
-from qrowd_server.protocols.schema import SchemaError, no_such
+from qrowd_server.protocols.setting_fields import SchemaError, no_such
 
 MAX_BYTES = 1 << 30  # of all files together, unpacked
 MAX_ZIP = 256 << 20  # bytes, packed

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.sanitise import MAX_CHARACTERS
-from qrowd_server.protocols.schema import Where
+from qrowd_server.protocols.setting_fields import Where
 
 Problems = Iterator[tuple[Where, str]]
 

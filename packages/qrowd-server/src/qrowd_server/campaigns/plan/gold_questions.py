@@ -9,7 +9,7 @@ from typing import Any
 from qrowd import tables
 from qrowd.errors import FileError
 from qrowd.texts import decoded, read_fields, table_rows
-from qrowd_server.protocols.schema import Where
+from qrowd_server.protocols.setting_fields import Where
 from qrowd_server.protocols.settings import (
     GoldSettings,
     GradesSettings,

@@ -22,11 +22,11 @@ from qrowd_server.campaigns.plan.documents import (
 )
 from qrowd_server.campaigns.plan.gold_questions import GoldQuestion, gold_problems
 from qrowd_server.campaigns.plan.guidelines import guidelines_problems
-from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.panel_links import PanelTable
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings, question_problems, settings_with_question
 from qrowd_server.protocols.instructions import PRACTICE, magnitude_instructions
 from qrowd_server.protocols.protocol import Question
-from qrowd_server.protocols.schema import SchemaError, Where
+from qrowd_server.protocols.setting_fields import SchemaError, Where
 from qrowd_server.protocols.settings import (
     GoldSettings,
     GradesSettings,

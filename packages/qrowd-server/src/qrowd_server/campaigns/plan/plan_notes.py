@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from qrowd_server.campaigns.plan.plan import Plan
-from qrowd_server.protocols.gold import entry_test
+from qrowd_server.protocols.gold_checks import entry_test
 from qrowd_server.protocols.settings import (
     PRESETS,
     GradesSettings,

@@ -12,12 +12,12 @@ from annotated_types import Ge
 from qrowd.texts import text_of_html
 from qrowd_server.campaigns.plan.documents import DocumentPlan
 from qrowd_server.campaigns.plan.gold_questions import gold_labels
-from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.panel_links import PanelTable
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
 from qrowd_server.campaigns.plan.sanitise import MAX_CHARACTERS, without_harm
 from qrowd_server.protocols.protocol import Question
-from qrowd_server.protocols.schema import SchemaError, Where, plain, read
+from qrowd_server.protocols.setting_fields import SchemaError, Where, plain, read
 from qrowd_server.protocols.settings import (
     SETTINGS,
     GoldSettings,

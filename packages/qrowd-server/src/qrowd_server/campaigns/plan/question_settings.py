@@ -11,7 +11,7 @@ from annotated_types import Ge, Le
 
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd_server.protocols.schema import SchemaError, Where, check
+from qrowd_server.protocols.setting_fields import SchemaError, Where, check
 from qrowd_server.protocols.settings import GradesSettings, Settings, protocol_of
 
 if TYPE_CHECKING:

@@ -21,11 +21,13 @@ from qrowd_server.campaigns.running.creation import create_campaign, plan_of
 from qrowd_server.campaigns.running.rebuild import STATUS, rebuild
 from qrowd_server.campaigns.running.transaction import LATE
 from qrowd_server.protocols.events import Event, check_event
-from qrowd_server.protocols.schema import SchemaError, Where, read
-from qrowd_server.store import events, materials, state
+from qrowd_server.protocols.setting_fields import SchemaError, Where, read
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.base import to_json
-from qrowd_server.store.events import LogEntry
+from qrowd_server.store.event_log import LogEntry
 from qrowd_server.store.materials import UnitRow
 from qrowd_server.store.persons import pseudonymised
 

@@ -14,14 +14,17 @@ from sqlalchemy import Connection
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.archive import write_archive
 from qrowd_server.campaigns.results.quality import accuracies
-from qrowd_server.campaigns.results.review import CHOICES, Adjudicated, with_adjudications
+from qrowd_server.campaigns.results.review_decisions import CHOICES, Adjudicated, with_adjudications
 from qrowd_server.campaigns.running.campaign_settings import find_arms, read_settings
 from qrowd_server.campaigns.running.collected import scale_of
-from qrowd_server.campaigns.running.question import design_content
+from qrowd_server.campaigns.running.question_batches import design_content
 from qrowd_server.protocols import PREFERENCE
-from qrowd_server.store import counts, events, export, state, writers
+from qrowd_server.store import event_log as events
+from qrowd_server.store import export, writers
+from qrowd_server.store import progress_counts as counts
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.accounts import COMMAND_LINE
-from qrowd_server.store.answers import GOLD, gold_rows
+from qrowd_server.store.answer_rows import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import COMPLETED, MODEL, PERSON
 

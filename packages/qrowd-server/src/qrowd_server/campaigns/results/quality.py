@@ -15,7 +15,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
-from qrowd.agreement.assessors import assessor_profiles
+from qrowd.agreement.assessor_profiles import assessor_profiles
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
@@ -23,10 +23,11 @@ from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
 from qrowd_server.protocols import PREFERENCE, journey
 from qrowd_server.protocols.settings import GoldSettings
-from qrowd_server.store import counts, state
-from qrowd_server.store.answers import gold_answers_by_assessor
+from qrowd_server.store import progress_counts as counts
+from qrowd_server.store import state_rows as state
+from qrowd_server.store.answer_rows import gold_answers_by_assessor
 from qrowd_server.store.schema import MODEL, PERSON
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.store.state_rows import AssessorRow
 
 FAST = 1 / 3  # of the median answer's seconds: what takes less is called fast
 REPLICATES = 1000  # for the interval of alpha
@@ -218,7 +219,7 @@ def _profiles(judgments: Judgments) -> dict[str, dict[str, Any]]:
 
 def _alike(preferences: Preferences) -> tuple[dict[str, float], float | None, str]:
     """By assessor the share of pairs ordered as another did, weighted by pairs; of all; and why there is none."""
-    from qrowd.preferences.agreement import pairwise_preferences  # slow to import
+    from qrowd.preferences.preference_agreement import pairwise_preferences  # slow to import
 
     pairs, why_not = _or_reason(lambda: pairwise_preferences(preferences))
     if pairs is None:

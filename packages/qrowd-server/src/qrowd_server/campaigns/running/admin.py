@@ -16,10 +16,12 @@ from qrowd_server.campaigns.running.judging import Clock
 from qrowd_server.campaigns.running.rebuild import STATUS
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.events import Event
-from qrowd_server.store import events, materials, state
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.accounts import CAMPAIGN_ROLES, COMMAND_LINE, campaign_role, find_account, set_member
 from qrowd_server.store.base import Store
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.store.state_rows import AssessorRow
 
 STEPS = {"pause": "paused", "resume": "running", "stop": "stopped"}  # the buttons, and the status each leads to
 KINDS = {status: kind for kind, status in STATUS.items()}  # of the event that sets it

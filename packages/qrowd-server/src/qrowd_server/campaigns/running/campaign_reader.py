@@ -24,12 +24,14 @@ from qrowd_server.campaigns.running.pages import DocumentText, TopicText
 from qrowd_server.protocols import PROTOCOLS
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import Event
-from qrowd_server.protocols.gold import Gold
+from qrowd_server.protocols.gold_checks import Gold
 from qrowd_server.protocols.protocol import Material, Question, Task
 from qrowd_server.protocols.settings import MagnitudeSettings, PreferenceSettings, Settings, settings_for_models
-from qrowd_server.store import events, materials, state
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.materials import DocumentRow, TopicRow, UnitRow
-from qrowd_server.store.state import AssessorRow, AssignmentRow, Slot
+from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, Slot
 
 K = TypeVar("K")
 V = TypeVar("V")

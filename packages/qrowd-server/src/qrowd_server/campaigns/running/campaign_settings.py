@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.plan.panel import PanelTable
+from qrowd_server.campaigns.plan.panel_links import PanelTable
 from qrowd_server.protocols.instructions import as_written
-from qrowd_server.protocols.schema import read
+from qrowd_server.protocols.setting_fields import read
 from qrowd_server.protocols.settings import (
     GoldSettings,
     JourneySettings,

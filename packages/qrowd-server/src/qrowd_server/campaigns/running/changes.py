@@ -29,9 +29,10 @@ from qrowd_server.campaigns.running.creation import (
     topic_row,
 )
 from qrowd_server.protocols.assembly import slots_of
-from qrowd_server.protocols.schema import path
+from qrowd_server.protocols.setting_fields import path
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, to_table
-from qrowd_server.store import events, materials
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.schema import assignment, image, slot
 from qrowd_server.store.schema import topic as topic_table

@@ -18,12 +18,14 @@ from qrowd_server.campaigns.plan.plan_tables import question_table
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
 from qrowd_server.campaigns.running.campaign_reader import question_of
 from qrowd_server.campaigns.running.campaign_settings import find, read_settings
-from qrowd_server.campaigns.running.question import add_first_batch
-from qrowd_server.campaigns.running.question import question_of as question_of_campaign
+from qrowd_server.campaigns.running.question_batches import add_first_batch
+from qrowd_server.campaigns.running.question_batches import question_of as question_of_campaign
 from qrowd_server.protocols.assembly import slots_of, units_of_topic
-from qrowd_server.protocols.schema import plain
+from qrowd_server.protocols.setting_fields import plain
 from qrowd_server.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
-from qrowd_server.store import counts, events, materials
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import progress_counts as counts
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.materials import DocumentRow
 from qrowd_server.store.schema import (

@@ -17,9 +17,9 @@ from qrowd_server.protocols import PROTOCOLS, journey
 from qrowd_server.protocols.events import Event
 from qrowd_server.protocols.journey import Journey
 from qrowd_server.protocols.protocol import BadRow, GoldRow, JudgmentRow, PreferenceRow, Protocol, Row, Rows, Task
-from qrowd_server.store import answers
+from qrowd_server.store import answer_rows as answers
 from qrowd_server.store.schema import MODEL, bad_mark, gold_answer, judgment, preference
-from qrowd_server.store.state import AssessorRow, AssignmentRow
+from qrowd_server.store.state_rows import AssessorRow, AssignmentRow
 
 GOLD_EVERY, GOLD_FIRST = "gold_every", "gold_first"  # keys of an assignment's state: which are gold questions
 TABLES: dict[type[Row], tuple[Table, str]] = {  # of rows, with the key beside the assignment

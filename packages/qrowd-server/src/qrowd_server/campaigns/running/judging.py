@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd_server.campaigns.plan.panel import PROVIDER
+from qrowd_server.campaigns.plan.panel_links import PROVIDER
 from qrowd_server.campaigns.running.campaign_reader import (
     AssessorReader,
     CampaignMemory,
@@ -43,11 +43,14 @@ from qrowd_server.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd_server.store import answers, events, materials, state
+from qrowd_server.store import answer_rows as answers
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.base import Store
-from qrowd_server.store.events import LogEntry
+from qrowd_server.store.event_log import LogEntry
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.store.state_rows import AssessorRow
 
 Clock = Callable[[], float]
 NEXT_BATCH = 60.0  # seconds after which somebody who waits for the next batch of a question looks again

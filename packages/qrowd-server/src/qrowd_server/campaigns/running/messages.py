@@ -18,9 +18,9 @@ from qrowd_server.protocols.events import MAX_REASON, AskOrganisers, Event, Read
 from qrowd_server.protocols.protocol import STALE, check_text, storable
 from qrowd_server.protocols.views import DocumentView, PairView, View
 from qrowd_server.store import materials
-from qrowd_server.store.events import LogEntry
-from qrowd_server.store.review import Message, messages_of, save_messages
-from qrowd_server.store.state import AssessorRow, find_assessor
+from qrowd_server.store.event_log import LogEntry
+from qrowd_server.store.review_rows import Message, messages_of, save_messages
+from qrowd_server.store.state_rows import AssessorRow, find_assessor
 from qrowd_server.translatable import N_
 from qrowd_server.translatable import Message as Sentence
 

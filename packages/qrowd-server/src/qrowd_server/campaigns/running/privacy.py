@@ -26,11 +26,13 @@ from qrowd_server.campaigns.running.campaign_settings import NotFoundError, find
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.campaigns.running.transaction import Transaction
 from qrowd_server.protocols.events import Event
-from qrowd_server.store import events, materials, persons, state
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials, persons
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.accounts import COMMAND_LINE
-from qrowd_server.store.answers import answers_of
+from qrowd_server.store.answer_rows import answers_of
 from qrowd_server.store.base import Store
-from qrowd_server.store.events import LogEntry
+from qrowd_server.store.event_log import LogEntry
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import (
     bad_mark,
@@ -43,7 +45,7 @@ from qrowd_server.store.schema import (
     preference,
     session,
 )
-from qrowd_server.store.state import AssessorRow
+from qrowd_server.store.state_rows import AssessorRow
 
 Answers = Literal["keep", "withdraw"]
 By = Literal["owner", "assessor", "retention"]

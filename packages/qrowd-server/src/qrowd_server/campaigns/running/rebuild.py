@@ -20,10 +20,12 @@ from qrowd_server.campaigns.running.current_state import (
 )
 from qrowd_server.campaigns.running.messages import Messages
 from qrowd_server.protocols.events import Event
-from qrowd_server.store import events, materials, state
-from qrowd_server.store.answers import save_answers
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import state_rows as state
+from qrowd_server.store.answer_rows import save_answers
 from qrowd_server.store.persons import events_of_assessor
-from qrowd_server.store.state import AssessorRow, Slot
+from qrowd_server.store.state_rows import AssessorRow, Slot
 
 STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
 BY_SERVER = {"decided": "decided"}  # what the server itself sets, when a question is decided

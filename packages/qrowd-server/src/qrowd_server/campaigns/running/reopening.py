@@ -17,7 +17,7 @@ from qrowd_server.protocols.protocol import STALE, storable
 from qrowd_server.protocols.sequence import Sequence as SequenceProtocol
 from qrowd_server.protocols.views import View
 from qrowd_server.store.schema import COMPLETED, OPEN
-from qrowd_server.store.state import AssessorRow, find_assessor, find_assignment
+from qrowd_server.store.state_rows import AssessorRow, find_assessor, find_assignment
 
 STATUSES = ("running", "decided")  # of a campaign, in which answers that were opened again are shown
 

@@ -40,13 +40,15 @@ from qrowd_server.protocols.events import (
     GoOn,
     Refusal,
 )
-from qrowd_server.protocols.gold import GoldAnswer, entry_test, evidence, is_below
+from qrowd_server.protocols.gold_checks import GoldAnswer, entry_test, evidence, is_below
 from qrowd_server.protocols.protocol import STALE, GoldRow
 from qrowd_server.protocols.views import DocumentView, EndView, PairView
-from qrowd_server.store import answers, events, state
-from qrowd_server.store.events import LogEntry
+from qrowd_server.store import answer_rows as answers
+from qrowd_server.store import event_log as events
+from qrowd_server.store import state_rows as state
+from qrowd_server.store.event_log import LogEntry
 from qrowd_server.store.schema import MODEL
-from qrowd_server.store.state import AssessorRow, AssignmentRow, Slot
+from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, Slot
 
 LATE = "late_action"
 

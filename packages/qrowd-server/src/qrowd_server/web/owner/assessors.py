@@ -19,10 +19,11 @@ from starlette.routing import BaseRoute
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.quality import Accuracy, AssessorQuality, Quality, quality
 from qrowd_server.campaigns.running.privacy import Answers, delete_person, person_json
-from qrowd_server.store import materials, state
-from qrowd_server.store.answers import answers_of
+from qrowd_server.store import materials
+from qrowd_server.store import state_rows as state
+from qrowd_server.store.answer_rows import answers_of
 from qrowd_server.store.schema import bad_mark, judgment, preference
-from qrowd_server.store.state import AssessorRow, AssignmentRow, find_assessor
+from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, find_assessor
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner.context import OWNER_OF, VIEWER, OwnerContext, choose_one, form, page
 from qrowd_server.web.problems import not_found

@@ -31,20 +31,20 @@ from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_notes import preset_notes
 from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol, template_zip
 from qrowd_server.campaigns.results.archive import read_archive
+from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import ARCHIVE, note_names
-from qrowd_server.campaigns.results.progress import progress
 from qrowd_server.campaigns.running.admin import STEPS, give_role
 from qrowd_server.campaigns.running.campaign_settings import find, read_settings
 from qrowd_server.campaigns.running.changes import change_campaign, planned_changes
 from qrowd_server.campaigns.running.creation import create_campaign, delete_campaign, newest_event
 from qrowd_server.protocols.settings import to_table
 from qrowd_server.store import accounts as stored
-from qrowd_server.store import events
+from qrowd_server.store import event_log as events
 from qrowd_server.store.accounts import CAMPAIGN_ROLES, campaign_roles, set_member
 from qrowd_server.store.materials import CampaignRow, campaigns
 from qrowd_server.store.sessions import get_setting, put_setting
-from qrowd_server.store.state import assessors_of
-from qrowd_server.web import texts
+from qrowd_server.store.state_rows import assessors_of
+from qrowd_server.web import page_texts as texts
 from qrowd_server.web.downloads import download
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner import formatting

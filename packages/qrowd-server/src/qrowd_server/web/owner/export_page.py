@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, note_names
-from qrowd_server.campaigns.results.review import CHOICES
+from qrowd_server.campaigns.results.review_decisions import CHOICES
 from qrowd_server.store.accounts import campaign_roles
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.sessions import ApiKey, api_keys, make_api_key, revoke_api_key

@@ -16,11 +16,11 @@ from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.campaign_settings import read_settings
-from qrowd_server.store import events
-from qrowd_server.store import invitations as stored
-from qrowd_server.store.invitations import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
+from qrowd_server.store import event_log as events
+from qrowd_server.store import invitation_links as stored
+from qrowd_server.store.invitation_links import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd_server.store.schema import PERSON
-from qrowd_server.store.state import assessors_of
+from qrowd_server.store.state_rows import assessors_of
 from qrowd_server.web.arrival import payment_code
 from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.assessors import quality_of

@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.review import Adjudication, adjudicate, adjudications, summaries
+from qrowd_server.campaigns.results.review_decisions import Adjudication, adjudicate, adjudications, summaries
 from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.campaign_reader import document_texts
 from qrowd_server.campaigns.running.campaign_settings import protocols_of, read_settings
@@ -28,10 +28,10 @@ from qrowd_server.protocols.journey import from_json
 from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.protocols.views import ExcludedView
 from qrowd_server.store import materials
-from qrowd_server.store import review as rows
-from qrowd_server.store.review import asked, count_asked
+from qrowd_server.store import review_rows as rows
+from qrowd_server.store.review_rows import asked, count_asked
 from qrowd_server.store.schema import MODEL
-from qrowd_server.web.documents import render_document
+from qrowd_server.web.document_pages import render_document
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner.assessors import CANNOT_TELL
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page

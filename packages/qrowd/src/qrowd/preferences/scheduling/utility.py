@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import bradley_terry
+from qrowd.kernels import worths as bradley_terry
 from qrowd.kernels.arrays import Bools, Floats
-from qrowd.preferences.measures import pair_discounts
+from qrowd.preferences.preference_measures import pair_discounts
 from qrowd.preferences.scheduling.state import State
 
 Weight = Literal["none", "lower", "upper", "upper-log2"]

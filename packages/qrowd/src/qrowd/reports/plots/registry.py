@@ -28,10 +28,11 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
-from qrowd.reports.plots import assessors as assessor_plots
-from qrowd.reports.plots import critical_difference, systems
+from qrowd.reports.plots import assessor_plots as assessor_plots
+from qrowd.reports.plots import critical_difference
+from qrowd.reports.plots import system_plots as systems
 from qrowd.reports.plots.style import Figure, list_size, render, styled, table_size
-from qrowd.reports.scales import SCALE_RULES, scale_note, scale_rules
+from qrowd.reports.scale_notes import SCALE_RULES, scale_note, scale_rules
 from qrowd.reports.short_names import short_names
 
 if TYPE_CHECKING:
@@ -280,7 +281,7 @@ def _bump(data: PlotData) -> Figure:
 
 
 def _assessors(data: PlotData) -> Figure:
-    from qrowd.agreement.assessors import assessor_profiles
+    from qrowd.agreement.assessor_profiles import assessor_profiles
 
     profiles = assessor_profiles(data.graded, level=data.options.level, repeats=data.options.conventions.repeats)
     out = [name for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]

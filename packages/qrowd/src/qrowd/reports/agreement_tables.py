@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.agreement.alpha import Alpha, Alphas, Resample, krippendorff_alpha
-from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
+from qrowd.agreement.assessor_profiles import AssessorProfiles, assessor_profiles
 from qrowd.agreement.document_counts import unlike_at
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
 from qrowd.errors import NoOverlapError
@@ -20,7 +20,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Table, repeats_note
 from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
-from qrowd.reports.scales import scale_note, scale_rules
+from qrowd.reports.scale_notes import scale_note, scale_rules
 
 if TYPE_CHECKING:
     pass

@@ -27,7 +27,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.document import Note, Section
-from qrowd.reports.kinship import kinship_table, related_assessors
+from qrowd.reports.kinship_tables import kinship_table, related_assessors
 from qrowd.reports.notes import documents_down_to
 from qrowd.reports.phrases import count, number, percent
 from qrowd.reports.report_assessors import assessors_section, preferring_section, topics_section

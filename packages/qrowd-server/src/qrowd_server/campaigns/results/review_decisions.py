@@ -18,12 +18,14 @@ from qrowd_server.campaigns.running.campaign_settings import find, find_arms, on
 from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.events import MAX_REASON, Refusal
 from qrowd_server.protocols.grades import parse_grade
-from qrowd_server.protocols.magnitude import parse_magnitude
+from qrowd_server.protocols.magnitude_protocol import parse_magnitude
 from qrowd_server.protocols.protocol import storable
 from qrowd_server.protocols.settings import GradesSettings
-from qrowd_server.store import events, materials, state
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import state_rows as state
 from qrowd_server.store.accounts import COMMAND_LINE
-from qrowd_server.store.review import Summary, document_summaries
+from qrowd_server.store.review_rows import Summary, document_summaries
 
 ADJUDICATED, ADJUDICATOR = "adjudicated", "adjudicator"  # name and kind of the assessor in exports
 Adjudicated = Literal["without", "add", "replace"]

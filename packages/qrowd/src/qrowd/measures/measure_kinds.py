@@ -14,8 +14,8 @@ import numpy as np
 from qrowd.errors import MeasureError
 from qrowd.kernels import gains as kernels
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.views import Gains, Part
-from qrowd.measures.views import TopicView as TopicView
+from qrowd.measures.topic_views import Gains, Part
+from qrowd.measures.topic_views import TopicView as TopicView
 from qrowd.model.alignment import PooledLists
 from qrowd.model.measure import Definition, Measure, Parameter, Value, any_of, number, one_of
 from qrowd.model.panel import Panel, Pool

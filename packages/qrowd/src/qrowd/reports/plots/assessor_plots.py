@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alphas
-from qrowd.agreement.assessors import AssessorProfiles
+from qrowd.agreement.assessor_profiles import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
 from qrowd.comparison.judged_share import JudgedShare
 from qrowd.comparison.rankings import RankingAgreement

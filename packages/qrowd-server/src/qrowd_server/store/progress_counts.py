@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, null, select
 
-from qrowd_server.store.events import CHUNK
+from qrowd_server.store.event_log import CHUNK
 from qrowd_server.store.persons import assessor_label
 from qrowd_server.store.schema import (
     MODEL,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.evaluation.named_measures import LINEAR_NAMES, definitions, measure
 from qrowd.kernels.arrays import Floats
-from qrowd.measures.scoring import ByGain, Scored
-from qrowd.measures.views import Levels, Part, TopicView
+from qrowd.measures.measure_kinds import ByGain, Scored
+from qrowd.measures.topic_views import Levels, Part, TopicView
 from qrowd.model.alignment import Alignment, Facts, PooledLists, align
 from qrowd.model.conventions import Conventions
 from qrowd.model.measure import Measure

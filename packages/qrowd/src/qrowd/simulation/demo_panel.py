@@ -5,7 +5,7 @@ from __future__ import annotations
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.simulation.assessors import Behaviour, Confident, Confused, Lenient, Spammer, simulate_judgments
+from qrowd.simulation.behaviours import Behaviour, Confident, Confused, Lenient, Spammer, simulate_judgments
 from qrowd.simulation.truth import Truth, simulate_pool, simulate_runs
 
 # name: (quality, how far it follows what looks good)

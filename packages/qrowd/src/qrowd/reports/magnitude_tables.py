@@ -31,7 +31,7 @@ from qrowd.magnitude.units import By, Units, default_by, units_of
 from qrowd.model.judgments import Judgments
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.phrases import cells, count, number, percent
-from qrowd.reports.scales import scale_note
+from qrowd.reports.scale_notes import scale_note
 
 MARGINS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)  # of Table II
 CONFIDENCE = 0.95  # of the intervals of the effort

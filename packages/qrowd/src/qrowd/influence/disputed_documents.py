@@ -14,7 +14,7 @@ import numpy as np
 
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.influence.cells import ROUNDING, Cells, cells_of, check_panel
+from qrowd.influence.score_cells import ROUNDING, Cells, cells_of, check_panel
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments

@@ -12,8 +12,8 @@ from qrowd.comparison.differences import AllDifferences
 from qrowd.comparison.generalizability import VarianceComponents
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.system_ranking import RankChanges, SystemIntervals
-from qrowd.influence.cells import Change
 from qrowd.influence.fragility import Fragility
+from qrowd.influence.score_cells import Change
 from qrowd.reports.phrases import count, percent
 from qrowd.reports.plots.style import (
     GREY,

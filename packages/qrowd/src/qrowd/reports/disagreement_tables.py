@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from qrowd.influence.disagreements import Disagreements
+from qrowd.influence.disputed_documents import Disagreements
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, number, signed
 

@@ -19,7 +19,7 @@ import numpy as np
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Bools, Floats, Ints
-from qrowd.measures.scoring import ByGain, Scored, TopicView
+from qrowd.measures.measure_kinds import ByGain, Scored, TopicView
 from qrowd.model.alignment import align
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments

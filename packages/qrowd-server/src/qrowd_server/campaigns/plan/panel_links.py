@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
-from qrowd_server.protocols.schema import SchemaError
+from qrowd_server.protocols.setting_fields import SchemaError
 from qrowd_server.protocols.views import Outcome
 
 PROVIDER = "panel"  # of the assessors who come from one

@@ -12,10 +12,11 @@ from sqlalchemy import Connection
 
 from qrowd_server.campaigns.plan.plan import arms_in_short
 from qrowd_server.campaigns.running.campaign_settings import find, protocols_of, read_settings, the_protocol
-from qrowd_server.campaigns.running.question import QuestionProgress, question_progress
+from qrowd_server.campaigns.running.question_batches import QuestionProgress, question_progress
 from qrowd_server.protocols import PREFERENCE
-from qrowd_server.store import counts, materials
-from qrowd_server.store.counts import HOUR
+from qrowd_server.store import materials
+from qrowd_server.store import progress_counts as counts
+from qrowd_server.store.progress_counts import HOUR
 from qrowd_server.store.schema import COMPLETED, OPEN
 
 Place = tuple[int, str]  # a topic in an arm

@@ -22,7 +22,7 @@ from qrowd.preferences.scheduling import Order, State, Systems, make_order, may_
 from qrowd.preferences.scheduling.orders import KeepPreferred
 from qrowd_server.protocols.board import Board, Pair
 from qrowd_server.protocols.events import Action, Event, GoOn, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
-from qrowd_server.protocols.gold import Gold
+from qrowd_server.protocols.gold_checks import Gold
 from qrowd_server.protocols.protocol import (
     STALE,
     BadRow,

@@ -22,7 +22,9 @@ from qrowd.model.chance import Chance
 from qrowd_server.campaigns.plan.question_settings import QuestionSettings
 from qrowd_server.campaigns.running.collected import judgments
 from qrowd_server.protocols.settings import GradesSettings, settings_of
-from qrowd_server.store import counts, events, materials
+from qrowd_server.store import event_log as events
+from qrowd_server.store import materials
+from qrowd_server.store import progress_counts as counts
 from qrowd_server.store.base import Store, StoreError, to_json
 from qrowd_server.store.materials import CampaignRow
 

@@ -32,7 +32,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.scores import Scores
-from qrowd.reports.differences import ADVICE_NOTE, advice_of, topics_or_assessor
+from qrowd.reports.difference_tables import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import cells, count, number, percent, sentence_case

@@ -11,7 +11,7 @@ import numpy as np
 from qrowd.comparison.kinship import Kinship
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, interval, listed, number, percent, signed
-from qrowd.reports.systems import system_order
+from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Column, table_of
 
 
