@@ -23,7 +23,7 @@ LAYERS = {
     5: "aware | replacement | server.protocols | judge | sequential | partitioning",
     4: "evaluation | files | server.store | texts",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
-    " | comparison | simulation | trec | tables | paths | leaderboards | partitions",
+    " | comparison | simulation | trec | tables | paths | leaderboard_files | partitions",
     2: "model | server | readers",
     1: "kernels | threads | executors | plugins | display | server.translatable",
     0: "errors",  # kernels raise them too

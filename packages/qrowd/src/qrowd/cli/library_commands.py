@@ -47,8 +47,8 @@ COMMANDS: Mapping[str, LibraryCommand] = {
         PredictionOutput,
         conventions=("unjudged", "duplicates"),
     ),
-    "agree": LibraryCommand("agreement", "agree", JudgmentInputs, ResultOutput),
-    "assessors": LibraryCommand("agreement", "assessors", JudgmentInputs, ResultOutput),
+    "agree": LibraryCommand("agreement_tables", "agree", JudgmentInputs, ResultOutput),
+    "assessors": LibraryCommand("agreement_tables", "assessors", JudgmentInputs, ResultOutput),
     "aggregate": LibraryCommand("aggregation", "aggregate", JudgmentInputs, QrelsOutput),
-    "plan": LibraryCommand("planning", "plan", RunsAndJudgments, SystemsOutput, "scoring"),
+    "plan": LibraryCommand("design_tables", "plan", RunsAndJudgments, SystemsOutput, "scoring"),
 }
