@@ -403,7 +403,7 @@ def test_what_cannot_be_weighed_is_said_in_one_message(plain):
     magnitudes = Judgments.from_rows([("q1", f"q1-0000{i}", a, v) for a in "ab" for i, v in ((0, 20.5), (2, ord(a)))])
     for judgments, error, message in (
         (said.select(assessors="a0"), ArgumentError, r"AWARE weights several assessors, and there is one \(a0\)"),
-        (twins, ArgumentError, "all 2 assessors gave the same judgments, so there is nothing to weight"),
+        (twins, ArgumentError, "the 2 assessors gave the same judgments, so there is nothing to weight"),
         (Judgments.from_rows([]), ArgumentError, "judgments: there are none"),
         (magnitudes, ScaleError, "assessor a gave magnitudes, which random assessors cannot draw; recode them"),
     ):

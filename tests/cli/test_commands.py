@@ -143,7 +143,7 @@ def test_check_lists_every_mistake_and_goes_on(qrowd, tmp_path):
 def test_measures_lists_all_and_explains_one(qrowd):
     out = qrowd("measures").out
     for name in ("nDCG", "AP", "P@10", "ERR", "RBP", "Q", "GAP", "Bpref", "Judged@10"):
-        assert f"\n{name}\n" in f"\n{out}"
+        assert f"\n{name}: " in f"\n{out}"
     assert "max_rel" in qrowd("measures", "err").out
     assert "2^g - 1" in qrowd("measures", "nDCG@10").out
 

@@ -94,4 +94,4 @@ def test_a_report_takes_the_grades_or_the_preferences_of_an_arm(qrowd, study, tm
         "--random-assessors", 2, "-o", "-"
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
-    assert f'"kind":"{kind}"' in outcome.out
+    assert f"By {'ppref' if kind == 'preferences' else 'nDCG'}@10" in outcome.err

@@ -371,7 +371,7 @@ def _panel(judgments: Judgments, conventions: Conventions) -> Panel:
     first = panel.values[:, :1]
     if bool(((panel.values == first) | (np.isnan(panel.values) & np.isnan(first))).all()):
         raise ArgumentError(
-            f"judgments: all {len(panel.assessors)} assessors gave the same judgments, so there is nothing to weight; "
+            f"judgments: the {len(panel.assessors)} assessors gave the same judgments, so there is nothing to weight; "
             "evaluate with any one of them"
         )
     return panel
