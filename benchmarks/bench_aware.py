@@ -20,7 +20,7 @@ from qrowd.aware import similarity_to_random
 from qrowd.aware.random_assessors import LEVELS
 from qrowd_papers.aware import study as aware
 from qrowd_papers.aware.study import aware_study
-from qrowd_papers.panels import crowdsourcing_track
+from qrowd_papers.panels import crowdsourcing_tracks
 
 MEASURES = ("AP", "nDCG@20", "ERR@20")
 
@@ -56,7 +56,8 @@ print(f"dl21: {len(judges.assessors)} judges, {len(LEVELS)} x 1,000 random asses
 promise("dl21, 30 estimators x 3 measures, H = 1,000, seconds", took, at_most=60)
 peer(runs, judges.select(assessors=[judges.assessors[0]]), 3)
 
-runs, crowd, gold = crowdsourcing_track(rng=1)
+sets, crowd, gold = crowdsourcing_tracks(rng=1)
+runs = sets["T@8"]
 spent: dict[str, float] = defaultdict(float)
 
 

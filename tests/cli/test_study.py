@@ -123,7 +123,7 @@ def test_every_analysis_of_the_magnitude_paper_and_its_fifteen_figures_are_those
         "distribution", "units", "agreement", "effort", "levels", "gains", "conflicts", "rankings",
     }  # fmt: skip
     sds = [row["log_sd"] for row in tables["distribution: topics"]]
-    np.testing.assert_allclose(sds, distribution(crowd, by="topic").log_sd)
+    np.testing.assert_allclose(sds, distribution(crowd, by_topic=True).log_sd)
     ratios = pd.DataFrame(tables["agreement: documents"])["ratio"]
     np.testing.assert_allclose(ratios, geometric_sd(normalise(crowd)).ratio)
     assert sorted(path.name for path in (tmp_path / "drawn").glob("*.svg")) == sorted(

@@ -144,7 +144,5 @@ def test_bad_gold_gets_one_clear_line(judged, truth):
         alpha_by_gold(judged, truth.judgments()).of("3")
     with pytest.raises(ArgumentError, match="by='unit': choose one of None, topic"):
         alpha_by_gold(judged, truth.judgments(), by="unit")
-    with pytest.raises(ArgumentError, match=r"matched_grades=7: choose some, not all, of the gold grades 0, 1, 2"):
-        alpha_of_matched_subsets(judged, truth.judgments(), matched_grades=7)
     with pytest.raises(NoOverlapError, match="agreement needs at least two assessors"):
         alpha_by_gold(judgments_of({"d": {"ann": 1.0, "gold": 1.0}}), "gold")

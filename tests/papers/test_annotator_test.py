@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.replacement import alternative_annotator_test
 from qrowd.reports.document import render
@@ -84,8 +83,3 @@ def test_the_page_has_a_row_per_design(monkeypatch):
     ]
     assert len(page.frame()) == 2
     assert b"none of whom should be" in render(page, "page.md")
-
-
-def test_what_is_not_of_the_study_is_refused():
-    with pytest.raises(ArgumentError, match="design"):
-        annotator_errors([(1, 40, "alike", "equal")])

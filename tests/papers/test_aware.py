@@ -13,9 +13,10 @@ from qrowd.model.chance import Chance
 from qrowd_papers.aware.claims import aware_page
 from qrowd_papers.aware.printed import by_size
 from qrowd_papers.aware.study import METHODS, AwareStudy, anova_tables, aware_study
-from qrowd_papers.panels import crowdsourcing_track, relevant_from
+from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
 
-RUNS, CROWD, GOLD = crowdsourcing_track(4, 9, 3, 60, depth=50, prevalence=0.3, rng=1)
+SETS, CROWD, GOLD = crowdsourcing_tracks(4, (9, 1), 3, 60, depth=50, prevalence=0.3, rng=1)
+RUNS = SETS["T@8"]
 FEW = ("mv", "emneu", "uniform", "sgl_rmse_msd", "tpc_apc_md", "sgl_tau_med:printed")
 
 

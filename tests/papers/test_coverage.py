@@ -7,7 +7,6 @@ import pytest
 from numbered_scores import numbered
 from qrowd.comparison.differences import difference
 from qrowd.comparison.interval_widths import recommended
-from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
 from qrowd_papers import coverage as study
 from qrowd_papers.coverage import METHODS, PANELS, _bootstrap_counts, coverage, coverage_page
@@ -41,9 +40,12 @@ def test_intervals_of_the_study_are_those_of_difference():
     scores = np.stack([table[:, :, 0].T, np.zeros((4, 12))], axis=2)
     for method in METHODS:
         low, high = study._interval(table, method, 0.9, 40_000, np.random.default_rng(2))
-        found = difference(numbered(scores), "0", "1", method=method, confidence=0.9, n_resamples=40_000, rng=3)
-        tolerance = 0.02 if method == "pigeonhole" else 1e-9
-        assert (low[0], high[0]) == pytest.approx((found.low, found.high), abs=tolerance)
+        if method == "pigeonhole":  # topics and assessors drawn again, one replicate after the other
+            means = [table[random.integers(12, size=12)][:, random.integers(4, size=4)].mean() for _ in range(20_000)]
+            assert (low[0], high[0]) == pytest.approx(np.quantile(means, [0.05, 0.95]), abs=0.02)
+            continue
+        found = difference(numbered(scores), "0", "1", method=method, confidence=0.9)
+        assert (low[0], high[0]) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
 def test_what_is_recommended_covers_and_topics_alone_do_not():
@@ -92,13 +94,6 @@ def test_the_page_says_what_is_recommended_and_how_it_fares(monkeypatch):
     assert [row for table in page.tables[1:4] for row in table.rows] == [["5", "25", "0.200", "0.060"]] * 3
     assert b"judge-heavy" in render(page, "page.md")
     assert len(page.frame()) == len(PANELS) * len(study.N_TOPICS) * 5 * len(METHODS)
-
-
-def test_what_is_not_of_the_study_is_refused():
-    with pytest.raises(ArgumentError, match="method 'z'"):
-        coverage(methods=("z",))
-    with pytest.raises(ArgumentError, match="2 of each"):
-        coverage(n_assessors=(1,))
 
 
 def test_draws_are_those_of_equal_chances():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from merging import judgments_of, panels
 from oracles import predicted_relevance as oracle
-from qrowd.errors import ArgumentError
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd_papers.predicted_relevance.users import fractional_utility, relevance_to_users, user_disagreement
 
@@ -21,23 +20,21 @@ MODEL = predicted_relevance(judgments_of(LABELS, "0-2"), rel=2, n_resamples=0)
 
 @given(st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]), min_size=1, max_size=4), st.integers(1, 5), st.data())
 def test_at_least_m_of_n_is_the_sum_over_what_they_may_say(p, n, data):
-    m = data.draw(st.integers(0, n))
+    m = data.draw(st.integers(1, n))
     model = replace(MODEL, probability=np.array(p))
     assert relevance_to_users(model, m, n) == pytest.approx([oracle.binomial_at_least(x, m, n) for x in p], abs=1e-12)
 
 
 def test_one_of_one_is_the_probability_itself_and_a_grade_unknown_stays_so():
     assert relevance_to_users(MODEL, 1, 1) == pytest.approx(MODEL.probability)
-    for m in (0, 1):
-        assert np.isnan(relevance_to_users(replace(MODEL, probability=np.array([np.nan])), m, 1)).all()
+    assert np.isnan(relevance_to_users(replace(MODEL, probability=np.array([np.nan])), 1, 1)).all()
 
 
-@given(st.integers(2, 4), st.data())
-def test_the_user_disagreement_model_counts_the_assessor_in(n, data):
-    m = data.draw(st.integers(1, n))
-    weights = user_disagreement(MODEL, m=m, n=n, zero=False)
-    for grade, p, weight in zip(MODEL.grades, MODEL.probability, weights, strict=True):
-        assert weight == pytest.approx(oracle.user_disagreement(p, grade >= 2, m, n), abs=1e-12)
+def test_the_user_disagreement_model_counts_the_assessor_in():
+    rows = zip(MODEL.grades, MODEL.probability, user_disagreement(MODEL), strict=True)
+    for grade, p, weight in rows:
+        expected = oracle.user_disagreement(p, grade >= 2, 1, 2) if grade > 0 else 0
+        assert weight == pytest.approx(expected, abs=1e-12)
 
 
 def test_two_grades_that_nobody_tells_apart_weigh_the_same_but_not_in_the_older_model():
@@ -49,12 +46,12 @@ def test_two_grades_that_nobody_tells_apart_weigh_the_same_but_not_in_the_older_
     assert user_disagreement(model).tolist() == [0, 0.5, 1]
 
 
-@given(labels=panels(), data=st.data())
-def test_fractional_utility_is_the_mean_utility_of_what_the_others_said(labels, data):
+@given(labels=panels())
+def test_fractional_utility_is_the_mean_utility_of_what_the_others_said(labels):
     assume(any(len(said) > 1 for said in labels.values()))
     model = predicted_relevance(judgments_of(labels, "0-2"), rel=2, n_resamples=0)
-    utility = {g: data.draw(st.floats(0, 1)) for g in (0.0, 1.0, 2.0)}
-    for grade, found in zip(model.grades, fractional_utility(model, grade_utility=utility), strict=True):
+    utility = {grade: grade / (model.grades.max() or 1) for grade in model.grades.tolist()}
+    for grade, found in zip(model.grades, fractional_utility(model), strict=True):
         means = [
             np.mean([utility[other] for name, other in said.items() if name != who])
             for said in labels.values()
@@ -63,27 +60,3 @@ def test_fractional_utility_is_the_mean_utility_of_what_the_others_said(labels, 
             if given == grade
         ]
         assert found == pytest.approx(np.mean(means) if means else np.nan, nan_ok=True)
-
-
-@given(labels=panels())
-def test_a_utility_of_0_or_1_is_predicted_relevance(labels):
-    assume(any(len(said) > 1 for said in labels.values()))
-    model = predicted_relevance(judgments_of(labels, "0-2"), rel=1, n_resamples=0)
-    assert fractional_utility(model, grade_utility={0: 0, 1: 1, 2: 1}) == pytest.approx(model.probability, nan_ok=True)
-
-
-def test_utilities_default_to_the_grade_over_the_highest_and_are_fractions_of_every_grade():
-    assert fractional_utility(MODEL) == pytest.approx(fractional_utility(MODEL, grade_utility={0: 0, 1: 0.5, 2: 1}))
-    with pytest.raises(ArgumentError, match="grade 2 has no utility"):
-        fractional_utility(MODEL, grade_utility={0: 0, 1: 1})
-    with pytest.raises(ArgumentError, match="utilities from 0 to 1"):
-        fractional_utility(MODEL, grade_utility={0: 0, 1: 1, 2: 3})
-
-
-def test_numbers_of_users_that_make_no_sense_are_refused():
-    for m, n in ((2, 1), (-1, 3), (0, 0)):
-        with pytest.raises(ArgumentError, match=f"m={m}, n={n}"):
-            relevance_to_users(MODEL, m, n)
-    for m, n in ((1, 1), (0, 2)):
-        with pytest.raises(ArgumentError, match="the assessor"):
-            user_disagreement(MODEL, m=m, n=n)

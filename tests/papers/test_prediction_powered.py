@@ -63,18 +63,6 @@ def test_on_dl21_intervals_hold_what_nist_says_and_are_narrower_with_a_good_judg
         assert good.width["ppi++"] < 0.9 * good.width["classical"]
 
 
-@pytest.mark.parametrize(("judges", "options", "message"), [
-    (JUDGES, {"draw": "all"}, "draw='all': choose from with replacement, split"),
-    (JUDGES, {"quantity": "ranks"}, "quantity='ranks'"),
-    (JUDGES, {"n_resamples": 0}, "n_resamples=0"),
-    (JUDGES, {"n_human": [1]}, "n_human=1: from 2 to"),
-    (TRUTH, {}, "is the truth"),
-])  # fmt: skip
-def test_a_study_that_makes_no_sense_is_refused(judges, options, message):
-    with pytest.raises(ArgumentError, match=message):
-        ppi_coverage(RUNS, TRUTH, judges, "AP", **options)
-
-
-def test_the_truth_is_one_assessors():
-    with pytest.raises(ArgumentError, match="truth: judgments of 2 assessors"):
-        ppi_coverage(RUNS, JUDGES, TRUTH, "AP")
+def test_an_n_that_leaves_too_few_topics_is_refused():
+    with pytest.raises(ArgumentError, match="n_human=1: from 2 to"):
+        ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from merging import judgments_of
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import NoOverlapError
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd_papers.predicted_relevance.sensitivity import (
@@ -51,7 +51,6 @@ def test_quality_by_runs_is_the_best_rank_that_any_system_gave():
     given, ranked = (sensitivity_to_rank(JUDGMENTS, ranks, rel=2) for ranks in (best, runs))
     assert ranked.rank.tolist() == [1, 2]
     assert ranked.n_documents.tolist() == [4, 5]
-    assert ranked.n_unranked == given.n_unranked == 85
     assert np.array_equal(ranked.probability, given.probability, equal_nan=True)
 
 
@@ -64,8 +63,6 @@ def test_topics_drawn_spread_as_the_standard_error_over_topics_says():
     drawn = sensitivity_to_topics(JUDGMENTS, rel=2, n_resamples=3000, rng=1)
     model = predicted_relevance(JUDGMENTS, rel=2, resample="topics", n_resamples=3000, rng=1)
     assert drawn.standard_error == pytest.approx(model.standard_error, rel=0.1)
-    assert drawn.quartiles[2] == pytest.approx(np.median(drawn.replicates, axis=0))
-    assert (drawn.quartiles[0] <= drawn.quartiles[-1]).all()
     assert drawn.n_topics == 6
     assert sensitivity_to_topics(JUDGMENTS, rel=2, rng=1).replicates.shape == (300, 3)  # the paper's number
     assert len(drawn.to_frame()) == 9000
@@ -81,15 +78,6 @@ def test_with_more_double_judgments_the_sd_falls_as_the_square_root():
     assert usual.size[-1] == 90
     assert (usual.n_resamples, usual.mean.shape) == (50, (50, 3))
     assert len(usual.to_frame()) == 150
-
-
-def test_too_few_resamples_and_no_sizes_are_refused():
-    with pytest.raises(ArgumentError, match="n_resamples=1"):
-        sensitivity_to_sample_size(JUDGMENTS, rel=2, n_resamples=1)
-    with pytest.raises(ArgumentError, match="from 1"):
-        sensitivity_to_sample_size(JUDGMENTS, rel=2, sizes=[0, 3])
-    with pytest.raises(ArgumentError, match="n_resamples=1"):
-        sensitivity_to_topics(JUDGMENTS, rel=2, n_resamples=1)
 
 
 def test_grades_are_well_separated_from_the_size_on_from_which_their_bands_stay_apart():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
 from qrowd_papers import skewed_grades as study
 from qrowd_papers.skewed_grades import METHODS, simulate, skewed_grades, skewed_grades_page
@@ -44,8 +43,3 @@ def test_the_page_has_a_row_per_design(monkeypatch):
     ]  # fmt: skip
     assert len(page.frame()) == 4 * len(METHODS)
     assert b"mace - majority" in render(page, "page.md")
-
-
-def test_what_is_not_of_the_study_is_refused():
-    with pytest.raises(ArgumentError, match="crowds=\\('sleep',\\)"):
-        skewed_grades(crowds=("sleep",))

@@ -67,10 +67,10 @@ def test_a_log_normal_sample_is_recognised():
 
 def test_normalising_smooths_round_numbers_away_and_nears_the_curve_in_every_topic(crowd):
     """Figure 2 against Figure 1."""
-    before, after = (distribution(judgments, by="topic") for judgments in (crowd, normalise(crowd)))
+    before, after = (distribution(judgments, by_topic=True) for judgments in (crowd, normalise(crowd)))
     assert before.groups == crowd.topics
     assert (after.distance < 0.6 * before.distance).all()
-    assert round_numbers(normalise(crowd)).one_digit < 0.01
+    assert round_numbers(normalise(crowd)).one_two_five < 0.01
 
 
 def test_equal_magnitudes_have_no_curve_and_one_has_no_deviation():
@@ -80,15 +80,10 @@ def test_equal_magnitudes_have_no_curve_and_one_has_no_deviation():
     assert np.isnan(distribution(of_values([3.0])).sd[0])
 
 
-def test_a_range_leaves_out_and_counts_what_is_beyond():
-    found = distribution(of_values([0.001, 0.01, 1.0, 100.0, 1000.0]), within=(0.01, 100))
-    assert (found.n.tolist(), found.n_outside, found.highest.tolist()) == ([3], 2, [100.0])
-
-
 def test_frames_hold_a_row_per_group_and_the_curves_a_row_per_value():
-    judgments = of_values([1.0, 2.0, 2.0, 8.0], assessor=lambda i: "ann" if i < 3 else "bob")
-    found = distribution(judgments, by="assessor")
-    assert found.to_frame()[["group", "n"]].to_dict("list") == {"group": ["ann", "bob"], "n": [3, 1]}
+    rows = [("q1", "a", "ann", 1.0), ("q1", "b", "ann", 2.0), ("q1", "c", "ann", 2.0), ("q2", "a", "ann", 8.0)]
+    found = distribution(Judgments.from_rows(rows, scales={"ann": "magnitude"}), by_topic=True)
+    assert found.to_frame()[["group", "n"]].to_dict("list") == {"group": ["q1", "q2"], "n": [3, 1]}
     curves = found.to_frame(what="curves")
     assert curves["share"].tolist() == approx([1 / 3, 1, 1])
     assert curves["value"].tolist() == [1, 2, 8]
@@ -109,7 +104,7 @@ def test_round_numbers_come_with_how_often_and_by_how_many():
     assert frame["share"].sum() == approx(1)
     assert frame["n_assessors"].tolist() == [2, 2, 1, 1, 1]
     assert frame["digits"].tolist() == [1, 1, 2, 1, 2]
-    assert (found.one_digit, found.one_two_five, found.whole) == (6 / 8, 5 / 8, 7 / 8)
+    assert found.one_two_five == 5 / 8
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
@@ -182,24 +177,11 @@ def test_the_order_column_says_which_score_came_before():
 
 def test_counts_of_figures_add_up_to_the_units(crowd):
     found = ratio_digits(crowd)
-    counts = found.to_frame(what="counts")
-    assert counts["n_units"].sum() == 7059
-    assert counts["share_within"].iloc[-1] == 1
-    assert counts["n_units"][:3].sum() == found.n_within(2)
+    assert found.n_within(10) == 7059
     assert found.to_frame()["digits"].tolist() == found.digits.tolist()
 
 
 REFUSED = {
-    "by": (
-        lambda: distribution(of_values([1.0]), by="unit"),
-        ArgumentError,
-        "by='unit': choose one of None, topic, assessor",
-    ),
-    "within": (
-        lambda: distribution(of_values([1.0]), within=(2, 3)),
-        ArgumentError,
-        "within=(2, 3): no magnitude is in this range",
-    ),
     "nothing": (lambda: distribution(Judgments.from_rows([])), ArgumentError, "judgments: there are none"),
     "zero": (
         lambda: round_numbers(Judgments.from_rows([("q", "a", "ann", 0), ("q", "b", "ann", -1)])),

@@ -29,7 +29,6 @@ def test_no_exponent_is_more_likely_than_the_fitted_one(numbers):
     best = log_likelihood(law.exponent, numbers, 18)
     for step in (-0.5, -0.01, 0.01, 0.5):
         assert log_likelihood(law.exponent + step, numbers, 18) <= best + 1e-9
-    assert law.fitted.sum() == pytest.approx(1)
     # The standard error is that of the likelihood's curvature.
     h = 1e-3
     sides = log_likelihood(law.exponent - h, numbers, 18) + log_likelihood(law.exponent + h, numbers, 18)
@@ -41,18 +40,6 @@ def test_an_exponent_that_was_drawn_from_is_found_within_three_standard_errors()
     numbers = np.random.default_rng(1).choice(np.arange(1, 19), 1481, p=weights / weights.sum())
     law = fit_power_law(numbers, highest=18)
     assert abs(law.exponent - 1.4) < 3 * law.standard_error < 0.1
-    frame = law.to_frame()
-    assert frame["n_assessors"].sum() == 1481
-    assert frame["share"].tolist() == pytest.approx(frame["fitted"].tolist(), abs=0.03)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [([], "there are no assessors"), ([0, 1], "an assessor with 0 units"), ([19], "19 units; expected 1 to 18")],
-)
-def test_numbers_that_cannot_be_are_refused(numbers, message):
-    with pytest.raises(ArgumentError, match=message):
-        fit_power_law(numbers, highest=18)
 
 
 def judged(seconds):

@@ -99,7 +99,7 @@ def test_a_picture_of_magnitudes_looks_as_it_did(name):
 
 
 def test_dots_lie_on_the_share_of_magnitudes_up_to_a_value():
-    ax = plots.plot_distribution(distribution(CROWD, by="topic"), "q2")
+    ax = plots.plot_distribution(distribution(CROWD, by_topic=True), "q2")
     dots = next(line for line in ax.lines if line.get_marker() == ".")
     here = CROWD.value[CROWD.topic == CROWD.topics.index("q2")]
     for value, share in list(zip(*dots.get_data(), strict=True))[::10]:
@@ -139,7 +139,7 @@ def test_a_column_shows_its_topics_and_their_mean_and_leaves_unknown_ones_out():
 
 
 def test_what_lies_above_the_limit_is_written_not_drawn():
-    ax = plots.plot_deviations(np.array([1.0, 2.0, 3.0, 7.0, 9.0]), limit=6)
+    ax = plots.plot_deviations(np.array([1.0, 2.0, 3.0, 7.0, 9.0]))
     assert sum(patch.get_height() for patch in ax.patches) == 3
     assert "2 documents\nabove 6" in words(ax)
     assert "median 3.0" in words(ax)

@@ -42,10 +42,8 @@ def test_units_per_assessor_are_counted_one_by_one(crowd):
     assert found.n_units.tolist() == [expected[a] for a in range(len(crowd.assessors))]
     assert (found.n_topics == found.n_units).all()
     assert found.to_frame()["n_judgments"].sum() == len(crowd)
-    counts = found.to_frame(what="counts")
-    assert (counts["n_units"] * counts["n_assessors"]).sum() == 7059
-    assert counts["share"].sum() == approx(1)
-    assert counts["n_units"].max() <= 18
+    assert found.n_units.sum() == 7059
+    assert found.n_units.max() <= 18
 
 
 # ---- narrow and wide
@@ -58,7 +56,6 @@ def test_wide_units_put_the_check_documents_at_least_the_median_ratio_apart():
     found = unit_widths(judgments, HN)
     assert (found.ratio.tolist(), found.threshold) == ([2, 3, 9], 3)
     assert found.wide.tolist() == [False, True, True]  # 0.6 / 0.2 is 3, whatever doubles make of it
-    assert unit_widths(judgments, HN, threshold=5).wide.tolist() == [False, False, True]
     assert found.to_frame()["wide"].tolist() == [False, True, True]
     assert found.to_frame(what="counts").to_dict("list") == {"ratio": [2, 3, 9], "n_units": [1, 1, 1]}
 

@@ -88,14 +88,14 @@ def test_gold_is_a_name_or_judgments_or_a_mapping(crowd, gold):
 
 
 @fewer
-@given(graded_crowds(), st.integers(1, 4), st.booleans(), st.randoms())
-def test_the_chosen_units_are_those_found_one_by_one(drawn, n, choosy, random):
+@given(graded_crowds(), st.booleans(), st.randoms())
+def test_the_chosen_units_are_those_found_one_by_one(drawn, choosy, random):
     rows, gold = drawn
     judgments = judgments_of(rows)
     preferred = np.array([not choosy or random.random() < 0.5 for _ in oracle.units(rows)])
     wanted = {unit for unit, wish in zip(oracle.units(rows), preferred, strict=True) if wish}
-    found = select_units_by_agreement(judgments, gold_of(gold), n_units=n, preferred=preferred if choosy else None)
-    expected = [rows[i] for i in oracle.agreeing_rows(rows, gold, n, False, wanted)]
+    found = select_units_by_agreement(judgments, gold_of(gold), preferred=preferred if choosy else None)
+    expected = [rows[i] for i in oracle.agreeing_rows(rows, gold, 3, False, wanted)]
     frame = found.judgments.to_frame()
     columns = [frame[name] for name in ("topic", "document", "assessor", "unit", "value")]
     assert list(zip(*columns, strict=True)) == expected
@@ -105,8 +105,6 @@ def test_the_chosen_units_are_those_found_one_by_one(drawn, n, choosy, random):
     by_pair = {}
     for row in rows:
         by_pair.setdefault(row[:2], set()).add(oracle.unit_of(row))
-    assert found.n_documents == len(by_pair)
-    assert found.n_short == sum(len(judged & wanted or judged) < n for judged in by_pair.values())
     assert found.n_outside == sum(not judged & wanted for judged in by_pair.values())
 
 
@@ -114,35 +112,34 @@ def test_units_of_equal_agreement_go_by_fewest_unjudged_documents():
     rows = [("t1", d, "ann", "u1", v) for d, v in (("H", 9.0), ("N", 1.0), ("x", 2.0))]
     rows += [("t1", d, "bob", "u2", v) for d, v in (("H", 8.0), ("N", 1.0), ("a", 4.0))]
     rows += [("t1", d, "cid", "u3", v) for d, v in (("H", 1.0), ("N", 8.0), ("a", 4.0))]
+    rows += [("t1", d, "dan", "u4", v) for d, v in (("H", 8.0), ("N", 1.0), ("a", 4.0))]
+    rows += [("t1", d, "eve", "u5", v) for d, v in (("H", 8.0), ("N", 1.0), ("x", 2.0))]
     gold = {("t1", "H"): 3, ("t1", "N"): 0, ("t1", "a"): 1}
-    found = select_units_by_agreement(judgments_of(rows), gold_of(gold), n_units=1)
-    assert found.agreement.tolist() == [1, 1, 0]
-    assert found.n_without_gold.tolist() == [1, 0, 0]
-    chosen = found.judgments.to_frame().set_index("document")["assessor"]
-    assert chosen.to_dict() == {"H": "bob", "N": "bob", "a": "bob", "x": "ann"}
+    found = select_units_by_agreement(judgments_of(rows), gold_of(gold))
+    assert found.agreement.tolist() == [1, 1, 0, 1, 1]
+    chosen = found.judgments.to_frame()
+    assert chosen.loc[chosen["document"] == "H", "assessor"].tolist() == ["ann", "bob", "dan"]
 
 
-def test_a_unit_without_two_grades_comes_last():
+def test_a_unit_without_two_grades_has_no_agreement_and_comes_last():
     rows = [("t1", "x", "ann", "u1", 3.0), ("t1", "a", "ann", "u1", 3.0)]
-    rows += [("t1", d, "bob", "u2", v) for d, v in (("a", 8.0), ("b", 1.0))]
-    found = select_units_by_agreement(judgments_of(rows), gold_of({("t1", "a"): 0, ("t1", "b"): 3}), n_units=1)
+    rows += [("t1", d, who, who, v) for who in ("bob", "cid", "dan") for d, v in (("a", 8.0), ("b", 1.0))]
+    found = select_units_by_agreement(judgments_of(rows), gold_of({("t1", "a"): 0, ("t1", "b"): 3}))
     assert np.isnan(found.agreement[0])
-    assert found.agreement[1] == 0
-    assert found.judgments.to_frame().set_index("document")["assessor"].to_dict() == {
-        "x": "ann",
-        "a": "bob",
-        "b": "bob",
-    }
+    assert (found.agreement[1:] == 0).all()
+    chosen = found.judgments.to_frame()
+    assert chosen.loc[chosen["document"] == "a", "assessor"].tolist() == ["bob", "cid", "dan"]
+    assert chosen.loc[chosen["document"] == "x", "assessor"].tolist() == ["ann"]
 
 
 def test_every_document_keeps_three_units_and_wide_ones_where_it_has_any(crowd, gold, checks):
     found = select_units_by_agreement(normalise(crowd), gold)
     frame = found.judgments.to_frame()
     assert (frame.groupby(["topic", "document"]).size() == 3).all()
-    assert (found.n_documents, found.n_short, found.n_outside) == (4269, 0, 0)
+    assert len(frame) == 3 * 4269
+    assert found.n_outside == 0
     wide = unit_widths(crowd, checks).wide
     choosy = select_units_by_agreement(normalise(crowd), gold, preferred=wide)
-    assert choosy.n_documents == 4269
     assert 0 < choosy.n_outside < 0.1 * 4269
     mean = {
         name: some.agreement[np.isin(found.units.labels, some.judgments.unit.astype(str))].mean()
@@ -155,11 +152,6 @@ def test_every_document_keeps_three_units_and_wide_ones_where_it_has_any(crowd, 
 SMALL = judgments_of([("t1", "H", "ann", "u", 4.0), ("t1", "N", "ann", "u", 2.0)])
 GOLD = gold_of({("t1", "H"): 3, ("t1", "N"): 0})
 REFUSED = {
-    "no units": (
-        lambda: select_units_by_agreement(SMALL, GOLD, n_units=0),
-        ArgumentError,
-        "n_units=0: expected 1 unit or more",
-    ),
     "nobody's gold": (
         lambda: select_units_by_agreement(SMALL, "anne"),
         ArgumentError,

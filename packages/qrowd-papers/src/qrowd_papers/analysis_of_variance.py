@@ -2,8 +2,7 @@
 
 Equations 28, 29 and 31 of Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine Multiple
 Assessors. ACM TOIS 36(2), sections 6 and 7; omega squared after Olejnik, Algina (2003), Generalized Eta and Omega
-Squared Statistics. Psychol. Methods 8(4), 434-447. Type II sums of squares: Langsrud (2003), ANOVA for Unbalanced Data:
-Use Type II Instead of Type III Sums of Squares. Statistics and Computing 13, 163-167.
+Squared Statistics. Psychol. Methods 8(4), 434-447.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ class _Coded:
     factors: tuple[str, ...]
     codes: NDArray[np.int64]
     levels: tuple[tuple[str, ...], ...]
-    n_left_out: int
 
     def cells(self, factors: tuple[int, ...]) -> NDArray[np.int64]:
         """(rows,) number of the combination of levels of some of the factors."""
@@ -103,10 +101,7 @@ class Anova(Result):
     ss, df, ms : sum of squares, degrees of freedom, mean square.
     f, p : against the error's mean square; nan where there is none to hold against. inf where nothing is left to error.
     omega_squared : size of the effect, negative ones counting as 0; .01 to .06 is small, to .14 medium, above large.
-    n : responses analysed; n_left_out : rows without a response (nan).
-    balanced : every combination of levels occurs equally often. Where it does not, sums of squares are of type II: each
-        effect beyond all others that do not contain it.
-    effects : mean response at every level.
+    n : responses analysed. effects : mean response at every level.
     """
 
     response: str
@@ -118,8 +113,6 @@ class Anova(Result):
     p: Floats
     omega_squared: Floats
     n: int
-    n_left_out: int
-    balanced: bool
     effects: MainEffects
 
     _COLUMNS = ("sources", "ss", "df", "ms", "f", "p", "omega_squared")
@@ -166,7 +159,8 @@ def anova(
     Raises
     ------
     ArgumentError
-        A column that is not there; an interaction of what is no factor; fewer than two responses.
+        A column that is not there; an interaction of what is no factor; fewer than two responses; several factors whose
+        combinations do not occur equally often.
 
     >>> columns = {"y": [1.0, 2, 3, 5], "topic": ["p", "p", "q", "q"], "system": ["a", "b", "a", "b"]}
     >>> table = anova(columns, "y", ["topic", "system"])
@@ -184,8 +178,11 @@ def anova(
     if y.size < 2:
         raise ArgumentError(f"{response}: {y.size} response(s); at least 2 are needed for anything to vary")
     centred = y - y.mean()
-    balanced = _balanced(data)
-    model = (_crossed if balanced else _type_two)(data, terms, centred)
+    if len(names) > 1 and not _balanced(data):
+        raise ArgumentError(
+            f"{response}: the combinations of {', '.join(names)} do not occur equally often; leave out levels"
+        )
+    model = _crossed(data, terms, centred)
     ss = np.array([*model.ss, model.residual @ model.residual, centred @ centred])
     df = np.array([*model.df, y.size - model.rank, y.size - 1])
     # What rounding leaves where nothing varies.
@@ -198,7 +195,7 @@ def anova(
     p = np.array([0.0 if np.isinf(value) else fdtrc(k, df[-2], value) for value, k in zip(f, df, strict=True)])
     sources = (*("*".join(names[i] for i in term) for term in terms), "Error", "Total")
     effects = _main_effects(data, response)
-    return Anova(response, sources, ss, df, ms, f, p, sizes, y.size, data.n_left_out, balanced, effects)
+    return Anova(response, sources, ss, df, ms, f, p, sizes, y.size, effects)
 
 
 def main_effects(
@@ -206,7 +203,7 @@ def main_effects(
 ) -> MainEffects:
     """Mean response at every level of every factor, over everything else.
 
-    table : as in `anova`. In an unbalanced table these are plain means, which other factors may have shifted.
+    table : as in `anova`. These are plain means, which other factors may have shifted in an unbalanced table.
     """
     return _main_effects(_coded(table, response, tuple(dict.fromkeys(factors))), response)
 
@@ -240,7 +237,7 @@ class Fit(NamedTuple):
 
 
 def _crossed(data: _Coded, terms: list[Term], centred: Floats) -> Fit:
-    """Where all cells are equally full: means of cells, and of what they are made of."""
+    """From means of cells, which are equally full, and of what they are made of."""
     ss, df = [], []
     residual = centred.copy()
     deviation: dict[Term, Floats] = {}
@@ -257,43 +254,6 @@ def _crossed(data: _Coded, terms: list[Term], centred: Floats) -> Fit:
         ss.append(float(effect @ effect))
         df.append(prod(size - 1 for size in sizes))
     return Fit(ss, df, 1 + sum(df), residual)
-
-
-def _type_two(data: _Coded, terms: list[Term], centred: Floats) -> Fit:
-    """For any table: what a term explains beyond all terms that do not contain it, by least squares."""
-    from scipy.sparse import csr_array, hstack
-
-    rows = np.arange(centred.size)
-    one = np.ones(centred.size)
-    blocks = [csr_array((one, (rows, np.zeros(centred.size, np.int64))), shape=(centred.size, 1))]
-    for term in terms:
-        width = prod(len(data.levels[i]) for i in term)
-        blocks.append(csr_array((one, (rows, data.cells(term))), shape=(centred.size, width)))
-    design = hstack(blocks).tocsr()
-    gram, moment = (design.T @ design).toarray(), design.T @ centred
-    ends = np.cumsum([block.shape[1] for block in blocks])
-    columns = [np.arange(end - block.shape[1], end) for end, block in zip(ends, blocks, strict=True)]
-
-    def fit(which: list[int]) -> tuple[float, int, Floats]:
-        """Sum of squares explained, rank, and coefficients of the mean and these terms."""
-        used = np.concatenate([columns[0], *(columns[t + 1] for t in which)])
-        value, vector = np.linalg.eigh(gram[np.ix_(used, used)])
-        is_large = value > 1e-10 * value[-1]
-        along = vector[:, is_large].T @ moment[used]
-        return (
-            float((along**2 / value[is_large]).sum()),
-            int(is_large.sum()),
-            vector[:, is_large] @ (along / value[is_large]),
-        )
-
-    ss, df = [], []
-    for t, term in enumerate(terms):
-        others = [u for u, other in enumerate(terms) if u != t and not set(term) < set(other)]
-        without, with_it = fit(others), fit([*others, t])
-        ss.append(max(with_it[0] - without[0], 0.0))
-        df.append(with_it[1] - without[1])
-    _, rank, coefficients = fit(list(range(len(terms))))
-    return Fit(ss, df, rank, centred - design @ coefficients)
 
 
 def _pair(pair: Sequence[str], names: tuple[str, ...]) -> Term:
@@ -346,7 +306,7 @@ def _coded(table: Mapping[str, Sequence[Any]] | pandas.DataFrame, response: str,
 
     frame = pd.DataFrame(table)
     if missing := [name for name in (response, *factors) if name not in frame]:
-        raise ArgumentError(f"no column {missing[0]!r} among {', '.join(frame)}")
+        raise ArgumentError(f"no column {missing[0]!r} among {', '.join(map(str, frame.columns))}")
     try:
         values = frame[response].to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -357,4 +317,4 @@ def _coded(table: Mapping[str, Sequence[Any]] | pandas.DataFrame, response: str,
     coded = [pd.factorize(frame.loc[has_response, name].astype(str)) for name in factors]
     codes = np.array([numbers for numbers, _ in coded], np.int64)
     levels = tuple(tuple(names) for _, names in coded)
-    return _Coded(values[has_response], factors, codes, levels, int((~has_response).sum()))
+    return _Coded(values[has_response], factors, codes, levels)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.p_values import benjamini_yekutieli
-from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.replacement.alternative_annotator import documents_t, topics_t
@@ -55,17 +54,9 @@ def annotator_errors(
     Columns `by_documents`, `by_topics`: share of people replaced at p <= .05, with that clustering; *_error: its
     standard error, of panels; `any_by_topics`: share of panels in which anybody is, after the correction for four
     people at .05.
-
-    Raises
-    ------
-    ArgumentError
-        A design with fewer than two topics, or of another kind.
     """
     import pandas as pd
 
-    for topics, per, model, sizes in designs:
-        if topics < 2 or per < 1 or model not in get_args(Model) or sizes not in get_args(Sizes):
-            raise ArgumentError(f"design {(topics, per, model, sizes)!r}: 2 topics, 1 document, {Model}, {Sizes}")
     chance = Chance.of(rng)
     rows = []
     for design in each(designs, "annotator-test", progress):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.comparison.interval_widths import half_widths, recommended
-from qrowd.errors import ArgumentError
 from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import two_way
@@ -69,19 +68,9 @@ def coverage(
 
     panels : {name: (v_t, v_a, v_e)}. n_replicates : of the pigeonhole bootstrap; 250 simulations share their draws,
         which are independent of the scores. executor : whose workers simulate cells, each with streams of its own.
-
-    Raises
-    ------
-    ArgumentError
-        A method that is not of the study; fewer than 2 topics or assessors.
     """
     import pandas as pd
 
-    for name in methods:
-        if name not in METHODS:
-            raise ArgumentError(f"method {name!r}: choose from {', '.join(METHODS)}")
-    if min(*n_topics, *n_assessors) < 2:
-        raise ArgumentError("n_topics and n_assessors: 2 of each are the fewest that can be simulated")
     settings = _Settings(dict(panels), tuple(methods), confidence, n_simulations, n_replicates, Chance.of(rng))
     grid = product(panels, n_topics, n_assessors)
     cells = each_result(_Settings.cell, grid, "coverage", progress, executor, shared=settings)

@@ -14,28 +14,6 @@ from qrowd.model.scales import BINARY
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_runs
 
 
-def crowdsourcing_track(
-    n_assessors: int = 31,
-    n_systems: int = 129,
-    n_topics: int = 10,
-    n_documents: int = 1500,
-    *,
-    depth: int = 1000,
-    prevalence: float = 0.07,
-    rng: Rng,
-) -> tuple[Runs, Judgments, Judgments]:
-    """Runs, yes-or-no judgments of a crowd, and the truth, simulated in the size of the TREC 2012 Crowdsourcing track.
-
-    The track's task had 31 assessors that could be used, 10 topics with pools of about 1,500 documents, and 129 runs
-    (Ferrante, Ferro & Maistro 2017, sections 5.1 and 5.4). Assessors are severe or lenient, see relevance through
-    noise, and some take for relevant what merely appeals, so that they err together where a document is hard to judge.
-    """
-    chance = Chance.of(rng)
-    truth = simulate_pool(n_topics, n_documents, n_grades=2, prevalence=prevalence, rng=chance.stream("pool"))
-    runs = simulate_runs(truth, n_systems, depth=depth, quality=(0.2, 2.0), rng=chance.stream("runs"))
-    return runs, _crowd(truth, n_assessors, chance), truth.judgments()
-
-
 def crowdsourcing_tracks(
     n_assessors: int = 31,
     n_systems: tuple[int, int] = (129, 110),
@@ -46,10 +24,14 @@ def crowdsourcing_tracks(
     prevalence: float = 0.07,
     rng: Rng,
 ) -> tuple[dict[str, Runs], Judgments, Judgments]:
-    """The same with both sets of systems of the paper, T@8 and T13 in its words, on the same topics.
+    """Runs, yes-or-no judgments of a crowd, and the truth, simulated in the size of the TREC 2012 Crowdsourcing track.
 
-    The 110 of the second set, which the paper's Robust track had, are of closer quality, so that they are harder to
-    rank. Judgments, the truth and the first set are those of `crowdsourcing_track` with the same `rng`.
+    The track's task had 31 assessors that could be used, 10 topics with pools of about 1,500 documents, and 129 runs
+    (Ferrante, Ferro & Maistro 2017, sections 5.1 and 5.4). Assessors are severe or lenient, see relevance through
+    noise, and some take for relevant what merely appeals, so that they err together where a document is hard to judge.
+
+    The paper has two sets of systems, T@8 and T13, on the same topics. The 110 of the second set, which its Robust
+    track had, are of closer quality, so that they are harder to rank.
     """
     chance = Chance.of(rng)
     truth = simulate_pool(n_topics, n_documents, n_grades=2, prevalence=prevalence, rng=chance.stream("pool"))

@@ -7,16 +7,15 @@ alone; the truth is every system's mean over all topics by the collection's judg
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
-from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
 from qrowd.replacement.prediction_powered import Rule
 
@@ -45,7 +44,6 @@ def ppi_coverage(
     n_resamples: int = 200,
     draw: Draw = "with replacement",
     quantity: Quantity = "means",
-    confidence: float = 0.95,
     rng: Rng = None,
 ) -> pandas.DataFrame:
     """How often intervals from few human topics hold what all topics would have said.
@@ -63,19 +61,12 @@ def ppi_coverage(
     Raises
     ------
     ArgumentError
-        Several assessors as truth, an n that leaves fewer than two topics to either side, an option nobody knows.
+        An n that leaves fewer than two topics to either side, or an unknown option.
     """
     import pandas as pd
 
     for name, value, choices in (("draw", draw, Draw), ("quantity", quantity, Quantity)):
-        if value not in get_args(choices):
-            raise ArgumentError(f"choose from {', '.join(get_args(choices))}", name, value)
-    if n_resamples < 1:
-        raise ArgumentError("1 or more were expected", "n_resamples", n_resamples)
-    if len(truth.assessors) != 1:
-        raise ArgumentError(f"truth: judgments of {len(truth.assessors)} assessors; those of one were expected")
-    if truth.assessors[0] in models.assessors:
-        raise ArgumentError(f"models: {truth.assessors[0]!r} is the truth; {closest('', models.assessors, 'assessor')}")
+        check_choice(name, value, choices)
     scores = evaluate(runs, concatenate_judgments([truth, models]), measure)
     values = scores.values[0]
     values = values[:, ~np.isnan(values).any(axis=(0, 2))]
@@ -83,8 +74,6 @@ def ppi_coverage(
         best = int(values[0].mean(axis=0).argmax())
         values = np.delete(values - values[:, :, [best]], best, axis=2)
     n_models, n_topics, n_systems = values.shape
-    if not n_topics:
-        raise NoOverlapError("no topic is scored by the truth and every model; leave out models that judged little")
     for n in n_human:
         if not 2 <= n <= n_topics - 2:
             raise ArgumentError(f"from 2 to {n_topics - 2} of the {n_topics} topics were expected", "n_human", n)
@@ -99,7 +88,7 @@ def ppi_coverage(
             f = values[a][topics].reshape(n_topics, -1)
             for name, options in METHODS.items():
                 target = "new topics" if draw == "with replacement" else "these topics"
-                fit = Rule(**options, target=target, confidence=confidence).fit(y, f[:n], f[n:])  # type: ignore[arg-type]
+                fit = Rule(**options, target=target).fit(y, f[:n], f[n:])  # type: ignore[arg-type]
                 covers = (fit.low <= truths) & (truths <= fit.high)
                 with np.errstate(divide="ignore", invalid="ignore"):
                     gained = np.nanmedian(n * (fit.classical_standard_error / fit.standard_error) ** 2 - n)
@@ -108,7 +97,7 @@ def ppi_coverage(
     frame = pd.DataFrame(rows, columns=["assessor", "n_human", "method", "coverage", "width", "lam", "gained"])
     frame.attrs = {
         "measure": scores.measures[0], "n_topics": n_topics, "n_systems": n_systems, "n_resamples": n_resamples,
-        "draw": draw, "quantity": quantity, "confidence": confidence, "seed": seed,
+        "draw": draw, "quantity": quantity, "seed": seed,
     }  # fmt: skip
     return frame
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from qrowd.aggregation import Aggregate, dawid_skene, mace, majority_vote
-from qrowd.errors import ArgumentError
 from qrowd.executors import AnyExecutor
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
@@ -54,16 +53,9 @@ def skewed_grades(
     same panels; `error`: its standard error.
 
     shares : of the documents whose true grade is 0. executor : whose workers simulate panels.
-
-    Raises
-    ------
-    ArgumentError
-        A crowd of another kind, or a share that is none.
     """
     import pandas as pd
 
-    if not set(crowds) <= set(get_args(Crowd)) or not all(0 < share < 1 for share in shares):
-        raise ArgumentError(f"crowds={crowds!r}, shares={shares!r}: {Crowd}, and shares between 0 and 1, were expected")
     designs = list(product(crowds, shares))
     panels = list(product(designs, range(n_panels)))
     shares_right = each_result(_right, panels, "skewed-grades", progress, executor, shared=Chance.of(rng))

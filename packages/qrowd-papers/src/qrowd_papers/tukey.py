@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,8 @@ from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.mean_ranks import longest_runs
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
-from qrowd.model.labels import number_of
 from qrowd.model.result import Result
 from qrowd_papers.analysis_of_variance import Anova
-
-if TYPE_CHECKING:
-    pass
 
 Best = Literal["highest", "lowest"]
 
@@ -40,7 +36,7 @@ class Tukey(Result):
     top : not significantly different from the best level, which is the one with the `best` mean.
     groups : the longest runs of neighbouring levels of which no two differ significantly, best first.
 
-    `to_frame(what=...)`: "levels", "pairs" with simultaneous intervals, or "pairs with p", which takes 7 ms per pair.
+    `to_frame(what=...)`: "levels", or "pairs" with simultaneous intervals.
     """
 
     factor: str
@@ -65,19 +61,8 @@ class Tukey(Result):
             for level in self.levels
         )
 
-    def p(self, first: str, second: str) -> float:
-        """p-value of the difference of two levels, adjusted for all pairs; takes some milliseconds."""
-        from scipy.stats import studentized_range
-
-        i, j = (number_of(name, self.levels, self.factor) for name in (first, second))
-        error = _errors(self.n, self.error_ms)[i, j]
-        difference = abs(self.mean[i] - self.mean[j])
-        if error == 0:
-            return float(difference == 0)
-        return float(min(studentized_range.sf(difference / error, len(self.levels), self.error_df), 1.0))
-
     def _tables(self) -> dict[str, Any]:
-        return {"levels": self._levels, "pairs": self._pairs, "pairs with p": self._pairs_with_p}
+        return {"levels": self._levels, "pairs": self._pairs}
 
     def _levels(self) -> dict[str, Any]:
         return {
@@ -102,10 +87,6 @@ class Tukey(Result):
             "high": difference + half,
             "different": np.abs(difference) > half,
         }
-
-    def _pairs_with_p(self) -> dict[str, Any]:
-        columns = self._pairs()
-        return columns | {"p": [self.p(*pair) for pair in zip(columns["first"], columns["second"], strict=True)]}
 
 
 def tukey_hsd(table: Anova, factor: str, *, confidence: float = 0.95, best: Best = "highest") -> Tukey:

@@ -28,6 +28,7 @@ from qrowd.model.labels import number_of
 from qrowd.model.result import Result
 
 MOST_LEVELS = 6
+SIGNIFICANT = 0.005  # correlations of which Table 2 marks as significant
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +71,17 @@ class AlphaByGold(Result):
             **alpha_columns(flat),
         }
 
-    def by_topic(self, *, complete: bool = True) -> dict[str, dict[str, float]]:
-        """{combination: {topic: alpha}}, of topics that have documents of every gold grade, or of all."""
-        rows = np.flatnonzero(self.complete) if complete else np.arange(len(self.topics))
+    def by_topic(self) -> dict[str, dict[str, float]]:
+        """{combination: {topic: alpha}}, of topics that have documents of every gold grade."""
+        rows = np.flatnonzero(self.complete)
         return {name: {self.topics[t]: float(self.value[t, c]) for t in rows} for c, name in enumerate(self.names)}
 
-    def correlations(self, *, complete: bool = True, significance: float = 0.005) -> Any:
-        """Pearson's correlation over topics between the alphas of each pair of combinations: the paper's Table 2.
+    def correlations(self) -> Any:
+        """Pearson's correlation between the alphas of each pair of combinations: the paper's Table 2.
 
-        complete : use only topics with documents of every gold grade.
-        significance : p-value below which a correlation is marked as significant.
+        It is over topics with documents of every gold grade.
         """
-        value = self.value[self.complete] if complete else self.value
+        value = self.value[self.complete]
         pairs = list(combinations(range(len(self.names)), 2))
         results = [pearson_test(value[:, i], value[:, j]) for i, j in pairs]
         return make_frame(
@@ -91,7 +91,7 @@ class AlphaByGold(Result):
                 "n_topics": np.array([one.n for one in results]),
                 "pearson": np.array([one.r for one in results]),
                 "p": np.array([one.p for one in results]),
-                "significant": np.array([one.p < significance for one in results]),
+                "significant": np.array([one.p < SIGNIFICANT for one in results]),
             },
             "pandas",
         )
@@ -184,7 +184,6 @@ def alpha_of_matched_subsets(
     gold: Gold,
     *,
     level: Level | None = None,
-    matched_grades: float | Sequence[float] | None = None,
     n_resamples: int = 300,
     rng: Rng = None,
     slots: int | None = None,
@@ -196,13 +195,13 @@ def alpha_of_matched_subsets(
     Parameters
     ----------
     gold : as in `alpha_by_gold`.
-    matched_grades : the gold grades whose number of documents the subsets match (default: all but the lowest).
-    n_resamples : number of subsets, drawn without replacement from all documents with gold ("all") and from the
-        documents of the other grades. The result is nan if there are too few documents.
+    n_resamples : number of subsets, each as large as the set of documents above the lowest gold grade, drawn without
+        replacement from all documents with gold ("all") and from those of the lowest grade. The result is nan if there
+        are too few documents.
     rng : source of chance for the subsets.
 
     The other options are those of `krippendorff_alpha`. If the number of documents had an effect, the alphas of subsets
-    would move from the alpha of the whole set towards that of `matched_grades`.
+    would move from the alpha of the whole set towards that of the grades above the lowest.
     """
     with_gold = against(judgments, gold)
     data = document_counts(
@@ -214,11 +213,7 @@ def alpha_of_matched_subsets(
         logs=logs,
     )
     grade, grades = _gold_of(with_gold, data)
-    matched = grades[1:] if matched_grades is None else tuple(np.atleast_1d(np.array(matched_grades, float)).tolist())
-    others = tuple(g for g in grades if g not in matched)
-    if not others or not matched or not set(matched) <= set(grades):
-        choices = ", ".join(f"{g:g}" for g in grades)
-        raise ArgumentError(f"choose some, not all, of the gold grades {choices}", "matched_grades", matched_grades)
+    matched, others = grades[1:], grades[:1]
     seed = seed_of(rng)
     chance = Chance.of(seed)
     sizes = np.array([np.isin(grade(documents.pair), matched).sum() for documents in data.groups])

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from qrowd.agreement import Alpha
 from qrowd.agreement.by_topic import EaseCorrelation, binned
-from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, above, axes_or_new, name_points, note
 from qrowd_papers.agreement.gain_density import GainDensity
@@ -98,8 +97,6 @@ def plot_topic_removal(removal: TopicRemoval, of: Of = "score", *, ax: Axes | No
     The band holds 95 % of the random orders. Fewer than a tenth of the topics are not shown: there
     single topics decide.
     """
-    if of not in get_args(Of):
-        raise ArgumentError(f"choose one of {', '.join(get_args(Of))}", "of", of)
     ax = axes_or_new(ax)
     values, side = (removal.score, 0) if of == "score" else (removal.tau, 1)
     shown = removal.n_topics >= max(0.1 * removal.n_topics.max(), 2)
@@ -178,8 +175,6 @@ def plot_check_distributions(checks: Pairs, *, ax: Axes | None = None) -> Axes:
 
     checks : {topic: (logs of the relevant document's magnitudes, of the irrelevant one's)}.
     """
-    if not checks:
-        raise ArgumentError("checks={}: at least one topic needed")
     ax = axes_or_new(ax)
     at, curves = check_curves(checks)
     top = max(float(curve.max()) for pair in curves.values() for curve in pair)
@@ -209,8 +204,6 @@ def plot_gain_ridges(gains: GainDensity, curve: Curve = "gain", *, ax: Axes | No
 
     The dotted line is the mean of what is shown, over ranks.
     """
-    if curve not in get_args(Curve):
-        raise ArgumentError(f"choose one of {', '.join(get_args(Curve))}", "curve", curve)
     ax = axes_or_new(ax)
     edges = gains.edges
     rows: Floats = getattr(gains, curve)
@@ -253,8 +246,6 @@ def plot_cumulated_gain(gains: GainDensity, *, ax: Axes | None = None) -> Axes:
 
 def plot_scatter(scatter: Scatter, of: Means = "systems", *, ax: Axes | None = None) -> Axes:
     """One measure against another: one point a system, or a topic, with both correlations (Figure 8)."""
-    if of not in get_args(Means):
-        raise ArgumentError(f"choose one of {', '.join(get_args(Means))}", "of", of)
     side = get_args(Means).index(of)
     x, y = (scatter.by_system, scatter.by_topic)[side]
     known = ~(np.isnan(x) | np.isnan(y))

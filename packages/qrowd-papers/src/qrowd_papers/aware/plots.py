@@ -12,7 +12,6 @@ import numpy as np
 
 from qrowd.aware.estimators import GAPS
 from qrowd.aware.similarity import Similarities
-from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, SMALL, above, axes_or_new, name_rows
 from qrowd_papers.analysis_of_variance import InteractionEffects, MainEffects
@@ -63,10 +62,6 @@ def plot_similarity_to_random(
     Similarities of equations 20-24, over all topics; minimal ones make weights (equations 25 and 26).
     """
     ax = axes_or_new(ax)
-    if gap not in GAPS:
-        raise ArgumentError(f"choose one of {', '.join(GAPS)}", "gap", gap)
-    if measure not in similarities.scores.measures:
-        raise ArgumentError(f"choose one of {', '.join(similarities.scores.measures)}", "measure", measure)
     alike = similarities.single[GAPS.index(gap), similarities.scores.measures.index(measure)]  # (levels, assessors)
     order = np.argsort(alike.max(axis=0), kind="stable")
     y = name_rows(ax, [similarities.scores.assessors[a] if names else "" for a in order])
@@ -119,8 +114,6 @@ def plot_interaction(
     ax = axes_or_new(ax)
     levels = effects.levels[1]
     named = [name for name in (levels if shown is None else shown) if name in levels][: len(PALETTE)]
-    if not named:
-        raise ArgumentError(f"choose from {', '.join(levels)}", "shown", shown)
     x, text = _places(effects.levels[0])
     for name in levels:
         if name not in named:

@@ -86,7 +86,7 @@ class MagnitudeAnalysis(Magnitudes):
 
     def distributions(self, judgments: Judgments) -> tuple[Distribution, Distribution]:
         """Of all magnitudes, and of each topic's."""
-        return distribution(judgments), distribution(judgments, by="topic")
+        return distribution(judgments), distribution(judgments, by_topic=True)
 
     @cached_property
     def widths(self) -> UnitWidths:

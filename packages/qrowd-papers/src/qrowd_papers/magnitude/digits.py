@@ -9,7 +9,6 @@ ACM TOIS 35(3), sections 4.2 and 9.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +33,7 @@ class RoundNumbers(Result):
     n, share : number and share of the judgments with that value.
     n_assessors : number of assessors who gave it.
     digits : its significant digits; see `significant_digits`.
-    one_digit : share of judgments with one significant digit (1 ... 9 times a power of ten).
     one_two_five : share of judgments that are 1, 2 or 5 times a power of ten.
-    whole : share of whole numbers.
     """
 
     value: Floats
@@ -44,12 +41,9 @@ class RoundNumbers(Result):
     share: Floats
     n_assessors: Rows
     digits: Rows
-    one_digit: float
     one_two_five: float
-    whole: float
 
-    def _columns(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("value", "n", "share", "n_assessors", "digits")}
+    _COLUMNS = ("value", "n", "share", "n_assessors", "digits")
 
 
 def round_numbers(judgments: Judgments) -> RoundNumbers:
@@ -77,7 +71,7 @@ def round_numbers(judgments: Judgments) -> RoundNumbers:
         n[order] / total,
         n_assessors[order],
         digits[order],
-        *(float(n[some].sum() / total) for some in (digits == 1, one_two_five, value % 1 == 0)),
+        float(n[one_two_five].sum() / total),
     )
 
 
@@ -98,15 +92,8 @@ class RatioDigits(Result):
         """Number of units whose ratios have at most so many significant digits."""
         return int((self.digits <= digits).sum())
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        return {"units": self._units, "counts": self._counts}
-
-    def _units(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Any]:
         return {**self.units.columns(), "digits": self.digits}
-
-    def _counts(self) -> dict[str, Any]:
-        n = np.bincount(self.digits, minlength=MOST + 2)
-        return {"digits": np.arange(n.size), "n_units": n, "share_within": np.cumsum(n) / len(self.units)}
 
 
 def ratio_digits(judgments: Judgments, *, by: By = "unit") -> RatioDigits:

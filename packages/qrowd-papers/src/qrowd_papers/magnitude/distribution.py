@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.units import Rows, positive
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 
-Groups = Literal["topic", "assessor"]
 STATISTICS = (
     "mean", "sd", "median", "lowest", "highest", "geometric_mean", "geometric_sd", "log_mean", "log_sd", "distance",
 )  # fmt: skip
@@ -29,7 +28,7 @@ STATISTICS = (
 class Distribution(Result):
     """Distribution of magnitudes, overall or by group; every array is (groups,) unless said otherwise.
 
-    groups : ("all",), or the topics or assessors.
+    groups : ("all",), or the topics.
     n : number of magnitudes.
     mean, sd, median, lowest, highest : of the magnitudes; sd with n - 1.
     geometric_mean, geometric_sd : exp of mean and standard deviation (n - 1) of the logs.
@@ -37,7 +36,6 @@ class Distribution(Result):
     distance : Kolmogorov-Smirnov distance, the largest difference between the curve and the share of magnitudes up to a
         value; nan if all magnitudes of the group are equal.
     values : (n,) the magnitudes, group by group and increasing in each.
-    n_outside : magnitudes outside the range `within`, which are left out.
     """
 
     groups: tuple[str, ...]
@@ -53,7 +51,6 @@ class Distribution(Result):
     log_sd: Floats
     distance: Floats
     values: Floats
-    n_outside: int
 
     def share_up_to(self, value: float) -> Floats:
         """(groups,) share of magnitudes up to a value."""
@@ -81,17 +78,12 @@ class Distribution(Result):
 
 
 def distribution(
-    judgments: Judgments,
-    *,
-    by: Groups | None = None,
-    within: tuple[float, float] | None = None,
+    judgments: Judgments, *, by_topic: bool = False, within: tuple[float, float] = (0.0, np.inf)
 ) -> Distribution:
     """Distribution of magnitudes, and the log-normal curve fitted to them.
 
-    Parameters
-    ----------
-    by : None for all magnitudes together, "topic" or "assessor" for one distribution each.
-    within : (lowest, highest) magnitudes to use, ends included (default: all). Figure 1 shows .01 to 100.
+    by_topic : a distribution of each topic, instead of all magnitudes together.
+    within : (lowest, highest) magnitudes to use, ends included. Figure 1 shows .01 to 100.
 
     Raises
     ------
@@ -100,14 +92,12 @@ def distribution(
     InputError
         A magnitude of 0 or below.
     """
-    check_choice("by", by, (None, *get_args(Groups)))
     value = positive(judgments)
-    low, high = within or (0.0, np.inf)
-    inside = (value >= low) & (value <= high)
+    inside = (value >= within[0]) & (value <= within[1])
     if not inside.any():
         raise ArgumentError("no magnitude is in this range", "within", within)
-    group = np.zeros(value.size, np.int64) if by is None else np.asarray(getattr(judgments, by), np.int64)
-    labels = ("all",) if by is None else tuple(getattr(judgments, by + "s"))
+    labels = judgments.topics if by_topic else ("all",)
+    group = judgments.topic if by_topic else np.zeros(value.size, np.int64)
     used, group = np.unique(group[inside], return_inverse=True)
     value = value[inside]
     ordered = value[np.lexsort((value, group))]
@@ -119,7 +109,6 @@ def distribution(
         n,
         **{name: np.array([one[name] for one in statistics]) for name in STATISTICS},
         values=ordered,
-        n_outside=int((~inside).sum()),
     )
 
 

@@ -62,7 +62,11 @@ class Findings:
         results = {}
         for normalised, judgments in ((False, self.campaign.written), (True, self.campaign.judgments)):
             inner = distribution(judgments, within=WITHIN)
-            results[normalised] = (distribution(judgments), inner, distribution(judgments, by="topic", within=WITHIN))
+            results[normalised] = (
+                distribution(judgments),
+                inner,
+                distribution(judgments, by_topic=True, within=WITHIN),
+            )
         return results
 
     @cached_property

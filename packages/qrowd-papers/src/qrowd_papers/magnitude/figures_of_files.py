@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from qrowd_papers.frames import frame_of, stacked
 from qrowd_papers.magnitude import plots
 from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis
 from qrowd_papers.magnitude.two_rankings import TwoRankings
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 TOPICS = 18  # most panels of a figure by topic
 
@@ -203,7 +206,7 @@ def _ratios(data: MagnitudeAnalysis) -> Figure:
     )
 
 
-def long_frame(groups: Mapping[Any, Floats], names: list[str], value: str) -> Any:
+def long_frame(groups: Mapping[Any, Floats], names: list[str], value: str) -> DataFrame:
     """One row per value, with the labels of its group."""
     rows = [
         (*(part.replace("\n", " ") for part in key), cell) for key, values in groups.items() for cell in values.tolist()

@@ -17,7 +17,7 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.magnitude.units import pairs_within
 from qrowd.model.gold import Gold, against
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 
 BY = ("assessor", "unit", "topic", "levels")
@@ -27,21 +27,19 @@ BY = ("assessor", "unit", "topic", "levels")
 class OrderAgreement(Result):
     """How often values follow the order of a reference; every array is (groups,).
 
-    by : what the groups are. columns : their labels, one column each ("levels" has two, `low` and `high`).
+    columns : the labels of the groups, one column each ("levels" has two, `low` and `high`).
     same, equal, opposite : pairs of documents of one topic with different reference grades whose values are in the
         order of the grades, equal, in the opposite order.
-    strict : whether equal values count as disagreement. reference : its name.
+    strict : whether equal values count as disagreement.
     """
 
     summary = "How often values follow the order of a reference"
 
-    by: tuple[str, ...]
     columns: dict[str, NDArray[Any]]
     same: Ints
     equal: Ints
     opposite: Ints
     strict: bool
-    reference: str
 
     @property
     def n_pairs(self) -> Ints:
@@ -52,18 +50,6 @@ class OrderAgreement(Result):
         """Share of pairs that agree; nan without pairs."""
         agree = self.same if self.strict else self.same + self.equal
         return np.where(self.n_pairs > 0, agree / np.maximum(self.n_pairs, 1), np.nan)
-
-    @property
-    def overall(self) -> float:
-        """Share of all pairs that agree."""
-        agree = self.same.sum() + (0 if self.strict else self.equal.sum())
-        return float(agree / self.n_pairs.sum()) if self.n_pairs.any() else np.nan
-
-    @property
-    def mean(self) -> float:
-        """Mean over groups with pairs; each has the same weight."""
-        defined = self.value[~np.isnan(self.value)]
-        return float(defined.mean()) if defined.size else np.nan
 
     def _columns(self) -> dict[str, Any]:
         counts = {"n_pairs": self.n_pairs, "same": self.same, "equal": self.equal, "opposite": self.opposite}
@@ -76,7 +62,6 @@ def order_agreement(
     *,
     by: str | Sequence[str] | None = "assessor",
     strict: bool = False,
-    repeats: Repeats = "first",
 ) -> OrderAgreement:
     """Share of document pairs with different reference grades in which the higher grade has the higher value.
 
@@ -91,7 +76,8 @@ def order_agreement(
         group. For one value per topic and pair of levels, as in Figure 7, merge the assessors first.
     strict : False counts equal values as agreement ("not lower", as the paper does), True as disagreement. Between two
         binary scales many values are equal, and both numbers should be read.
-    repeats : which of an assessor's judgments of the same document counts.
+
+    Of an assessor's judgments of the same document the first counts.
 
     Raises
     ------
@@ -104,13 +90,13 @@ def order_agreement(
     for name in groups:
         if name not in BY:
             raise ArgumentError(f"choose from {', '.join(BY)}, several of them, or None", "by", name)
-    with_reference = against(judgments, reference, noun="reference", repeats=repeats)
+    with_reference = against(judgments, reference, noun="reference", repeats="first")
     if "unit" in groups:
         split, who, assessors, units = _by_unit(with_reference.judgments)
     else:
         split, assessors, units = with_reference.judgments, with_reference.judgments.assessors, ("",)
         who = np.stack([np.arange(len(assessors)), np.zeros(len(assessors), np.int64)])
-    single = split.single(repeats=repeats)
+    single = split.single(repeats="first")
     number = np.array([split.assessors.index(name) for name in single.assessors])
     grade = with_reference.grades_of(single.topics, single.documents)(single.pair_numbers)
     rows = np.flatnonzero(~np.isnan(grade) & (single.value >= 0))
@@ -141,7 +127,7 @@ def order_agreement(
         name: levels[code] if name in ("low", "high") else np.array(labels[name], object)[code]
         for name, code in zip(names, distinct[len(distinct) - len(names) :], strict=True)
     }
-    return OrderAgreement(groups, columns, counts[:, 0], counts[:, 1], counts[:, 2], strict, with_reference.name)
+    return OrderAgreement(columns, counts[:, 0], counts[:, 1], counts[:, 2], strict)
 
 
 def _by_unit(judgments: Judgments) -> tuple[Judgments, Ints, tuple[str, ...], tuple[str, ...]]:

@@ -15,34 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 
 STEEP = 50.0  # where the search for the exponent begins, on both sides of 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class PowerLaw(Result):
     """A discrete power law of the number of units per assessor: p(k) proportional to k^-exponent, k = 1 ... highest.
 
     exponent : of greatest likelihood; nan if all assessors judged one unit, or all judged the highest number.
-    standard_error : of the exponent. n : assessors. highest : the largest number of units that is possible.
-    n_units, n_assessors : (highest,) 1 ... highest, and how many assessors judged that many.
-    fitted : (highest,) p(k).
+    standard_error : of the exponent.
     """
 
     exponent: float
     standard_error: float
-    n: int
-    highest: int
-    n_units: Ints
-    n_assessors: Ints
-    fitted: Floats
-
-    def _columns(self) -> dict[str, Any]:
-        share = self.n_assessors / self.n
-        return {"n_units": self.n_units, "n_assessors": self.n_assessors, "share": share, "fitted": self.fitted}
 
 
 def fit_power_law(n_units: Sequence[int] | NDArray[np.integer[Any]], *, highest: int) -> PowerLaw:
@@ -55,48 +44,34 @@ def fit_power_law(n_units: Sequence[int] | NDArray[np.integer[Any]], *, highest:
     n_units : (assessors,) number of units of each, 1 or more.
     highest : the largest number that is possible: the number of topics if no assessor gets a topic twice.
 
-    Raises
-    ------
-    ArgumentError
-        No assessors; a number below 1 or above `highest`.
-
     >>> law = fit_power_law([1, 1, 1, 1, 2, 2, 3, 8], highest=18)
     >>> round(law.exponent, 2), round(law.standard_error, 2)
     (1.79, 0.46)
     """
     numbers = np.asarray(n_units, np.int64)
-    if not numbers.size:
-        raise ArgumentError("n_units: there are no assessors")
-    if numbers.min() < 1 or numbers.max() > highest:
-        outside = int(numbers.min() if numbers.min() < 1 else numbers.max())
-        raise ArgumentError(f"n_units: an assessor with {outside} units; expected 1 to {highest}, the highest number")
-    possible = np.arange(1, highest + 1)
-    logs = np.log(possible)
+    if numbers.max() == 1 or numbers.min() == highest:
+        return PowerLaw(np.nan, np.nan)
+    from scipy.optimize import brentq
+
+    logs = np.log(np.arange(1, highest + 1))
     mean = float(np.log(numbers).mean())
 
     def law(exponent: float) -> Floats:
         weights = np.exp(-exponent * (logs - (logs[-1] if exponent < 0 else 0.0)))
         return np.asarray(weights / weights.sum())
 
-    exponent = standard_error = np.nan
-    fitted = np.bincount(numbers, minlength=highest + 1)[1:] / numbers.size
-    if numbers.max() > 1 and numbers.min() < highest:
-        from scipy.optimize import brentq
+    def excess(exponent: float) -> float:
+        return float(law(exponent) @ logs) - mean
 
-        def excess(exponent: float) -> float:
-            return float(law(exponent) @ logs) - mean
-
-        low, high = -STEEP, STEEP
-        while excess(low) < 0:  # nearly all have the highest number
-            low *= 2
-        while excess(high) > 0:  # nearly all have 1
-            high *= 2
-        exponent = float(brentq(excess, low, high))
-        fitted = law(exponent)
-        variance = float(fitted @ logs**2) - float(fitted @ logs) ** 2
-        standard_error = 1 / np.sqrt(numbers.size * variance)
-    counts = np.bincount(numbers, minlength=highest + 1)[1:]
-    return PowerLaw(exponent, float(standard_error), numbers.size, highest, possible, counts, fitted)
+    low, high = -STEEP, STEEP
+    while excess(low) < 0:  # nearly all have the highest number
+        low *= 2
+    while excess(high) > 0:  # nearly all have 1
+        high *= 2
+    exponent = float(brentq(excess, low, high))
+    fitted = law(exponent)
+    variance = float(fitted @ logs**2) - float(fitted @ logs) ** 2
+    return PowerLaw(exponent, float(1 / np.sqrt(numbers.size * variance)))
 
 
 @dataclass(frozen=True)

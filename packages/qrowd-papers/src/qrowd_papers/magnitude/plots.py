@@ -31,7 +31,7 @@ BLUE, ORANGE, GREEN = PALETTE[:3]
 PALE = "#CFE3F1"
 ROUND = (1, 2, 5, 10)
 DOTS = 200  # of a curve, which no eye tells from all of them
-GAIN_LIMIT, RATIO_LIMIT = 20.0, 3.5  # ends of the axes; what lies beyond is counted
+GAIN_LIMIT, RATIO_LIMIT, DEVIATION_LIMIT = 20.0, 3.5, 6.0  # ends of the axes; what lies beyond is counted
 MANY = 500  # marks beyond this many are drawn as pixels even in vector pictures
 
 
@@ -235,20 +235,22 @@ def plot_schemes(values: Mapping[tuple[str, str], Floats], *, ax: Axes | None = 
     return ax
 
 
-def plot_deviations(deviations: Floats, *, limit: float = 6.0, ax: Axes | None = None) -> Axes:
+def plot_deviations(deviations: Floats, *, ax: Axes | None = None) -> Axes:
     """Histogram of the documents' standard deviations; how many lie above the limit is written beside. Figure 9."""
     ax = axes_or_new(ax)
-    edges = np.linspace(0, limit, 49).tolist()
-    ax.hist(deviations[deviations <= limit], bins=edges, color=BLUE, edgecolor="white", linewidth=0.3)
+    edges = np.linspace(0, DEVIATION_LIMIT, 49).tolist()
+    ax.hist(deviations[deviations <= DEVIATION_LIMIT], bins=edges, color=BLUE, edgecolor="white", linewidth=0.3)
     middle = float(np.median(deviations))
     ax.axvline(middle, color=ORANGE, linestyle="--")
     ax.annotate(
         f"median {middle:.1f}", (middle, 0.95), (5, 0), xycoords=("data", "axes fraction"),
         textcoords="offset points", color=ORANGE, bbox=_paper(),
     )  # fmt: skip
-    beyond = f"{(deviations > limit).sum():,} documents\nabove {limit:g}"
+    beyond = f"{(deviations > DEVIATION_LIMIT).sum():,} documents\nabove {DEVIATION_LIMIT:g}"
     ax.text(0.99, 0.6, beyond, transform=ax.transAxes, ha="right", color=GREY, bbox=_paper())
-    ax.set(xlim=(0, limit), xlabel="standard deviation of a document's normalised magnitudes", ylabel="documents")
+    ax.set(
+        xlim=(0, DEVIATION_LIMIT), xlabel="standard deviation of a document's normalised magnitudes", ylabel="documents"
+    )
     return ax
 
 

@@ -83,7 +83,7 @@ def units(data: MagnitudeAnalysis) -> Document:
     """Table I, units by assessor, time, and, with check documents, narrow and wide units."""
     by_topic = topic_units(data.written, by=data.units_by)
     by_assessor = assessor_units(data.written, by=data.units_by)
-    counts = by_assessor.to_frame(what="counts")
+    n_judged, n_assessors = np.unique(by_assessor.n_units, return_counts=True)
     law = fit_power_law(by_assessor.n_units, highest=max(len(data.written.topics), int(by_assessor.n_units.max())))
     columns = {
         "topic": list(by_topic.topics),
@@ -93,9 +93,9 @@ def units(data: MagnitudeAnalysis) -> Document:
         },
     }
     participation = {
-        "units judged": cells("{:,}".format, counts["n_units"]),
-        "assessors": cells("{:,}".format, counts["n_assessors"]),
-        "share": cells(percent, counts["share"], digits=1),
+        "units judged": cells("{:,}".format, n_judged),
+        "assessors": cells("{:,}".format, n_assessors),
+        "share": cells(percent, n_assessors / n_assessors.sum(), digits=1),
     }
     n_units = int(by_topic.n_units.sum())
     sentence = f"{count(n_units, 'unit')} by {count(len(by_assessor.assessors), 'assessor')}"

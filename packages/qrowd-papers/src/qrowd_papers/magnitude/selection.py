@@ -20,6 +20,8 @@ from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 
+N_UNITS = 3  # per document
+
 
 @dataclass(frozen=True, eq=False)
 class UnitSelection(Result):
@@ -30,9 +32,6 @@ class UnitSelection(Result):
     agreement : (units,) share of a unit's document pairs with different gold grades that it orders as gold does; nan
         without such a pair.
     n_pairs : (units,) number of such pairs.
-    n_without_gold : (units,) judgments of documents without a gold grade.
-    n_documents : (topic, document) pairs judged.
-    n_short : documents with fewer than `n_units` units.
     n_outside : documents that no preferred unit judged, for which other units were selected.
     """
 
@@ -40,25 +39,20 @@ class UnitSelection(Result):
     units: Units
     agreement: Floats
     n_pairs: Rows
-    n_without_gold: Rows
-    n_documents: int
-    n_short: int
     n_outside: int
 
     def _columns(self) -> dict[str, Any]:
-        columns = {name: getattr(self, name) for name in ("agreement", "n_pairs", "n_without_gold")}
-        return {**self.units.columns(), **columns}
+        return {**self.units.columns(), "agreement": self.agreement, "n_pairs": self.n_pairs}
 
 
 def select_units_by_agreement(
     judgments: Judgments,
     gold: Gold,
     *,
-    n_units: int = 3,
     preferred: NDArray[np.bool_] | None = None,
     by: By = "unit",
 ) -> UnitSelection:
-    """For every document, the judgments of the `n_units` units that agree best with gold (section 7.2).
+    """For every document, the judgments of the three units that agree best with gold (section 7.2).
 
     Units of equal agreement are sorted by fewest documents without gold, then by first appearance.
 
@@ -66,7 +60,6 @@ def select_units_by_agreement(
     ----------
     gold : the name of an assessor of the judgments (who is then left out), the judgments of one assessor, or
         {(topic, document): grade}.
-    n_units : units per document.
     preferred : (units,) mask of the units to choose from if a document has any of them, such as `unit_widths(...).wide`
         (section 7.3); for other documents all units are candidates.
     by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
@@ -74,12 +67,10 @@ def select_units_by_agreement(
     Raises
     ------
     ArgumentError
-        n_units below 1; a mask of another length than there are units; no unit column.
+        A mask of another length than there are units; no unit column.
     NoOverlapError
         No judged document has a gold grade.
     """
-    if n_units < 1:
-        raise ArgumentError("expected 1 unit or more", "n_units", n_units)
     with_gold = with_grades(judgments, gold)
     judgments, grades = with_gold.judgments, with_gold.grades()
     units = units_of(judgments, by=by)
@@ -102,15 +93,11 @@ def select_units_by_agreement(
     new_unit[1:] = (document[1:] != document[:-1]) | (unit[1:] != unit[:-1])
     count = np.cumsum(new_unit)
     place = count - count[np.searchsorted(document, document)]  # 0 for a document's best unit
-    units_of_document = np.bincount(document[new_unit], minlength=pairs.size)
     return UnitSelection(
-        rows_of(judgments, np.sort(rows[place < n_units])),
+        rows_of(judgments, np.sort(rows[place < N_UNITS])),
         units,
         agreement,
         n_pairs,
-        n_without_gold,
-        n_documents=int(pairs.size),
-        n_short=int((units_of_document < n_units).sum()),
         n_outside=int((~has_preferred).sum()),
     )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.rankings import row_correlations
 from qrowd.comparison.system_ranking import settled
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import NoOverlapError
 from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
@@ -124,15 +124,9 @@ def simulate_single_assessor(
 
     Raises
     ------
-    ArgumentError
-        n_resamples below 1, or fewer than two systems.
     NoOverlapError
         No topic shared by runs, judgments and gold.
     """
-    if n_resamples < 1:
-        raise ArgumentError("1 or more was expected", "n_resamples", n_resamples)
-    if len(runs.systems) < 2:
-        raise ArgumentError(f"runs: {len(runs.systems)} system, and two are needed to rank")
     shared = set(judgments.topics) & set(gold.topics) & set(runs.topics)
     if not shared:
         raise NoOverlapError("runs, judgments and gold share no topic; check that all are of the same collection")

@@ -53,10 +53,8 @@ class TwoRankings(Result):
         return float((self.top_x & self.top_y).sum() / self.top_y.sum()) if self.top_y.any() else np.nan
 
 
-def two_rankings(first: AnyScores, second: AnyScores, *, confidence: float = 0.95) -> TwoRankings:
+def two_rankings(first: AnyScores, second: AnyScores) -> TwoRankings:
     """Compare the rankings of the systems by two kinds of scores, each of one measure and one assessor.
-
-    confidence : of the tests behind the top sets.
 
     Raises
     ------
@@ -86,5 +84,5 @@ def two_rankings(first: AnyScores, second: AnyScores, *, confidence: float = 0.9
         complete = np.flatnonzero(known[known.any(axis=1)].all(axis=0))
         systems = [systems[s] for s in complete]
         sides = [side.sel(system=systems) for side in sides]
-    tops = [top_set(side, confidence=confidence).member for side in sides]
+    tops = [top_set(side).member for side in sides]
     return TwoRankings(tuple(systems), x, y, tops[0], tops[1], n_topics)

@@ -64,16 +64,7 @@ class UnitsByAssessor(Result):
     n_topics: Rows
     n_judgments: Rows
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        return {"assessors": self._assessors, "counts": self._counts}
-
-    def _assessors(self) -> dict[str, Any]:
-        columns = {name: getattr(self, name) for name in ("n_units", "n_topics", "n_judgments")}
-        return {"assessor": np.array(self.assessors, object), **columns}
-
-    def _counts(self) -> dict[str, Any]:
-        n_units, n = np.unique(self.n_units, return_counts=True)
-        return {"n_units": n_units, "n_assessors": n, "share": n / len(self.assessors)}
+    _COLUMNS = ("assessors", "n_units", "n_topics", "n_judgments")
 
 
 def assessor_units(judgments: Judgments, *, by: By = "unit") -> UnitsByAssessor:
@@ -94,7 +85,7 @@ class UnitWidths(Result):
     """Ratio of the two check documents in each unit.
 
     ratio : (units,) magnitude of H over that of N, to twelve digits.
-    threshold : units with a lower ratio are narrow, the others wide.
+    threshold : the median ratio; units with a lower one are narrow, the others wide.
     """
 
     units: Units
@@ -117,13 +108,12 @@ class UnitWidths(Result):
         return {"ratio": ratio, "n_units": n}
 
 
-def unit_widths(judgments: Judgments, checks: Checks, *, threshold: float | None = None, by: By = "unit") -> UnitWidths:
+def unit_widths(judgments: Judgments, checks: Checks, *, by: By = "unit") -> UnitWidths:
     """Narrow and wide units, by the ratio of the check documents H and N (section 7.3, Figure 13).
 
     Parameters
     ----------
     checks : {topic: (H, N)}, or gold judgments; see `check_documents`.
-    threshold : lowest ratio of a wide unit (default: the median ratio).
     by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Raises
@@ -135,4 +125,4 @@ def unit_widths(judgments: Judgments, checks: Checks, *, threshold: float | None
     high, low = check_magnitudes(units, checks)
     # Rounded to twelve digits; otherwise 0.6 / 0.2 would be just below a threshold of 3.
     ratio = np.array([float(f"{r:.12g}") for r in (high / low).tolist()])
-    return UnitWidths(units, ratio, float(np.median(ratio)) if threshold is None else float(threshold))
+    return UnitWidths(units, ratio, float(np.median(ratio)))

@@ -25,7 +25,7 @@ from qrowd.predicted_relevance import PredictedRelevance, predicted_relevance, r
 from qrowd.predicted_relevance.doubles import First
 from qrowd.simulation import Truth, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers.predicted_relevance.printed import N_DOUBLE, shares
-from qrowd_papers.predicted_relevance.study import means_by_gains, robustness
+from qrowd_papers.predicted_relevance.study import means_by_gains, tau_between_assessors
 
 if TYPE_CHECKING:
     import pandas
@@ -135,8 +135,7 @@ class Panel:
     def between_halves(self) -> Floats:
         """(gains,) Table 6."""
         case = self.case
-        made = robustness(runs_of(case), case.halves, "nDCG@10", rel=case.top, halves=("U1", "U2"))
-        return np.asarray(made.between_halves[0, :, 0])
+        return np.array([*tau_between_assessors(runs_of(case), case.halves, "nDCG@10", rel=case.top).values()])
 
     @cached_property
     def with_predicted(self) -> list[dict[str, float]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
@@ -27,8 +27,7 @@ Ranks = Mapping[tuple[str, str], float] | Runs
 class SensitivityToRank(Result):
     """p(R|i) from documents down to each rank (Figure 1); probability and n : (ranks, grades).
 
-    rank : rising; n : judgments of each grade down to the rank; n_documents : (ranks,). n_unranked : documents without
-        a rank.
+    rank : rising; n : judgments of each grade down to the rank; n_documents : (ranks,).
     """
 
     grades: Floats
@@ -36,7 +35,6 @@ class SensitivityToRank(Result):
     probability: Floats
     n: Floats
     n_documents: Ints
-    n_unranked: int
     rule: str
 
     def _columns(self) -> dict[str, Any]:
@@ -49,13 +47,11 @@ class SensitivityToTopics(Result):
     """p(R|i) of topics drawn with replacement (Figure 2).
 
     replicates : (resamples, grades), nan where no drawn topic has the grade; standard_error : (grades,).
-    quartiles : (5, grades) lowest, lower quartile, median, upper quartile, highest.
     """
 
     grades: Floats
     replicates: Floats
     standard_error: Floats
-    quartiles: Floats
     n_topics: int
     seed: Seed
     rule: str
@@ -126,8 +122,7 @@ def sensitivity_to_rank(
     distinct, n = np.unique(place, return_counts=True)
     last = np.cumsum(n) - 1
     found, weight = (np.cumsum(column[order], axis=0)[last] for column in (counts.relevant, counts.weight))
-    n_unranked = int(np.count_nonzero(~ranked))
-    return SensitivityToRank(doubles.grades, distinct, estimate(found, weight, 0.0), weight, last + 1, n_unranked, rule)
+    return SensitivityToRank(doubles.grades, distinct, estimate(found, weight, 0.0), weight, last + 1, rule)
 
 
 def sensitivity_to_topics(
@@ -138,7 +133,6 @@ def sensitivity_to_topics(
     rng: Rng = None,
 ) -> SensitivityToTopics:
     """p(R|i) in resamples of the topics, each with all its judgments."""
-    _check_resamples(n_resamples)
     doubles = graded(judgments).doubles()
     relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
     counts = observed(doubles, relevant)
@@ -146,11 +140,7 @@ def sensitivity_to_topics(
     sums = resampled_topics(counts, n_resamples, Chance.of(seed).stream("topics drawn"))
     replicates = np.concatenate([estimate(found, weight, 0.0) for found, weight in sums])
     _, sd = _mean_and_sd(replicates)
-    quartiles = np.full((5, doubles.grades.size), np.nan)
-    for i, column in enumerate(replicates.T):
-        if not np.isnan(column).all():
-            quartiles[:, i] = np.quantile(column[~np.isnan(column)], [0, 0.25, 0.5, 0.75, 1])
-    return SensitivityToTopics(doubles.grades, replicates, sd, quartiles, np.unique(counts.topic).size, seed, rule)
+    return SensitivityToTopics(doubles.grades, replicates, sd, np.unique(counts.topic).size, seed, rule)
 
 
 def sensitivity_to_sample_size(
@@ -165,15 +155,12 @@ def sensitivity_to_sample_size(
 
     sizes : numbers of documents; default: 50 steps up to all there are. Larger ones are allowed.
     """
-    _check_resamples(n_resamples)
     doubles = graded(judgments).doubles()
     relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
     counts = observed(doubles, relevant)
     n = counts.topic.size
     steps = np.linspace(0, n, 51)[1:] if sizes is None else np.array(list(sizes), np.float64)
     size = np.unique(np.ceil(steps).astype(np.int64))
-    if not size.size or size[0] < 1:
-        raise ArgumentError("sizes: whole numbers from 1 were expected")
     seed = seed_of(rng)
     random = Chance.of(seed).stream("number of double judgments")
     replicates = np.empty((n_resamples, size.size, doubles.grades.size))
@@ -183,11 +170,6 @@ def sensitivity_to_sample_size(
         replicate[:] = estimate(found, weight, 0.0)
     mean, sd = _mean_and_sd(replicates)
     return SensitivityToSampleSize(doubles.grades, size, mean, sd, n_resamples, seed, rule)
-
-
-def _check_resamples(n_resamples: int) -> None:
-    if n_resamples < 2:
-        raise ArgumentError("a standard deviation needs 2 or more", "n_resamples", n_resamples)
 
 
 def _given_ranks(doubles: Graded, ranks: Mapping[tuple[str, str], float]) -> Floats:

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Bools, Floats
-from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.chance import Chance, Rng
 from qrowd.model.preferences import Preferences, TopicPreferences
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.preferences.scheduling.bounds import EQUAL, Decision, may_stop
 from qrowd.preferences.scheduling.orders import Order, make_order
-from qrowd.preferences.scheduling.state import Pair, State
+from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.utility import Systems
 
 
@@ -37,11 +37,6 @@ class Answers:
     bad: Bools
     coverage: float = 1.0
 
-    def __post_init__(self) -> None:
-        n = self.bad.size
-        if self.wins.shape != (n, n) or not np.array_equal(self.wins ^ self.wins.T, ~np.eye(n, dtype=bool)):
-            raise ArgumentError("wins: of every two documents exactly one must be preferred, and none to itself")
-
     @classmethod
     def of_order(cls, order: Sequence[int], bad: Collection[int] = ()) -> Answers:
         """From a true order, best document first, and the Bad ones among them.
@@ -50,8 +45,6 @@ class Answers:
         [True, True, False]
         """
         n = len(order)
-        if sorted(order) != list(range(n)):
-            raise ArgumentError(f"order: give each of the {n} documents once, as numbers from 0 to {n - 1}")
         place = np.empty(n, np.int64)
         place[list(order)] = np.arange(n)
         return cls(place[:, None] < place[None, :], np.isin(np.arange(n), list(bad)))
@@ -119,14 +112,6 @@ def simulate_topic(
     depth, n_candidates : how many documents each system returns, and of how many.
     noise : standard deviation of a system's errors; worths have 1. bad_share : of the documents, the worst.
     """
-    if not 1 <= depth <= n_candidates or n_systems < 2:
-        raise ArgumentError(
-            f"n_systems={n_systems}, depth={depth}, n_candidates={n_candidates}: 2 systems, 1 document at least"
-        )
-    if not 0 <= bad_share <= 1 or noise < 0:
-        raise ArgumentError(
-            f"bad_share={bad_share}, noise={noise}: a share from 0 to 1, and a standard deviation of 0 or more"
-        )
     chance = Chance.of(rng)
     worth = chance.stream("worths").normal(size=n_candidates)
     scores = worth + noise * chance.stream("errors").normal(size=(n_systems, n_candidates))
@@ -203,33 +188,18 @@ def _first_documents(runs: Runs, names: Sequence[str], topic: str, depth: int) -
 PROVEN: Mapping[str, Any] = {"later_bad": "unseen"}  # options of `may_stop`: the order of the systems is proven
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Replay:
     """What happened when an order met an assessor.
 
-    shown : (m, 2) the pairs in the order they were shown; preferred : (m,) the preferred document, -1 where a
-        document was marked as Bad instead.
-    state : what was known at the end. n_judged : judgments it took, preferences and marks.
-    stopped : whether it ended because of the stop rule, rather than because nothing was left to ask.
-    scores, full : (systems,) over what was known at the end, and over full judgments; None without systems.
+    n_judged : judgments it took, preferences and marks.
     error : share of pairs of systems whose order at the end is not that of full judgments; nan without systems.
     regret : by how much the system chosen at the end falls short of the best one, by full judgments.
-    seed : of what was left to chance.
     """
 
-    shown: NDArray[np.int64]
-    preferred: NDArray[np.int64]
-    state: State
-    stopped: bool
-    scores: Floats | None
-    full: Floats | None
+    n_judged: int
     error: float
     regret: float
-    seed: Any
-
-    @property
-    def n_judged(self) -> int:
-        return self.state.n_judged
 
 
 def replay(
@@ -239,7 +209,6 @@ def replay(
     *,
     stop: Mapping[str, Any] | None = None,
     transitive: bool = True,
-    limit: int | None = None,
     rng: Rng = None,
 ) -> Replay:
     """Ask what the order asks, take the answers, and stop when it may be.
@@ -250,53 +219,32 @@ def replay(
     order : an `Order`, or the name of one (`make_order`).
     stop : the options of `may_stop`; None: judging ends when nothing is left to ask.
     transitive : whether chains count; without, every pair of documents that are not Bad is shown.
-    limit : most judgments.
 
     >>> answers = Answers.of_order([3, 1, 0, 2])
     >>> replay("all", answers, transitive=False, rng=1).n_judged, replay("merge", answers, rng=1).n_judged
     (6, 5)
     """
-    seed = seed_of(rng)
-    if systems is None and stop is not None:
-        raise ArgumentError("stop: without systems there is nothing to be sure of; give systems, or no stop")
-    chance = Chance.of(seed)
+    chance = Chance.of(rng)
     if isinstance(order, str):
         order = make_order(order, answers.n_documents, systems, rng=chance.stream("order"))
     state = State.new(answers.n_documents, transitive=transitive)
-    pairs: list[Pair] = []
-    preferred: list[int] = []
-    stopped, decision = False, None
+    decision, shown = None, 0
     while True:
         if stop is not None and systems is not None:
-            decision = may_stop(state, systems, **stop, rng=chance.stream("stop", len(pairs)))
+            decision = may_stop(state, systems, **stop, rng=chance.stream("stop", shown))
             if decision.stop:
-                stopped = True
                 break
         pair = order.next(state)
-        if pair is None or (limit is not None and state.n_judged >= limit):
+        if pair is None:
             break
         a, b = pair
         marked = [d for d in pair if answers.bad[d]]
-        winner = -1 if marked else a if answers.wins[a, b] else b
-        state = state.mark_bad(*marked) if marked else state.judge(a, b, winner)
-        pairs.append(pair)
-        preferred.append(winner)
-    scores = full = None
+        state = state.mark_bad(*marked) if marked else state.judge(a, b, a if answers.wins[a, b] else b)
+        shown += 1
     error = regret = np.nan
     if systems is not None:
-        scores, full = systems.scores(state), systems.scores(answers.full())
-        error, regret = error_and_regret(scores, full, decision)
-    return Replay(
-        np.array(pairs, np.int64).reshape(-1, 2),
-        np.array(preferred, np.int64),
-        state,
-        stopped,
-        scores,
-        full,
-        error,
-        regret,
-        seed,
-    )
+        error, regret = error_and_regret(systems.scores(state), systems.scores(answers.full()), decision)
+    return Replay(state.n_judged, error, regret)
 
 
 def error_and_regret(scores: Floats, full: Floats, decision: Decision | None) -> tuple[float, float]:
@@ -348,7 +296,6 @@ class Curves(Result):
     judgments: Floats
     error: Floats
     regret: Floats
-    seed: Any
 
     @property
     def per_document(self) -> Floats:
@@ -363,8 +310,7 @@ def judgments_needed(topics: Iterable[Topic], conditions: Sequence[Condition] = 
     Source: Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR,
     Figure 2.
     """
-    seed = seed_of(rng)
-    chance = Chance.of(seed)
+    chance = Chance.of(rng)
     results: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
     for number, topic in enumerate(topics):
         for condition in conditions:
@@ -389,5 +335,4 @@ def judgments_needed(topics: Iterable[Topic], conditions: Sequence[Condition] = 
         means[:, 0],
         means[:, 1],
         means[:, 2],
-        seed,
     )
