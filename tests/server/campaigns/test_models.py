@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from judging import Clock, created, seeded, small_plan, tables, three_arms, until, work
 from qrowd import evaluate
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.judge import AskOptions, FunctionModel, Record, ask_models
+from qrowd.judge import AskOptions, FunctionModel, Record
 from qrowd.judge.asking import outcomes_in
 from qrowd.judge.exchange import Price, Prices, Reply
 from qrowd.model.runs import Runs
@@ -231,8 +231,6 @@ def test_each_arm_asks_its_own_question(local, tmp_path):
     forms = Counter(next(iter(request.schema["properties"])) for request in asked.requests)
     assert forms.pop("grade") == 3
     assert forms in ({"preferred": n} for n in (4, 5, 6))  # what follows from two pairs is not asked
-    with pytest.raises(ArgumentError, match="'preference' is preference, but the arm 'absolute' collects grades"):
-        ask_in_campaign(local, "study", asked.model, "preference", record=tmp_path / "r")
 
 
 def test_a_document_of_which_a_model_sees_nothing_is_not_asked(local, tmp_path):
@@ -260,21 +258,6 @@ def test_a_document_of_which_a_model_sees_nothing_is_not_asked(local, tmp_path):
     assert done.models[0].unanswered == {"text_missing": 1}
     assert sorted(row["document"] for row in rows_of(local)) == ["t0d0", "t0d2"]
     assert Counter(one.status for one in outcomes_in(tmp_path / "r")[0]) == {"ok": 2, "text_missing": 1}
-
-
-@pytest.mark.parametrize(
-    ("plan", "name", "message"),
-    [
-        ("preference", "graded", "prompt 'graded' is graded, but the campaign collects preference"),
-        ("grades", "binary", "prompt 'binary' has the grades 0, 1, the campaign 0-3"),
-        ("magnitude", "magnitude", "prompt 'magnitude' asks for no reason, which the campaign requires"),
-    ],
-)
-def test_a_prompt_whose_answers_a_campaign_cannot_take_is_refused(local, tmp_path, plan, name, message):
-    created(local, small_plan(plan, **({"k": 4} if plan == "magnitude" else {})))
-    with pytest.raises(ArgumentError, match=message):
-        ask_in_campaign(local, "pilot", Asked().model, name, record=tmp_path / "r")
-    assert not log_of(local, "arrived")
 
 
 def test_a_model_with_other_parameters_is_another_assessor_and_the_same_one_goes_on(local, tmp_path):
@@ -489,20 +472,6 @@ def test_whenever_it_is_cut_off_the_same_call_goes_on_and_asks_nothing_twice(ope
         with Record(tmp_path / f"{name}.record", read_only=True) as record:
             assert len(record) == len(one.requests)
     assert asked.most == whole.most == 1
-
-
-def test_what_qrowd_judge_ask_has_paid_for_is_not_asked_again(local, tmp_path):
-    plan = small_plan("grades", k=2, redundancy=1)
-    created(local, plan)
-    topics = {one.label: {"title": one.title} for one in plan.topics}
-    documents = {one.label: {"text": one.text} for one in plan.documents}
-    pool = {f"t{t}": [f"t{t}d{d}" for d in range(4)] for t in range(3)}
-    asked = Asked(lambda request: '{"grade": 2}')
-    ask_models(topics, documents, pool, asked.model, "graded", record=tmp_path / "r")
-    assert len(asked.requests) == 12
-    done = ask_in_campaign(local, "pilot", asked.model, "graded", record=tmp_path / "r")
-    assert len(asked.requests) == 12
-    assert done.models[0].answers == len(rows_of(local)) == 6
 
 
 def test_an_answer_that_does_not_come_keeps_the_unit_for_the_next_call(local, tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from webserver import Answer, Browser, serving
 
 ROOT = Path(qrowd_server.__file__).parent.parent.parent.parent  # all distributions
 MOST_MODULES = 20
-MOST_SHAPES = 10  # with Session and Identity, which are read at each request
+MOST_SHAPES = 8
 PLAN = {
     "campaign": {"name": "pilot", "protocol": "grades"},
     "grades": {"k": 4, "reason": "none"},

@@ -217,7 +217,6 @@ def test_all_commands_work_beside_a_server(qrowd, pilot, tmp_path):
             ("export", pilot),
             ("status", pilot, "--set", "stopped"),
             ("status",),
-            ("create", "kitchen", "--replace"),
             ("delete", pilot, "--output", "pilot.archive"),
             ("create", "pilot.archive"),
         ):
@@ -312,40 +311,3 @@ def test_a_campaign_is_deleted_into_an_archive_of_its_name_and_the_day(qrowd, pi
     again = qrowd("campaign", "delete", pilot)
     assert (again.status, again.err) == (2, f"qrowd: {archive.name}: exists; name a new file: --output FILE\n")
     assert qrowd("campaign", "status", pilot).status == 0
-
-
-def test_a_campaign_is_replaced_until_its_first_answer_and_keeps_its_links(qrowd, tmp_path):
-    from qrowd_server.campaigns.running.judging import JudgingService
-    from qrowd_server.protocols.events import Consent, Judge
-    from qrowd_server.store.engine import open_store
-
-    async def arrive(service):
-        assessor = await service.arrive("kitchen", "link", "ann")
-        return assessor, (await service.act(assessor, Consent(True))).page
-
-    async def answer(service):
-        assessor, page = await arrive(service)
-        assert page.view.grades[0].label == "Useless"
-        await service.act(assessor, Judge(page.view.position, "1"), shown=page.shown, key=page.key)
-
-    qrowd("campaign", "init", "kitchen")
-    assert qrowd("campaign", "create", "kitchen", "--replace").err.startswith("qrowd: there is no campaign")
-    assert qrowd("campaign", "create", "kitchen").status == 0
-    assert qrowd("campaign", "invite", "kitchen", "ann").status == 0
-    with open_store("judgments.db") as store:
-        asyncio.run(arrive(JudgingService(store)))
-    assert "Assessors: 1 ready to judge." in qrowd("campaign", "status", "kitchen").out
-    settings = tmp_path / "kitchen" / "campaign.toml"
-    settings.write_text(settings.read_text().replace("Not relevant", "Useless"))
-    assert qrowd("campaign", "create", "kitchen").err.endswith("by qrowd campaign create FOLDER --replace\n")
-    replaced = qrowd("campaign", "create", "kitchen", "--replace")
-    assert (replaced.status, replaced.err) == (0, "")
-    assert replaced.out.endswith("replaces the former campaign in judgments.db\n")
-    assert "Assessors: none yet." in qrowd("campaign", "status", "kitchen").out
-    assert "ann is invited already" in qrowd("campaign", "invite", "kitchen", "ann").err
-    with open_store("judgments.db") as store:
-        asyncio.run(answer(JudgingService(store)))
-    refused = qrowd("campaign", "create", "kitchen", "--replace")
-    assert (refused.status, refused.err) == (
-        2, "qrowd: kitchen has 1 answer already and cannot be replaced; create one of another name\n"
-    )  # fmt: skip

@@ -41,12 +41,6 @@ def create(
     folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, that file, or an exported archive.")],
     database: options.Database = options.DATABASE,
     check: Annotated[bool, option("--check", help="Only check the folder and report what it holds.")] = False,
-    replace: Annotated[
-        bool,
-        option(
-            "--replace", help="Replace the campaign of this name, as long as it has no answer; its links stay valid."
-        ),
-    ] = False,
 ) -> None:
     """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions.
 
@@ -54,7 +48,7 @@ def create(
     """
     from qrowd_server.campaigns.plan.folder import read_folder
     from qrowd_server.campaigns.plan.plan_notes import plan_notes
-    from qrowd_server.campaigns.running.creation import create_campaign, replace_campaign
+    from qrowd_server.campaigns.running.creation import create_campaign
 
     if Path(folder).is_file() and Path(folder).suffix != ".toml":
         import_archive(folder, database)
@@ -67,10 +61,6 @@ def create(
         typer.echo(f"{summary} can be created")
         return
     with open_campaigns(database, write=True, beside_server=True) as store:
-        if replace:
-            store.write(lambda connection: replace_campaign(connection, plan, time.time()))
-            typer.echo(f"{summary} replaces the former campaign in {database}")
-            return
         store.write(lambda connection: create_campaign(connection, plan, time.time()))
     typer.echo(f"{summary} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
 

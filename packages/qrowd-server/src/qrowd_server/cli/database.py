@@ -27,13 +27,7 @@ def read_campaign(
 
 
 def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferences], pandas.DataFrame]:
-    """What was collected in each arm of a campaign, and its units.
-
-    Raises
-    ------
-    ArgumentError
-        It has one arm.
-    """
+    """What was collected in each arm of a campaign, and its units."""
     from qrowd_server.campaigns.results.exports import unit_frame
     from qrowd_server.campaigns.running.collected import collected_by_arm
 

@@ -12,7 +12,6 @@ import typer
 
 from qrowd.cli import judge_options as judge
 from qrowd.cli import options
-from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver
 from qrowd.reports.phrases import count
 from qrowd_server.cli.database import open_campaigns
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
 def ask(
     name: Annotated[str, typer.Argument(help="Name of the campaign.")],
     model: judge.Models,
-    prompt: Annotated[
-        list[str] | None,
-        option(
-            "--as",
-            help="Prompts: names that qrowd judge prompts lists, or TOML files.",
-            panel="Models",
-            metavar="PROMPTS",
-            show_default="the campaign's own instructions and question",
-        ),
-    ] = None,
     parameter: judge.Parameters = None,
     key_from: judge.KeyFrom = None,
     timeout: judge.Timeout = 120.0,
@@ -56,7 +45,6 @@ def ask(
             store,
             name,
             models,
-            prompt or [],
             record=record,
             parameters=judge.parameters_of(parameter) or None,
             options=asked,

@@ -30,11 +30,6 @@ def units_of_topic(
     ----------
     documents : of the topic, check documents included.
     checks : (H, N), or None.
-
-    Raises
-    ------
-    ArgumentError
-        A document named twice; a check document that is not there; fewer documents than the protocol needs.
     """
     own = set(documents)
     if len(own) < len(documents):

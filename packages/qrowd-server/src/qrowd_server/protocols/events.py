@@ -315,13 +315,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
 
 
 def check_event(event: Event) -> None:
-    """Check the data of an event that did not come from a protocol.
-
-    Raises
-    ------
-    SchemaError
-        There is no such kind, or a key of its data is missing, unknown or has another type.
-    """
+    """Check the data of an event that did not come from a protocol."""
     from qrowd_server.protocols.setting_fields import SchemaError, read
 
     if event.kind not in EVENT_DATA:

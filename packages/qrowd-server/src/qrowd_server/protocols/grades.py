@@ -54,13 +54,7 @@ def _scale(settings: GradesSettings) -> tuple[Grade, ...]:
 
 
 def parse_grade(text: str, labels: tuple[str, ...]) -> float:
-    """The grade that somebody chose, from 0 to the last of `labels`.
-
-    Raises
-    ------
-    Refusal
-        Code "grade": none of them.
-    """
+    """The grade that somebody chose, from 0 to the last of `labels`."""
     grade = text.strip()
     if not (grade.isascii() and grade.isdigit() and len(grade) <= 4 and int(grade) < len(labels)):
         choices = ", ".join(str(g) if label == str(g) else f"{g} ({label})" for g, label in enumerate(labels))

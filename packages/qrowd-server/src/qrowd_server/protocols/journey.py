@@ -119,13 +119,7 @@ def new(settings: JourneySettings, *, lines: bool, seed: int) -> Journey:
 
 
 def decide(settings: JourneySettings, journey: Journey, action: Action) -> tuple[Event, ...]:
-    """What an action leads to.
-
-    Raises
-    ------
-    Refusal
-        The action is not possible now, or what was typed cannot be used. Nothing happened.
-    """
+    """What an action leads to."""
     if (
         journey.excluded
         or journey.stage == "declined"

@@ -34,11 +34,6 @@ def parse_magnitude(text: str) -> float:
 
     >>> [parse_magnitude(text) for text in ("40", ".5", "0,5", "1e3")]
     [40.0, 0.5, 0.5, 1000.0]
-
-    Raises
-    ------
-    Refusal
-        Code "number": no number, not above 0, too far from 1 to be kept, or one that can be read in two ways: `1,000`.
     """
     typed = text.strip().strip(UNSEEN).strip()
     if len(typed) > LONGEST:

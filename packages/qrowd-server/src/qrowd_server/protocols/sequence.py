@@ -205,13 +205,7 @@ class Sequence(Protocol[SequenceState]):
         return (event, *self._submission_events(task, self.evolve(task, state, event, at))) if ends else (event,)
 
     def revise(self, task: Task, state: SequenceState, action: Judge | CannotTell) -> Event | None:
-        """The event of another answer to a document that was opened again; None where it is the same answer.
-
-        Raises
-        ------
-        Refusal
-            What was typed cannot be used.
-        """
+        """The event of another answer to a document that was opened again; None where it is the same answer."""
         place = state.places[action.position]
         value: float | None = None
         if isinstance(action, Judge):

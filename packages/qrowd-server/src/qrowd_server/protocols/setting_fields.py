@@ -40,13 +40,7 @@ class SchemaError(ArgumentError):
 
 
 def read(kind: type[T], table: Any) -> T:
-    """A dataclass from a value of JSON or TOML.
-
-    Raises
-    ------
-    SchemaError
-        A key that no field has, a value that is missing, or one that does not fit.
-    """
+    """A dataclass from a value of JSON or TOML."""
     from pydantic import ValidationError
 
     reader: Any = kind
@@ -79,11 +73,6 @@ def check(value: Any) -> None:
     """Check the fields of a frozen dataclass that was made in Python, and bring them to their types.
 
     For its `__post_init__`, so that a value from Python obeys the same limits as one from a table.
-
-    Raises
-    ------
-    SchemaError
-        A value that does not fit.
     """
     kind: Any = type(value)
     for name, hint in _hints(kind):

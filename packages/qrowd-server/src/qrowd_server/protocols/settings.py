@@ -257,11 +257,6 @@ def settings_of(protocol: str, table: Mapping[str, Any]) -> Settings:
 
     >>> settings_of("magnitude", {"redundancy": 5}).redundancy
     5
-
-    Raises
-    ------
-    ArgumentError
-        A protocol or key that does not exist, or a value that cannot be used.
     """
     if protocol not in SETTINGS:
         raise ArgumentError(f"protocol {protocol!r}: choose one of {', '.join(SETTINGS)}")
@@ -349,13 +344,7 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def preset_of(name: Any) -> Preset:
-    """A preset by its name.
-
-    Raises
-    ------
-    SchemaError
-        There is none of that name.
-    """
+    """A preset by its name."""
     if not isinstance(name, str) or name not in PRESETS:
         raise SchemaError(("campaign", "preset"), f"{name!r} cannot be used; choose one of {', '.join(PRESETS)}")
     return PRESETS[name]

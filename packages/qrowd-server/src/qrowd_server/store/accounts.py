@@ -136,13 +136,7 @@ def read_account(connection: Connection, account_id: int) -> Account | None:
 
 
 def find_account(connection: Connection, name: str) -> Account:
-    """The account of a name.
-
-    Raises
-    ------
-    ArgumentError
-        There is none.
-    """
+    """The account of a name."""
     row = connection.execute(_accounts().where(account.c.name == name)).one_or_none()
     if row is None:
         raise ArgumentError(f"account {name[:100]!r}: there is none of this name; qrowd account list shows all")
@@ -150,13 +144,7 @@ def find_account(connection: Connection, name: str) -> Account:
 
 
 def check_new_account(connection: Connection, name: str) -> None:
-    """Refuse a name that no new account may have.
-
-    Raises
-    ------
-    ArgumentError
-        A name with blanks, or one that is taken.
-    """
+    """Refuse a name that no new account may have."""
     if not NAME.fullmatch(name):
         raise ArgumentError(f"account {name[:40]!r}: give a name of 1 to 100 characters without blanks")
     if connection.scalar(select(account.c.id).where(account.c.name == name)) is not None:
@@ -168,13 +156,7 @@ def check_new_account(connection: Connection, name: str) -> None:
 def add_account(
     connection: Connection, name: str, password_hash: str, at: float, *, role: ServerRole = "member"
 ) -> int:
-    """A new account; its number, which no account had before. password_hash : "" for none yet.
-
-    Raises
-    ------
-    ArgumentError
-        There is one of this name already, or the name has blanks.
-    """
+    """A new account; its number, which no account had before. password_hash : "" for none yet."""
     check_new_account(connection, name)
     check_role(role, SERVER_ROLES)
     number = secrets.randbits(62)
@@ -279,11 +261,6 @@ def check_login(store: Store, name: str, password: str, address: str, at: float)
     """The account, or None where name and password do not belong together; one that is disabled is as one that is not.
 
     The password is verified between two transactions, so that nobody waits for it to write.
-
-    Raises
-    ------
-    TooManyAttemptsError
-        10 logins failed within 15 minutes, for this name or from this address.
     """
 
     def begin(connection: Connection) -> tuple[int, Any]:
@@ -327,13 +304,7 @@ def forgive(connection: Connection, number: int) -> None:
 
 
 def sign_in(connection: Connection, issuer: str, subject: str, name: str, at: float) -> int:
-    """The account of a subject; the first time a new one, under the name or, where that is taken, name-2 and so on.
-
-    Raises
-    ------
-    ArgumentError
-        The account is disabled.
-    """
+    """The account of a subject; the first time a new one, under the name or, where that is taken, name-2 and so on."""
     mine = identity.c.issuer == issuer, identity.c.subject == subject
     number: int | None = connection.scalar(select(identity.c.account_id).where(*mine))
     if number is None:

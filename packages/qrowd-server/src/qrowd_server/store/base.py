@@ -281,13 +281,7 @@ class Store:
         self._readers, self._writer, self._lock = readers, writer, lock
 
     def write(self, work: Work[T]) -> T:
-        """What `work(connection)` returns, once it is safe on disk; if it raises, nothing of it is stored.
-
-        Raises
-        ------
-        StoreFullError, StoreBusyError, StoreUnknownError
-            It could not be stored; see there what to do.
-        """
+        """What `work(connection)` returns, once it is safe on disk; if it raises, nothing of it is stored."""
         future: Future[T] = Future()
         self._writing().hand_in(work, future)
         return future.result()

@@ -24,12 +24,6 @@ def open_store(
     read_only : only look; possible also while a server writes.
     beside_server : write, also while a server writes to the same file; only for new rows and for what no server keeps
         in memory, such as invitations and the status of a campaign; never to remove rows, whose numbers are used again.
-
-    Raises
-    ------
-    StoreError
-        There is no such store, another qrowd writes to this file, or a newer qrowd made it.
-
     >>> store = open_store("judgments.db")  # doctest: +SKIP
     >>> store.read(lambda connection: connection.scalar(select(func.count(event.c.id))))  # doctest: +SKIP
     0
@@ -98,13 +92,7 @@ def version(connection: Connection) -> str | None:
 
 
 def check_version(connection: Connection, name: str, *, allow_older: bool = False) -> None:
-    """Refuse what this qrowd cannot read. allow_older : it is brought up to date afterwards.
-
-    Raises
-    ------
-    StoreError
-        No store, an older or a newer one.
-    """
+    """Refuse what this qrowd cannot read. allow_older : it is brought up to date afterwards."""
     current = version(connection)
     if current is None:
         raise StoreError(f"{name}: holds no store of qrowd; open it with create=True to make one")
@@ -118,11 +106,6 @@ def bring_up_to_date(connection: Connection, name: str) -> None:
     """Make the tables of an empty database, or run the steps an older one lacks, in the transaction of `connection`.
 
     A new store is made from the schema and stamped with the newest step, so no step repeats the schema.
-
-    Raises
-    ------
-    StoreError
-        Tables made by a newer qrowd, or by another program.
     """
     current = version(connection)
     if current == HEAD:

@@ -43,13 +43,7 @@ _BY_OWNER = text("actor = 'owner'")  # as the index has it
 
 
 def append(connection: Connection, events: Sequence[LogEntry]) -> list[int]:
-    """Write events into the log, in this order; their numbers.
-
-    Raises
-    ------
-    sqlalchemy.exc.IntegrityError
-        An `idem_key` that is there already.
-    """
+    """Write events into the log, in this order; their numbers."""
     if not events:
         return []
     return list(connection.scalars(_ADD, [dict(zip(_COLUMNS, one, strict=False)) for one in events]))

@@ -87,11 +87,6 @@ def invite(connection: Connection, campaign_id: int, name: str, at: float, *, si
     """The token of a further link for an assessor, to be seen only now; earlier links stay good.
 
     sign_up_id : of the link by which they came.
-
-    Raises
-    ------
-    ArgumentError
-        The name looks like that of somebody else in this campaign, or cannot be shown as it is.
     """
     name = normal_name(name)
     _take_name(connection, campaign_id, name, at, sign_up_id)
@@ -119,11 +114,6 @@ def invite_all(
     """(name, token) of a link for each name.
 
     again : also for names that have a good link, which stays good. remedy : what to do about such names otherwise.
-
-    Raises
-    ------
-    ArgumentError
-        A name has a good link, and `again` is False, or a name cannot be taken; no link is made.
     """
     names = [normal_name(name) for name in names]
     earlier = {one.name for one in invitations(connection, campaign_id) if one.n_valid}
@@ -168,13 +158,7 @@ class SignUp:
 
 
 def add_sign_up(connection: Connection, campaign_id: int, most: int, expires: float, at: float) -> str:
-    """The token of a new link for many people, to be seen only now.
-
-    Raises
-    ------
-    ArgumentError
-        A number of people below 1 or too large, or a time that has passed.
-    """
+    """The token of a new link for many people, to be seen only now."""
     if not 1 <= most <= MOST:
         raise ArgumentError(f"most: give a whole number from 1 to {MOST}")
     if not expires > at:
@@ -204,13 +188,7 @@ def close_sign_up(connection: Connection, campaign_id: int, number: int, at: flo
 
 
 def come_by_sign_up(connection: Connection, token: str, name: str, at: float) -> tuple[Invitation, str]:
-    """A person takes a name by a sign-up link: their invitation, and the token of a link of their own.
-
-    Raises
-    ------
-    ArgumentError
-        The link is closed, full or has expired; somebody has this name, or one that looks like it.
-    """
+    """A person takes a name by a sign-up link: their invitation, and the token of a link of their own."""
     link = find_sign_up(connection, token)
     if link is None or not link.is_open(at):
         raise ArgumentError(Message("This link is closed: ask the person who gave it to you for another one."))
@@ -256,11 +234,6 @@ def normal_name(text: str) -> str:
 
     >>> normal_name("  Zoe\\u0308  Müller ")
     'Zoë Müller'
-
-    Raises
-    ------
-    ArgumentError
-        No name, a name that is too long, or one with a character that cannot be seen or changes the direction.
     """
     name = " ".join(part for part in unicodedata.normalize("NFC", text).split(" ") if part)
     if not 1 <= len(name) <= LONGEST:
@@ -278,13 +251,7 @@ def normal_name(text: str) -> str:
 
 
 def check_script(name: str) -> None:
-    """Refuse a name of several scripts, such as Latin with a Cyrillic letter.
-
-    Raises
-    ------
-    ArgumentError
-        Its letters come from scripts that are not written together.
-    """
+    """Refuse a name of several scripts, such as Latin with a Cyrillic letter."""
     scripts = scripts_of(name)
     if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
         several = ", ".join(sorted(script.capitalize() for script in scripts))

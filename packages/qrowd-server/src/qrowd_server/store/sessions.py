@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, insert, or_, select, update
 
 from qrowd.errors import ArgumentError
 from qrowd_server.store.base import upsert
@@ -28,25 +28,21 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-@dataclass(frozen=True)
-class Session:
-    """An open session. csrf : what every form of it must carry. seen : when it was last used, up to a minute ago."""
-
-    kind: Kind
-    subject_id: int  # an assessor or an account
-    csrf: str
-    created: float
-    seen: float
-
-    def worth_noting(self, at: float) -> bool:
-        """Whether `note_use` should be called."""
-        return at - self.seen >= SELDOM
-
-
 _HASH: BindParameter[str] = bindparam("of")
-_FIND = select(
-    session.c.kind, session.c.subject_id, session.c.csrf, session.c.created, session.c.seen
-).where(session.c.hash == _HASH, session.c.seen > bindparam("since"))  # fmt: skip
+_FIND = select(session).where(session.c.hash == _HASH, session.c.seen > bindparam("since"))
+_IDENTITY: Select[Any] = (
+    select(
+        assessor.c.id.label("assessor"),
+        campaign.c.name.label("campaign"),
+        assessor.c.provider,
+        assessor.c.external_id.label("external"),
+        session.c.csrf,
+        campaign.c.settings,
+    )
+    .join_from(session, assessor, assessor.c.id == session.c.subject_id)
+    .join(campaign, campaign.c.id == assessor.c.campaign_id)
+    .where(session.c.hash == bindparam("hash"))
+)
 _NOTE = update(session).where(session.c.hash == _HASH, session.c.seen < bindparam("at")).values(seen=bindparam("at"))
 _CLOSE = delete(session).where(session.c.hash == _HASH)
 
@@ -61,10 +57,22 @@ def open_session(connection: Connection, kind: Kind, subject_id: int, at: float)
     return token, csrf
 
 
-def find_session(connection: Connection, token: str, at: float) -> Session | None:
-    """The session of a cookie, None where there is none or it was idle too long. Writes nothing: see `note_use`."""
-    row = connection.execute(_FIND, {"of": hashed(token), "since": at - IDLE}).one_or_none()
-    return None if row is None else Session(*row)
+def find_session(connection: Connection, token: str, at: float) -> Row[Any] | None:
+    """The session of a cookie, None where there is none or it was idle too long. Writes nothing: see `note_use`.
+
+    Columns: kind, subject_id (of an assessor or an account), csrf (what every form of it must carry), created, and
+    seen (when it was last used, up to `SELDOM` seconds ago).
+    """
+    return connection.execute(_FIND, {"of": hashed(token), "since": at - IDLE}).one_or_none()
+
+
+def assessor_of_session(connection: Connection, session_row: Row[Any]) -> Row[Any] | None:
+    """The assessor of a session, None where nobody is there any more.
+
+    Columns: assessor (the number), campaign (the name), provider, external (the id on the platform), csrf
+    (the token of their forms), and the settings of the campaign.
+    """
+    return connection.execute(_IDENTITY, {"hash": session_row.hash}).one_or_none()
 
 
 def note_use(connection: Connection, token: str, at: float) -> None:

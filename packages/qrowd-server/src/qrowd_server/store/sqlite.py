@@ -111,11 +111,6 @@ def backup(store: Store, path: str | Path) -> None:
     """Copy a SQLite store into a new file, with everything acknowledged before; writing goes on meanwhile.
 
     The file appears whole or not at all, and holds nothing of what was deleted before.
-
-    Raises
-    ------
-    StoreError
-        There is such a file already; the store is in PostgreSQL, which has pg_dump for this.
     """
     target = Path(path).absolute()
     if store.dialect != "sqlite":

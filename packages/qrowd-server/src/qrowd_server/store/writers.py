@@ -81,13 +81,7 @@ def parquet(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
 
 
 def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
-    """Judgments as qrels lines; column 2 is the assessor.
-
-    Raises
-    ------
-    ArgumentError
-        A label that the format cannot hold, such as one with a blank.
-    """
+    """Judgments as qrels lines; column 2 is the assessor."""
     at = [columns.index(name) for name in ("topic", "document", "assessor", "value")]
     for piece in _pieces(rows, ROWS):
         lines = []
@@ -102,13 +96,7 @@ def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
 
 
 def prefs(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
-    """Preferences as trec_eval's prefs lines; definite ones like others, since the format knows no strength.
-
-    Raises
-    ------
-    ArgumentError
-        What the format cannot hold: a preference for a document marked as Bad, a label with a blank.
-    """
+    """Preferences as trec_eval's prefs lines; definite ones like others, since the format knows no strength."""
     table = list(rows)
     cells = {name: [row[i] for row in table] for i, name in enumerate(columns)}
     cells["strength"] = [1] * len(table)

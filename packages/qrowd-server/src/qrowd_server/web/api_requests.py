@@ -36,13 +36,7 @@ UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
 async def read_object(request: Request) -> dict[str, Any]:
-    """The JSON object in the body, of at most 64 KB.
-
-    Raises
-    ------
-    Problem
-        413, 415; 400 for what is no JSON, 422 for JSON that is no object or cannot be kept.
-    """
+    """The JSON object in the body, of at most 64 KB."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Problem(415, "media_type", "Expected application/json.", field="Content-Type")
     try:
@@ -159,13 +153,7 @@ class UnknownKeyError(Problem):
 
 
 async def caller_of(request: Request) -> Caller:
-    """The caller, with the key and what the address names.
-
-    Raises
-    ------
-    Problem
-        401 without a key that is good, 403 for a page from elsewhere, 404 for what is not there or not for this key.
-    """
+    """The caller, with the key and what the address names."""
     server = server_of(request)
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     if (origin is not None and origin.lower() not in server.origins) or site not in {None, "same-origin", "none"}:

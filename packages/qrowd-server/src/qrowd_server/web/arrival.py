@@ -35,7 +35,7 @@ from qrowd_server.web.forms import query_of
 from qrowd_server.web.problems import Problem, invalid_token, malformed, not_found
 from qrowd_server.web.rendering import render
 from qrowd_server.web.security import client_address
-from qrowd_server.web.server import ASSESSOR, Identity, Server, choice_of, language_in, server_of
+from qrowd_server.web.server import ASSESSOR, Identity, Server, base_of, choice_of, language_in, server_of
 
 # ---- invitations
 
@@ -144,7 +144,7 @@ async def show_panel(request: Request) -> Response:
     external = _id(query, table.parameter)
     identity = await server.identity_or_none(request)
     if identity and (identity.campaign, identity.provider, identity.external) == (row.name, PROVIDER, external):
-        return RedirectResponse(identity.base, 303)
+        return RedirectResponse(base_of(identity), 303)
     content = {"c": row.name, "x": external}
     page = server.rendering.render_welcome(
         row.title,

@@ -25,7 +25,7 @@ from qrowd_server.web.arrival import with_completion_link
 from qrowd_server.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd_server.web.problems import Problem, malformed, not_found, problem_of, wants_data
 from qrowd_server.web.rendering import render, render_guidelines, render_landing
-from qrowd_server.web.server import DAY, Identity, choice_of, language_in, language_of, server_of
+from qrowd_server.web.server import DAY, Identity, base_of, choice_of, language_in, language_of, server_of
 
 RETRY = frozenset({409, 422, 429, 503})  # statuses after which the page is shown again, with what was typed
 
@@ -68,10 +68,10 @@ async def current_page(
             typed = {name: form[name] for name in TYPED if name in form}
             if status != 409 and form.get("key"):
                 page = replace(page, key=form["key"])
-    options: dict[str, Any] = {"csrf": identity.csrf, "base": identity.base, "problem": problem, "typed": typed}
+    options: dict[str, Any] = {"csrf": identity.csrf, "base": base_of(identity), "problem": problem, "typed": typed}
     options["tag"], whole = language_of(request, page.language), not wants_data(request)
     if whole:
-        options["choice"] = choice_of(request, identity.base)
+        options["choice"] = choice_of(request, base_of(identity))
     return HTMLResponse(await server.render(page, whole=whole, **options), status, headers)
 
 
@@ -110,7 +110,7 @@ async def act(request: Request) -> Response:
             raise problem from error
         return await current_page(request, identity, problem=problem, form=form)
     if not wants_data(request):
-        return RedirectResponse(identity.base, 303)
+        return RedirectResponse(base_of(identity), 303)
     return await current_page(request, identity, page=receipt.page)
 
 
@@ -207,7 +207,7 @@ async def _privacy_page(request: Request, identity: Identity, *, unsure: bool = 
         "title": campaign.title,
         "person": person,
         "days": retention_days(campaign, server.service.retention_days),
-        "base": identity.base,
+        "base": base_of(identity),
         "csrf": identity.csrf,
         "unsure": unsure,
     }

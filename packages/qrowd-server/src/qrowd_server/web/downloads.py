@@ -85,15 +85,7 @@ async def download(
     adjudicated: Adjudicated = "without",
     names: bool = False,
 ) -> Response:
-    """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it.
-
-    Raises
-    ------
-    ArgumentError
-        What cannot be written, before anything is sent.
-    Problem
-        503: too many files are being made.
-    """
+    """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it."""
     file = file_of(campaign, what, format, everything=everything, names=names, adjudicated=adjudicated)
     if not DOWNLOADS.acquire(blocking=False):
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)

@@ -88,14 +88,6 @@ YES_OR_NO = frozenset({"agreed", "definitely"})
 
 def action_of(form: Form) -> Action:
     """What the form asks for.
-
-    Raises
-    ------
-    Refusal
-        Something is left out or too long.
-    Problem
-        400: there is no such action, or a field has a value that no page of ours sends.
-
     >>> action_of({"do": "go_to", "position": "3"})
     GoTo(position=3)
     """

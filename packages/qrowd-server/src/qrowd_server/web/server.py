@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 
@@ -24,8 +24,16 @@ from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.pages import DocumentText, Page
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.materials import CampaignRow, find_campaign, find_image
-from qrowd_server.store.sessions import Kind, Session, close_session, find_session, hashed, note_use, renew
-from qrowd_server.store.state_rows import find_assessor
+from qrowd_server.store.sessions import (
+    SELDOM,
+    Kind,
+    assessor_of_session,
+    close_session,
+    find_session,
+    hashed,
+    note_use,
+    renew,
+)
 from qrowd_server.translatable import N_
 from qrowd_server.web.forms import Form, read_form, token_of
 from qrowd_server.web.languages import CAMPAIGN_LANGUAGE, choose, language, matching, tags
@@ -79,21 +87,12 @@ class Limiter:
         return len(self._times)
 
 
-@dataclass(frozen=True)
-class Identity:
-    """A signed-in assessor, and how their pages are reached.
+Identity = Row[Any]  # a signed-in assessor: see `assessor_of_session`
 
-    external : the id on the platform they come from. csrf : the token of their forms. base : the address of their
-    pages. language : of the campaign; "" for the browser's.
-    """
 
-    assessor: int
-    campaign: str
-    provider: str
-    external: str
-    csrf: str = field(repr=False)
-    base: str
-    language: str = ""
+def base_of(identity: Identity) -> str:
+    """The address of an assessor's pages."""
+    return f"/c/{quote(identity.campaign)}"
 
 
 @dataclass
@@ -139,17 +138,8 @@ class Server:
 
     async def identity_or_none(self, request: Request) -> Identity | None:
         """The assessor whose session the request's cookie names, if any."""
-
-        def find(connection: Connection, session: Session) -> Identity | None:
-            row = find_assessor(connection, session.subject_id)
-            campaign = None if row is None else find_campaign(connection, row[0].campaign_id)
-            if row is None or campaign is None:
-                return None
-            base, language = f"/c/{quote(campaign.name)}", campaign.settings.get("language", "")
-            return Identity(row[0].id, campaign.name, row[0].provider, row[0].external_id, session.csrf, base, language)
-
-        identity = await self.session(request, ASSESSOR, find)
-        request.scope[CAMPAIGN_LANGUAGE] = "" if identity is None else identity.language
+        identity = await self.session(request, ASSESSOR, assessor_of_session)
+        request.scope[CAMPAIGN_LANGUAGE] = "" if identity is None else identity.settings.get("language", "")
         return identity
 
     async def campaign(self, name: str) -> CampaignRow:
@@ -254,13 +244,13 @@ class Server:
 
     # ---- sessions
 
-    async def session(self, request: Request, kind: Kind, find: Callable[[Connection, Session], T]) -> T | None:
+    async def session(self, request: Request, kind: Kind, find: Callable[[Connection, Row[Any]], T]) -> T | None:
         """What `find` reads of the session of that kind that the request's cookie names; None where there is none."""
         cookie, at = self._cookie(request, kind), self.clock()
         if not cookie:
             return None
 
-        def work(connection: Connection) -> tuple[Session, T] | None:
+        def work(connection: Connection) -> tuple[Row[Any], T] | None:
             session = find_session(connection, cookie, at)
             return None if session is None or session.kind != kind else (session, find(connection, session))
 
@@ -268,7 +258,7 @@ class Server:
         if found is None:
             return None
         session, subject = found
-        if session.worth_noting(at):
+        if at - session.seen >= SELDOM:
             with suppress(StoreError):  # a full disk is no reason to show nothing
                 await self.write(note_use, cookie, at)
         request.scope[WHO] = f"{kind}:{session.subject_id}"

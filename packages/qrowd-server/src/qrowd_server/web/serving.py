@@ -98,13 +98,7 @@ class Serving:
         )
 
     def check(self) -> None:
-        """Refuse wrong settings, and a port that is taken.
-
-        Raises
-        ------
-        ArgumentError
-            What is wrong, in one line.
-        """
+        """Refuse wrong settings, and a port that is taken."""
         try:
             secret = bytes.fromhex(self.secret) if self.secret else token_bytes(32)
         except ValueError:

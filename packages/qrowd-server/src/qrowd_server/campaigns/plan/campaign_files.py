@@ -317,13 +317,7 @@ def _objects(files: CampaignFiles, key: str) -> Iterator[tuple[str, int, str, di
 
 
 def unpack_zip(content: bytes, root: Path, *, max_unpacked: int = MAX_UNPACKED) -> None:
-    """Unpack a zip that somebody sent into a folder.
-
-    Raises
-    ------
-    FileError
-        What is no zip, too large, packed too tightly, encrypted, or holds a name that leads elsewhere.
-    """
+    """Unpack a zip that somebody sent into a folder."""
     if len(content) > MAX_ZIP:
         raise FileError("zip", f"{len(content)} bytes are more than {MAX_ZIP}; leave out what no pool needs")
     try:

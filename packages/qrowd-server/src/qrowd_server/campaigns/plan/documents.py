@@ -111,13 +111,7 @@ class Image:
 
 
 def image_of(content: bytes) -> Image:
-    """The image that a file holds.
-
-    Raises
-    ------
-    ArgumentError
-        It is no PNG, JPEG or WebP, or too large.
-    """
+    """The image that a file holds."""
     if len(content) > MAX_IMAGE:
         raise ArgumentError(f"the image has {len(content):,} bytes, more than {MAX_IMAGE:,}; save it smaller")
     for media_type, start in STARTS.items():
@@ -132,13 +126,7 @@ def image_to_text(content: bytes) -> str:
 
 
 def image_from_text(text: str) -> Image:
-    """The image of a plan.
-
-    Raises
-    ------
-    ArgumentError
-        It is not base64, or as for `image_of`.
-    """
+    """The image of a plan."""
     try:
         content = b64decode(text, validate=True)
     except (Error, ValueError):

@@ -71,11 +71,6 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     under its usual name (`campaign_files.USUAL`). topics and documents may be of a data set of ir_datasets, "irds:ID".
 
     Without a seed each reading draws a fresh one.
-
-    Raises
-    ------
-    FileError
-        Whatever cannot be read or could not work, by file and where possible by line.
     """
     place = Path(path)
     toml = place if place.is_file() else place / TOML
@@ -85,13 +80,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
 
 
 def plan_from_zip(content: bytes, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
-    """The plan that a zip of a folder describes; `campaign.toml` stands at its top, or in its only folder.
-
-    Raises
-    ------
-    FileError
-        As `unpack_zip`, and `read_folder`.
-    """
+    """The plan that a zip of a folder describes; `campaign.toml` stands at its top, or in its only folder."""
     with TemporaryDirectory(prefix="qrowd-") as name:
         root = Path(name).resolve()
         unpack_zip(content, root, max_unpacked=max_unpacked)
@@ -281,13 +270,6 @@ def question_and_pairs(
 
     table : the whole one. given : the runs are those of [files] where [question] names none. topics : labels of those
     that have a text.
-
-    Raises
-    ------
-    SchemaError
-        A question that cannot be read, or about topics without a text.
-    FileError
-        A file that cannot be read.
     """
     for key in ("pool", "depth"):
         if key in given.table:

@@ -46,13 +46,6 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
 
     Without runs, every document is judged for every topic. The gold file holds gold questions; of magnitudes, the check
     documents of each topic.
-
-    Raises
-    ------
-    ArgumentError
-        A field that is missing or cannot be used.
-    FileError
-        A file that cannot be read, by file and line.
     """
     sent = [one for one in files if one.field in FILES]
     title, protocol = values.get("title", "").strip(), values.get("protocol", "")
@@ -119,13 +112,7 @@ def _write(root: Path, file: SentFile, *, folder: str = "") -> str:
 
 
 def _whole_pool(topics: SentFile, documents: SentFile) -> str:
-    """Every document for every topic.
-
-    Raises
-    ------
-    ArgumentError
-        These are too many.
-    """
+    """Every document for every topic."""
     labels = [row["label"] for _, row in read_topics(topics.content, topics.name)]
     names = [row["label"] for _, row in read_documents(documents.content, documents.name)]
     if len(labels) * len(names) > MAX_POOL:

@@ -137,11 +137,6 @@ def gold_of_file(
     "topic better worse".
 
     tolerance : grades so far from `grade` are right, too. highest : the highest grade; None without a scale.
-
-    Raises
-    ------
-    FileError
-        A line that is neither.
     """
     if not tables.is_table(content, name):
         for line, fields in read_fields(content, name, *FORMS):

@@ -113,13 +113,7 @@ def _source(token: Any) -> str:
 
 
 def read_guidelines(head: dict[str, Any], read: Callable[[str], bytes]) -> None:
-    """Put the text of the file that [campaign] names as guidelines in its place, and the pictures that it names.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read, or names a picture that is not in the folder.
-    """
+    """Put the text of the file that [campaign] names as guidelines in its place, and the pictures that it names."""
     name = head.get("guidelines", "")
     if not isinstance(name, str) or not name:
         return

@@ -44,13 +44,7 @@ class Pdf:
 
 
 def read_pdfs(contents: Sequence[bytes]) -> list[Pdf | ArgumentError]:
-    """PDF files, each rendered, or the reason why it could not be.
-
-    Raises
-    ------
-    ArgumentError
-        The package that reads them is missing.
-    """
+    """PDF files, each rendered, or the reason why it could not be."""
     if contents and not (find_spec("pypdfium2") and find_spec("PIL")):
         raise ArgumentError("PDF files need pypdfium2 and Pillow; pip install qrowd-server")
 
@@ -64,13 +58,7 @@ def read_pdfs(contents: Sequence[bytes]) -> list[Pdf | ArgumentError]:
 
 
 def read_pdf(content: bytes, *, seconds: int = SECONDS) -> Pdf:
-    """The pages and the text of a PDF, rendered in a process that may take so many seconds.
-
-    Raises
-    ------
-    ArgumentError
-        It is no PDF, is encrypted, has too many pages, or needs too much time or memory.
-    """
+    """The pages and the text of a PDF, rendered in a process that may take so many seconds."""
     if len(content) > MAX_PDF:
         raise ArgumentError(f"has {len(content):,} bytes, more than {MAX_PDF:,}; give fewer pages")
     if b"%PDF-" not in content[:1024]:
@@ -102,13 +90,7 @@ def limit(seconds: int) -> None:
 
 
 def render(content: bytes) -> Pdf:
-    """The pages of a PDF as images, and its text.
-
-    Raises
-    ------
-    ArgumentError
-        It is no PDF, is encrypted, or is too large in some way.
-    """
+    """The pages of a PDF as images, and its text."""
     from pypdfium2 import PdfDocument, PdfiumError
 
     try:

@@ -95,13 +95,7 @@ class PlanTable:
 
 
 def read_settings(table: Mapping[str, Any]) -> PlanTable:
-    """The head and the settings of a table whose topics and documents are still to come.
-
-    Raises
-    ------
-    SchemaError
-        As `plan_from_table`.
-    """
+    """The head and the settings of a table whose topics and documents are still to come."""
     keys = ("campaign", "arms", "gold", *SETTINGS)
     return read(PlanTable, {key: table[key] for key in keys if key in table} | {"topics": [], "documents": []})
 
@@ -116,11 +110,6 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     """A plan from one table of JSON or TOML that holds everything itself: a `PlanTable`.
 
     Documents in nobody's pool are left out.
-
-    Raises
-    ------
-    SchemaError
-        A key that does not exist, a value of the wrong type, or whatever could not work.
     """
     whole = read(PlanTable, _with_pools(with_preset(table)))
     head, settings = whole.campaign, _settings(whole)

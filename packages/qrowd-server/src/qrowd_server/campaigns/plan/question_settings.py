@@ -49,13 +49,7 @@ class QuestionSettings:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """(topic, document) of each document that can change the answer.
-
-        Raises
-        ------
-        SchemaError
-            The content is missing, or not of a question.
-        """
+        """(topic, document) of each document that can change the answer."""
         try:
             return [(str(topic), str(document)) for topic, document in self.content["design"]["documents"]]
         except (KeyError, TypeError, ValueError):
@@ -67,12 +61,9 @@ class QuestionSettings:
         return {key: value for key, value in asdict(replace(self, content={})).items() if key != "content"}
 
     def next_judgments(self, judgments: Judgments | None, **options: Any) -> NextJudgments:
-        """What can be said by these judgments, and the next batch. options : `design`, or `scale` and `rng` at first.
+        """What can be said by these judgments, and the next batch.
 
-        Raises
-        ------
-        ArgumentError, MeasureError
-            As `next_judgments`.
+        options : `design`, or `scale` and `rng` at first.
         """
         from qrowd.sequential.next_judgments import next_judgments  # slow to import, and needed with a question alone
 

@@ -127,13 +127,7 @@ def template_zip(protocol: Protocol = "grades") -> bytes:
 
 
 def write_template(folder: str | os.PathLike[str], protocol: Protocol = "grades") -> tuple[str, ...]:
-    """Write a new folder of a campaign; the names of its files.
-
-    Raises
-    ------
-    FileError
-        A folder that holds something already, or that cannot be made.
-    """
+    """Write a new folder of a campaign; the names of its files."""
     root = new_folder(folder)
     name = re.sub(r"[^a-z0-9_-]+", "-", root.resolve().name.lower()).strip("-") or NAME
     content = template_files(name, protocol, folder=quote(str(folder)))

@@ -55,11 +55,6 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
 
     names : with the names of people and their ids on platforms, so that their links lead to their work where it is
         imported; if False, pseudonyms take their place.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign.
     """
     row = find(connection, name)
     documents = {one.id: one.label for one in materials.documents_of(connection, row.id)}
@@ -91,15 +86,7 @@ def write_archive(connection: Connection, name: str, *, names: bool = False) -> 
 
 
 def read_archive(connection: Connection, lines: Iterable[str | bytes], *, account: str = COMMAND_LINE) -> str:
-    """Create the campaign of an archive, with all that happened in it; its name. account : who does, for the log.
-
-    Raises
-    ------
-    RowError
-        A line that is not an archive's.
-    ArgumentError
-        A name that is taken, a campaign that is here already under another one, or lines that do not fit together.
-    """
+    """Create the campaign of an archive, with all that happened in it; its name. account : who does, for the log."""
     try:
         return _read_archive(connection, lines, account)
     except OperationalError:  # of the database itself
@@ -189,13 +176,7 @@ class _Numbers:
     assignments: set[int] = field(default_factory=set)
 
     def entry(self, row: _Event) -> LogEntry:
-        """The entry of the log for a line.
-
-        Raises
-        ------
-        SchemaError
-            A key does not fit the kind of the event, the campaign of line 1, or the lines before.
-        """
+        """The entry of the log for a line."""
         data = dict(row.data)
         for key in data.keys() & set(DOCUMENTS):
             data[key] = _number(self.documents, data[key], ("data", key), "document")

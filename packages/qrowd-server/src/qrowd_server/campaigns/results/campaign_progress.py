@@ -103,13 +103,7 @@ class Progress:
 
 
 def progress(connection: Connection, name: str, at: float) -> Progress:
-    """How far a campaign is. at : now, in seconds since 1970.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign.
-    """
+    """How far a campaign is. at : now, in seconds since 1970."""
     row = find(connection, name)
     settings, protocols = read_settings(row), protocols_of(row)
     slots = counts.slots_by_topic(connection, row.id)

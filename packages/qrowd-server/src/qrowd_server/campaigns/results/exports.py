@@ -229,13 +229,7 @@ def file_of(
     names: bool = False,
     adjudicated: Adjudicated = "without",
 ) -> File:
-    """What `export_rows` writes, with a name for it.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such kind or format, or the format cannot hold that kind.
-    """
+    """What `export_rows` writes, with a name for it."""
     kind, written = _kind(what, format)
     parts = {
         what: what != ARCHIVE,
@@ -277,11 +271,6 @@ def export_rows(
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
     adjudicated : of judgments, the final answers of owners: "without" them, "add" them as one more assessor of the kind
         "adjudicator", or let them "replace" what assessors said of the same documents.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, kind or format, the format cannot hold that kind, or the campaign has none of it.
     """
     row, arms = find_arms(connection, campaign)
     kind, written = _kind(what, format)
@@ -310,13 +299,7 @@ def export_rows(
 def note_names(
     connection: Connection, campaign: str, what: str, format: str, at: float, *, account: str = COMMAND_LINE
 ) -> None:
-    """Write into the log that a file with names leaves a campaign. account : who takes it.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, kind or format.
-    """
+    """Write into the log that a file with names leaves a campaign. account : who takes it."""
     row, _ = find_arms(connection, campaign)
     _kind(what, format)
     events.note(connection, row.id, "names_exported", {"what": what, "format": format}, at, account=account)
@@ -350,11 +333,6 @@ def unit_rows(connection: Connection, name: str, *, names: bool = False) -> list
     something in it. session : number of the session of its assessor, from 1. backs : steps back, or preferences
     undone. fails : submissions that failed a check. wrong : wrong answers to the question about the topic. looked_up :
     how often the context was opened. confidence, understanding : 1 to 5. What is missing is None.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign.
     """
     row, protocols = find_arms(connection, name)
     units = list(counts.assignment_totals(connection, row.id, names=names))

@@ -167,11 +167,6 @@ def quality(
     name : of the campaign, or CAMPAIGN/ARM.
     bootstrap : replicates for the interval of alpha; fewer where there are very many judgments, 0 for no interval.
     names : people by name, not by pseudonym.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, or it has several arms and none is named.
     """
     row, arms = find_arms(connection, name)
     arm = only_arm(row.name, arms)

@@ -86,12 +86,6 @@ def adjudicate(
     campaign : its name, or CAMPAIGN/ARM for one of several arms that could be meant.
     topic, document : labels. text : a grade of the scale, or a magnitude. reason : needed. at : now, in seconds since
         1970. account : who gives it, for the log.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, topic or document, no arm collects judgments, the text is no answer, or no reason is
-        given.
     """
     row, arms = find_arms(connection, campaign)
     judged = {arm: protocol for arm, protocol in arms.items() if protocol != PREFERENCE}
@@ -173,11 +167,6 @@ def summaries(
     """The documents that a page can list, most disagreement first; none of an arm with preferences.
 
     arm : "" without arms. topic : only of the one with this label. open : only those without a final answer.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, arm or topic.
     """
     row = find(connection, campaign)
     protocols = protocols_of(row)

@@ -46,13 +46,7 @@ class CampaignAdmin:
         self.store, self.clock, self._number, self.account = store, clock, number, account
 
     async def change(self, campaign: str, work: Callable[[Transaction], T]) -> T:
-        """What `work` returns, in a transaction of the owner's.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such campaign.
-        """
+        """What `work` returns, in a transaction of the owner's."""
         at = self.clock()
 
         def run(connection: Connection) -> T:
@@ -84,13 +78,7 @@ class CampaignAdmin:
         return await self.store.write_async(work)
 
     async def exclude(self, campaign: str, name: str, reason: str) -> None:
-        """Exclude an assessor: no judgment of theirs counts any more, and their units go to others.
-
-        Raises
-        ------
-        ArgumentError
-            Nobody is called that, or no reason is given.
-        """
+        """Exclude an assessor: no judgment of theirs counts any more, and their units go to others."""
         if not reason.strip():
             raise ArgumentError("reason: say why; it is kept with the exclusion")
 
@@ -156,11 +144,6 @@ def give_role(
     """Give an account a role in a campaign: owner, viewer or none. account : who does, for the log.
 
     An archive keeps these events and gives no role where it is imported: accounts belong to a server.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such account, campaign or role.
     """
     new = next((one for one in CAMPAIGN_ROLES if one == role), None)
     if new is None and role != NONE:

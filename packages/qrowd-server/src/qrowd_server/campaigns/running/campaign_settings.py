@@ -137,13 +137,7 @@ class NotFoundError(ArgumentError):
 
 
 def find(connection: Connection, campaign: str) -> CampaignRow:
-    """A campaign by its name.
-
-    Raises
-    ------
-    NotFoundError
-        There is none.
-    """
+    """A campaign by its name."""
     row = materials.find_campaign(connection, campaign)
     if row is None:
         names = ", ".join(one.name for one in materials.campaigns(connection))
@@ -153,13 +147,7 @@ def find(connection: Connection, campaign: str) -> CampaignRow:
 
 
 def find_arms(connection: Connection, name: str) -> tuple[CampaignRow, dict[str, str]]:
-    """A campaign by its name, with {arm: protocol}; by CAMPAIGN/ARM, with that arm alone.
-
-    Raises
-    ------
-    NotFoundError
-        There is no such campaign, or no such arm of it.
-    """
+    """A campaign by its name, with {arm: protocol}; by CAMPAIGN/ARM, with that arm alone."""
     campaign, slash, arm = name.partition("/")
     row = find(connection, campaign)
     arms = protocols_of(row)
@@ -172,13 +160,7 @@ def find_arms(connection: Connection, name: str) -> tuple[CampaignRow, dict[str,
 
 
 def only_arm(campaign: str, arms: Mapping[str, str]) -> str:
-    """The arm that is meant: the only one.
-
-    Raises
-    ------
-    ArgumentError
-        There are several.
-    """
+    """The arm that is meant: the only one."""
     if len(arms) > 1:
         choices = ", ".join(f"{campaign}/{arm}" for arm in arms)
         raise ArgumentError(f"{campaign} has several arms; choose one of {choices}")

@@ -42,7 +42,7 @@ LISTED = 20  # problems
 TEXTS = ("title", "instructions", "practice_instructions", "guidelines")  # of a campaign, which may be corrected
 TEXTS_OF_TOPIC = ("title", "description", "narrative")  # as long as nobody has had it
 MATERIAL = ("topics", "documents", "pictures", "settings", "seed")  # looked at one by one, or not at all
-INSTEAD = "make a campaign of another name, or, as long as there is no answer, qrowd campaign create --replace"
+INSTEAD = "make a campaign of another name"
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,7 @@ class Changes:
 
 
 def planned_changes(connection: Connection, plan: Plan) -> Changes:
-    """What `change_campaign` would change; nothing is written.
-
-    Raises
-    ------
-    ArgumentError
-        There is no campaign of this name, or what cannot change any more, one line each.
-    """
+    """What `change_campaign` would change; nothing is written."""
     row = find(connection, plan.name)
     old = plan_of(connection, row.id)
     problems = list(_problems(old, plan, *_had(connection, row.id)))
@@ -109,11 +103,6 @@ def change_campaign(connection: Connection, plan: Plan, at: float, *, account: s
     """Make the campaign of the plan's name what the plan says, in the connection's transaction.
 
     account : who does it, for the log.
-
-    Raises
-    ------
-    ArgumentError
-        As `planned_changes`, or nothing is different.
     """
     row = find(connection, plan.name)
     changes = planned_changes(connection, plan)

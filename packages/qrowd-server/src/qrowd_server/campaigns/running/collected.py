@@ -34,11 +34,6 @@ def collected(
 
     name : of the campaign, or CAMPAIGN/ARM for one arm. wanted : which arms are meant where some have judgments and
         others preferences. names : people by name, not by pseudonym.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, or several arms could be meant and none is named.
     """
     row, arms = find_arms(connection, name)
     if wanted is not None:
@@ -49,13 +44,7 @@ def collected(
 
 
 def collected_by_arm(connection: Connection, name: str) -> dict[str, Judgments | Preferences]:
-    """{arm: what has been collected in it} of a campaign with several arms; empty for one without.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign.
-    """
+    """{arm: what has been collected in it} of a campaign with several arms; empty for one without."""
     row, arms = find_arms(connection, name)
     several = len(arms) > 1
     return {arm: collected(connection, f"{row.name}/{arm}") for arm in arms} if several else {}
@@ -67,11 +56,6 @@ def judgments(connection: Connection, name: str, *, everything: bool = False, na
     name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments.
     everything : also those that do not count: units that failed, were lost or not finished, and excluded assessors.
     names : people by name, not by pseudonym.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, it collects preferences, or several arms have judgments and none is named.
     """
     row, arm = _find_arm(connection, name, pairs=False)
     settings = read_settings(row).arms[arm].settings
@@ -90,13 +74,7 @@ def scale_of(settings: Settings) -> str:
 
 
 def preferences(connection: Connection, name: str, *, everything: bool = False, names: bool = False) -> Preferences:
-    """The preferences and Bad marks of a campaign as they stand; `everything`, `names` as in `judgments`.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, it collects judgments, or several arms have preferences and none is named.
-    """
+    """The preferences and Bad marks of a campaign as they stand; `everything`, `names` as in `judgments`."""
     row, arm = _find_arm(connection, name, pairs=True)
     rows = export.preferences(connection, row.id, arms=[arm] if arm else None, everything=everything, names=names)
     columns = _columns(rows, export.PREFERENCES)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, select
 
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
@@ -25,20 +25,9 @@ from qrowd_server.protocols.setting_fields import plain
 from qrowd_server.protocols.settings import GoldSettings, MagnitudeSettings, Settings, protocol_of, to_table
 from qrowd_server.store import event_log as events
 from qrowd_server.store import materials
-from qrowd_server.store import progress_counts as counts
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.materials import DocumentRow
-from qrowd_server.store.schema import (
-    api_key,
-    assignment,
-    campaign,
-    event,
-    invitation,
-    invited,
-    member,
-    metadata,
-    sign_up,
-)
+from qrowd_server.store.schema import assignment, campaign, event, metadata
 
 Assembled = tuple[str, str, int, Sequence[str]]  # topic, arm, number of a unit in its topic, its documents
 STORED = (  # settings that the row of a campaign has as the plan has them
@@ -65,11 +54,6 @@ def create_campaign(
     Returns
     -------
     The number of the campaign.
-
-    Raises
-    ------
-    ArgumentError
-        A name that is taken; a topic of which no units can be made; units that do not fit their topic.
     """
     row = {
         "name": plan.name,
@@ -82,8 +66,7 @@ def create_campaign(
     campaign_id = materials.add_campaign(connection, row)
     if campaign_id is None:
         raise ArgumentError(
-            f"campaign.name: {plan.name!r} is taken by another campaign; choose another, or replace that campaign, as "
-            "long as it has no answer, by qrowd campaign create FOLDER --replace"
+            f"campaign.name: {plan.name!r} is taken by another campaign; choose another, or delete that campaign"
         )
     written: set[str] = set()
     add_documents(connection, campaign_id, plan.documents, written)
@@ -108,13 +91,7 @@ def create_campaign(
 
 
 def plan_of(connection: Connection, campaign_id: int) -> Plan:
-    """The plan a campaign was created from, to write it into another database.
-
-    Raises
-    ------
-    ArgumentError
-        A campaign that does not exist.
-    """
+    """The plan a campaign was created from, to write it into another database."""
     row = materials.find_campaign(connection, campaign_id)
     if row is None:
         raise ArgumentError(f"there is no campaign {campaign_id}; list those there are")
@@ -362,18 +339,8 @@ def _content(connection: Connection, campaign_id: int, digest: str) -> str:
 # ---- removal
 
 
-ANSWERS = (*counts.ANSWERS, "declined", "line_judged", "replied")
-"""Events after which a campaign stays as it is."""
-
-
 def check_stopped(connection: Connection, name: str) -> None:
-    """Refuse a campaign in which somebody may be judging.
-
-    Raises
-    ------
-    ArgumentError
-        It is running or paused.
-    """
+    """Refuse a campaign in which somebody may be judging."""
     status = find(connection, name).status
     if status != "stopped":
         raise ArgumentError(f"{name} is {status}; stop it first: qrowd campaign status {name} --set stopped")
@@ -388,47 +355,11 @@ def delete_campaign(connection: Connection, name: str, *, newest: int | None = N
     """Remove a stopped campaign with all its events, assessors, invitations and keys.
 
     newest : the newest event when its archive was written; default: whatever is the newest now.
-
-    Raises
-    ------
-    ArgumentError
-        It is running or paused, or something has happened since its archive was written.
     """
     check_stopped(connection, name)
     number = find(connection, name).id
     if newest is not None and newest_event(connection, number) != newest:
         raise ArgumentError(f"{name}: something happened after the archive was written; write it again, then delete")
-    _remove(connection, number)
-
-
-def replace_campaign(connection: Connection, plan: Plan, at: float) -> None:
-    """Put a plan in the place of the campaign of its name, whose invitations, members and keys stay.
-
-    Assessors who have opened it begin again at the first page.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign, it has an answer, or the plan cannot be created.
-    """
-    number = find(connection, plan.name).id
-    answers = select(func.count()).where(event.c.campaign_id == number, event.c.kind.in_(ANSWERS))
-    if n := connection.execute(answers).scalar_one():
-        raise ArgumentError(
-            f"{plan.name} has {n} answer{'s' * (n != 1)} already and cannot be replaced; create one of another name"
-        )
-    kept = {
-        table: [dict(row) for row in connection.execute(select(table).where(table.c.campaign_id == number)).mappings()]
-        for table in (invitation, invited, sign_up, member, api_key)
-    }
-    _remove(connection, number)
-    new = create_campaign(connection, plan, at)
-    for table, rows in kept.items():
-        if rows:
-            connection.execute(insert(table), [{**row, "campaign_id": new} for row in rows])
-
-
-def _remove(connection: Connection, number: int) -> None:
     own_assignments = select(assignment.c.id).where(assignment.c.campaign_id == number)
     for table in reversed(metadata.sorted_tables):
         if "campaign_id" in table.c:

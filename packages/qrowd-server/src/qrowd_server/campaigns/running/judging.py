@@ -87,11 +87,6 @@ class JudgingService:
         """The number of the assessor who comes to a campaign by a provider under an id; a new one the first time.
 
         name : as exported, `external_id` unless taken. about : anything else the provider said, for the log.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such campaign.
         """
         at, number = self.clock(), self._number()
 
@@ -115,13 +110,7 @@ class JudgingService:
     # ------------------------------------------------------------------ looking
 
     async def page(self, assessor_id: int) -> Page:
-        """What this assessor sees now. Looking changes nothing.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such assessor.
-        """
+        """What this assessor sees now. Looking changes nothing."""
         at = self.clock()
 
         def work(connection: Connection) -> Page:
@@ -173,15 +162,6 @@ class JudgingService:
 
         shown : of the page the form was on; "" says whatever is current. key : of the form, so that sending it again
         does nothing twice; "" for none.
-
-        Raises
-        ------
-        Refusal
-            The action is not possible now; nothing happened.
-        NotFoundError
-            There is no such assessor.
-        StoreError
-            It could not be saved; nothing happened, and the same form may be sent again.
         """
 
         def change(transaction: Transaction, now: AssessorReader) -> None:

@@ -36,11 +36,6 @@ def take_message(transaction: Transaction, now: AssessorReader, action: AskOrgan
     """Send a question about what is shown, or note that a reply was read.
 
     place : of the form's page; "" says whatever is current.
-
-    Raises
-    ------
-    Refusal
-        Nothing can be asked here, or the text cannot be kept.
     """
     assessor, assignment = now.assessor, now.current
     n = journey_of_assessor(assessor).n_messages
@@ -74,11 +69,6 @@ def reply(transaction: Transaction, assessor_id: int, number: int, text: str) ->
     """Answer a question; once more replaces the first reply, which stays in the log.
 
     number : of the question, from 0.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such question, or no text.
     """
     text = text.strip()
     if not text or len(text) > MAX_REASON or not storable(text):

@@ -26,7 +26,7 @@ from qrowd.judge.chat import AnyModel, models_of
 from qrowd.judge.exchange import Message, Model, Request, Status
 from qrowd.judge.exchange import Reply as ModelReply
 from qrowd.judge.outcome import Outcome
-from qrowd.judge.prompts import PLACEHOLDER, Answer, AnyPrompt, Prompt, filled, prompts_of
+from qrowd.judge.prompts import PLACEHOLDER, Answer, Prompt, filled
 from qrowd.judge.questions import Question, document_text
 from qrowd.judge.record import Record
 from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn, is_transient
@@ -56,7 +56,6 @@ MAX_FAILURES = 3  # units in a row without success, after which a model stops
 REVISIONS = 1  # a model looks at a unit that failed a check so often, also where people may do it for ever
 GONE = ("stale", "ended", "excluded", "over")  # refusals of a page that is not the current one
 OWN = "campaign"  # id of the prompt that is made of a campaign's own texts
-FORMS = {GradesSettings: ("graded", "binary"), MagnitudeSettings: ("magnitude",), PreferenceSettings: ("preference",)}
 
 _TOPIC = "Topic: {topic}\nDescription: {description}\nNarrative: {narrative}\n\n"
 _ONE = """\
@@ -126,7 +125,6 @@ def ask_in_campaign(
     store: Store,
     campaign: str,
     models: AnyModel | Sequence[AnyModel],
-    prompts: AnyPrompt | Sequence[AnyPrompt] = (),
     *,
     record: PathLike,
     parameters: Mapping[str, object] | None = None,
@@ -143,8 +141,6 @@ def ask_in_campaign(
         The database, also while a server uses it, and the name of the campaign.
     models
         "URL#NAME", a function of a `Request`, or a `Model`; one or several.
-    prompts
-        Names or TOML files; each with each model is an assessor. Default: the campaign's own instructions.
     record
         SQLite file of all exchanges, which `qrowd judge ask` may share.
     parameters
@@ -157,7 +153,7 @@ def ask_in_campaign(
     Raises
     ------
     ArgumentError
-        There is no such campaign; a prompt does not fit it; a model is there twice.
+        There is no such campaign; a model is there twice.
     QrowdError
         A server that refuses everything; what has been answered is in the record and in the campaign.
     """
@@ -166,13 +162,8 @@ def ask_in_campaign(
         raise ArgumentError(
             f"{campaign}: people judge the batches of its question; name judgments of models in [question] by models ="
         )
-    chosen = prompts_of(prompts)
-    for one in chosen:
-        for arm in settings.arms.values():
-            check_prompt(one, arm)
-    own = {name: campaign_prompt(arm, settings.instructions) for name, arm in settings.arms.items()}
-    asked = [dict.fromkeys(settings.arms, one) for one in chosen] or [own]
-    prompted = [PromptedModel(model, by_arm, parameters) for model in models_of(models) for by_arm in asked]
+    prompts = {name: campaign_prompt(arm, settings.instructions) for name, arm in settings.arms.items()}
+    prompted = [PromptedModel(model, prompts, parameters) for model in models_of(models)]
     if not prompted:
         raise ArgumentError("models: name at least one")
     ids = [_identity(one) for one in prompted]
@@ -221,9 +212,7 @@ class _ModelAssessor:
         """What was done."""
         model, n = self.prompted.model, self.counts
         numbers = n["answers"], n["completed"], n["failed"], n["given_back"]
-        return ModelWork(
-            self.name, model.endpoint, model.name, self.prompted.prompt, *numbers, dict(self.unanswered), self.ended
-        )
+        return ModelWork(self.name, model.endpoint, model.name, OWN, *numbers, dict(self.unanswered), self.ended)
 
     async def judge(self, ask: Ask) -> None:
         """Judge until there is a reason to stop."""
@@ -238,7 +227,7 @@ class _ModelAssessor:
             self.campaign,
             MODEL,
             _identity(prompted),
-            name=f"{model.name}+{prompted.prompt}",
+            name=f"{model.name}+{OWN}",
             about=about,
         )
         page = await self.service.page(self.assessor)
@@ -392,7 +381,7 @@ def _identity(prompted: PromptedModel) -> str:
     """A model under one prompt and with the same parameters; anything else is another assessor."""
     content = [sorted((arm, one.sha256) for arm, one in prompted.prompts.items()), dict(prompted.parameters or {})]
     digest = sha256(to_json(content).encode()).hexdigest()[:8]
-    return f"{prompted.model.endpoint}#{prompted.model.name}+{prompted.prompt} {digest}"
+    return f"{prompted.model.endpoint}#{prompted.model.name}+{OWN} {digest}"
 
 
 def _listed(record: Record) -> set[str]:
@@ -417,11 +406,6 @@ class PromptedModel:
     model: Model
     prompts: Mapping[str, Prompt]
     parameters: Mapping[str, object] | None = None
-
-    @property
-    def prompt(self) -> str:
-        """The id of its prompts."""
-        return next(iter(self.prompts.values())).id
 
     def request(self, prompt: Prompt, messages: Sequence[Message]) -> Request:
         """A question as it is sent."""
@@ -473,27 +457,6 @@ def campaign_prompt(arm: Arm, instructions: str) -> Prompt:
                 user=f"{_TOPIC}{_TWO}{asked}\n\n{last}",
                 answer=Answer("choice", key="preferred"),
             )
-
-
-def check_prompt(prompt: Prompt, arm: Arm) -> None:
-    """Refuse a prompt whose answers an arm cannot take.
-
-    Raises
-    ------
-    ArgumentError
-        Another form or scale, or no reason where the arm requires one.
-    """
-    settings, where = arm.settings, f"the arm {arm.name!r}" if arm.name else "the campaign"
-    forms, advice = FORMS[type(settings)], "; without a prompt, the campaign's own texts are asked"
-    if prompt.form not in forms:
-        raise ArgumentError(f"prompt {prompt.id!r} is {prompt.form}, but {where} collects {arm.protocol}{advice}")
-    if isinstance(settings, GradesSettings):
-        scale = tuple(float(grade) for grade in range(len(settings.labels)))
-        if prompt.scale != scale or prompt.answer.judgment == "mean":
-            shown = ", ".join(f"{grade:g}" for grade in prompt.scale)
-            raise ArgumentError(f"prompt {prompt.id!r} has the grades {shown}, {where} {settings.scale}{advice}")
-    if not isinstance(settings, PreferenceSettings) and settings.reason == "required" and not prompt.answer.reason:
-        raise ArgumentError(f"prompt {prompt.id!r} asks for no reason, which {where} requires{advice}")
 
 
 def asking_of(

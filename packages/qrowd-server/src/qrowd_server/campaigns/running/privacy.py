@@ -80,13 +80,7 @@ class Deletion:
 
 
 def find_person(connection: Connection, campaign_id: int, name: str) -> AssessorRow:
-    """The person of that name or pseudonym; a name goes first.
-
-    Raises
-    ------
-    NotFoundError
-        Nobody is called that, or it is a model.
-    """
+    """The person of that name or pseudonym; a name goes first."""
     everybody = [one for one in state.assessors_of(connection, campaign_id) if not one.is_model]
     by_name = [one for one in everybody if one.name == name] or [one for one in everybody if one.pseudonym == name]
     if not by_name:
@@ -113,11 +107,6 @@ def delete_person(
         excluded, and others may judge their units. In both cases an open unit goes to others.
     by : who wants it. At the end of the retention time comments and reasons stay; otherwise they are removed.
     account : of an owner, for the log.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such campaign or person in it, or an option that does not exist.
     """
     if answers not in get_args(Answers):
         raise ArgumentError(f"choose one of {', '.join(get_args(Answers))}", "answers", answers)

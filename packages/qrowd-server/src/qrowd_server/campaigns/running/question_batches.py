@@ -50,13 +50,7 @@ def question_of(connection: Connection, row: CampaignRow) -> QuestionSettings | 
 
 
 def design_table(connection: Connection, row: CampaignRow) -> dict[str, Any]:
-    """The design so far, as the file of `qrowd next` has it.
-
-    Raises
-    ------
-    ArgumentError
-        A campaign without a question.
-    """
+    """The design so far, as the file of `qrowd next` has it."""
     content = materials.find_question(connection, row.id)
     if content is None:
         raise ArgumentError(f"the campaign {row.name} has no question, and so no design")
@@ -220,13 +214,7 @@ def is_due(connection: Connection, row: CampaignRow) -> bool:
 
 
 def look(store: Store, row: CampaignRow) -> Look:
-    """What can be said of the question of a campaign now, and what is to be judged next; nothing is written.
-
-    Raises
-    ------
-    ArgumentError
-        A campaign without a question.
-    """
+    """What can be said of the question of a campaign now, and what is to be judged next; nothing is written."""
     with store.reading() as connection:
         design, question = design_of(connection, row), question_of(connection, row)
         assert question is not None  # or there would be no design

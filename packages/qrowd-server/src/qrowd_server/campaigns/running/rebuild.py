@@ -35,11 +35,6 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     """Write assessors, assignments, slots and answers of a campaign anew from its events; how many those were.
 
     only : write only the rows of this assessor, and their answers, whose events were changed.
-
-    Raises
-    ------
-    NotFoundError
-        There is no such campaign.
     """
     row = find(connection, name)
     reader = CampaignReader(connection, row.id, row.stamp)

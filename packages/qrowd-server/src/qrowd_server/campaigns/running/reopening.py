@@ -55,13 +55,7 @@ def reopened_page(reopened: Reopened) -> str:
 
 
 def reconsider(transaction: Transaction, now: AssessorReader, action: Action, place: str) -> None:
-    """Keep the answer that was opened again (GoOn), or give another. place : of the form's page.
-
-    Raises
-    ------
-    Refusal
-        The answer is not open any more, or what was typed cannot be used.
-    """
+    """Keep the answer that was opened again (GoOn), or give another. place : of the form's page."""
     again = first_reopened(now)
     if again is None or place not in ("", reopened_page(again[0])):
         raise Refusal("stale", STALE)
@@ -88,11 +82,6 @@ def reopen(transaction: Transaction, assignment_id: int, position: int, reason: 
     """Open an answer again for its author; once more with another reason replaces the first.
 
     position : of the document.
-
-    Raises
-    ------
-    ArgumentError
-        It is no judgment of a person, it counts nowhere any more, or no reason is given.
     """
     assessor, assignment = _answered(transaction, assignment_id)
     reason = reason.strip()

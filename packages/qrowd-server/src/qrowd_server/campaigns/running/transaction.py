@@ -94,13 +94,7 @@ class Transaction:
         action: Action,
         shown: str,
     ) -> None:
-        """Take an action of an assessor, before, in or after a unit.
-
-        Raises
-        ------
-        Refusal
-            It cannot be taken now.
-        """
+        """Take an action of an assessor, before, in or after a unit."""
         running = campaign_status == "running"
         if assignment is None:
             if shown:
@@ -156,11 +150,6 @@ class Transaction:
         """Keep in the log that a model gave no answer that counts, and take "cannot tell" for it where that is offered.
 
         Elsewhere the unit is given back, as if its lease had expired, and others may have it.
-
-        Raises
-        ------
-        Refusal
-            The page has gone.
         """
         if assessor.excluded is not None or assignment is None or assignment.row.status != "open":
             raise Refusal("stale", STALE)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -33,7 +33,7 @@ from qrowd_server.store.accounts import (
 )
 from qrowd_server.store.base import StoreError
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.sessions import Kind, Session
+from qrowd_server.store.sessions import Kind
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner import formatting
 from qrowd_server.web.owner.formatting import base_of
@@ -239,7 +239,7 @@ def choose_one(name: str, value: str, *choices: str) -> ArgumentError:
 async def owner_of(request: Request) -> Owner | None:
     """The owner whose session the request's cookie names, if any."""
 
-    def find(connection: Connection, session: Session) -> Owner | None:
+    def find(connection: Connection, session: Row[Any]) -> Owner | None:
         if session.subject_id == NO_ACCOUNT:
             return Owner(NO_ACCOUNT, PRINTED_LINK, "administrator", session.csrf)
         account = read_account(connection, session.subject_id)
@@ -259,13 +259,7 @@ async def _sender(request: Request) -> Owner:
 
 
 async def _context(request: Request, owner: Owner, needed: Role) -> OwnerContext:
-    """The context of a request.
-
-    Raises
-    ------
-    Problem
-        404 for a campaign in which the account has no role, 403 for a role that is not enough.
-    """
+    """The context of a request."""
     server = server_of(request)
     context, name = OwnerContext(request, server, owner), request.path_params.get("campaign")
     if name is not None:
