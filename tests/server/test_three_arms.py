@@ -23,10 +23,11 @@ from qrowd_server.campaigns.results.exports import unit_frame
 from qrowd_server.campaigns.running.collected import collected_by_arm, judgments, preferences
 from qrowd_server.protocols.events import Judge, LookUp
 from qrowd_server.protocols.views import DocumentView, PairView
-from qrowd_server.store import export
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
+from qrowd_server.store.event_log import of_campaign
 from qrowd_server.store.materials import find_campaign
+from qrowd_server.store.state_rows import assessors_of
 
 ASSESSORS = [f"a{i}" for i in range(1, 7)]
 ARMS = ["absolute", "preference", "degrees"]
@@ -69,7 +70,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def events_of(connection: Connection) -> list[dict[str, Any]]:
     row = find_campaign(connection, "study")
     assert row is not None
-    return [dict(zip(export.REVISIONS, one, strict=True)) for one in export.revisions(connection, row.id)]
+    labels = {one.id: one.label for one in assessors_of(connection, row.id)}
+    return [
+        {
+            "assignment": one.assignment_id,
+            "assessor": labels.get(one.assessor_id or 0),
+            "kind": one.kind,
+            "time": one.time,
+            "data": one.data,
+        }
+        for one in of_campaign(connection, row.id)
+    ]
 
 
 def slow_table_4(store: Store) -> dict[tuple[str, str], tuple[int, float, float]]:
@@ -79,7 +90,7 @@ def slow_table_4(store: Store) -> dict[tuple[str, str], tuple[int, float, float]
     rows: dict[int, list[tuple[int, float, frozenset[int]]]] = defaultdict(list)
     who = {}
     for event in store.read(events_of):
-        number, kind, data = event["assignment"], event["kind"], json.loads(event["data"])
+        number, kind, data = event["assignment"], event["kind"], event["data"]
         if number is None:
             continue
         who[number] = event["assessor"]

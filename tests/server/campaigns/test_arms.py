@@ -193,7 +193,6 @@ def test_a_table_of_all_arms_is_the_tables_of_the_arms_with_their_names(store):
         rows = lines(store, "study", what)
         assert sorted(map(repr, rows)) == sorted(map(repr, parts))
         assert {row["arm"] for row in rows} == set(arms)
-    assert {row["arm"] for row in lines(store, "study", "revisions")} == {"", *ARMS}
     assert lines(store, "study/degrees", "preferences", everything=True)[0]["counted"] is True
 
 
@@ -209,7 +208,7 @@ def test_a_table_of_all_arms_is_the_tables_of_the_arms_with_their_names(store):
             "study/absolute: it has no preferences; choose one of judgments, units",
         ),
         ("study", "preferences", "prefs", "study: format prefs holds one arm; choose study/preference, study/degrees"),
-        ("study/absolute", "revisions", "csv", "study/absolute: revisions are of whole campaigns; ask for study"),
+        ("study/absolute", "archive", "csv", "study/absolute: archive are of whole campaigns; ask for study"),
     ],
 )
 def test_what_no_arm_or_several_arms_could_be_meant_by_is_refused(store, name, what, format, message):

@@ -211,7 +211,7 @@ def test_exports_have_pseudonyms_and_names_only_where_they_are_asked_for(store: 
     )
     assert {json.loads(line)["assessor"] for line in plain.splitlines()} == {"a1", "a2", "a3"}
     assert {json.loads(line)["assessor"] for line in named.splitlines()} == {"other-0", "other-1", NAME}
-    for what in ("revisions", ARCHIVE, "units", "judgments"):
+    for what in (ARCHIVE, "units", "judgments"):
         content = store.read(lambda c: b"".join(export_rows(c, "pilot", what, "jsonl")))  # noqa: B023
         assert not marks_in(content) & {NAME, PLATFORM_ID, ABOUT}, what
     labels = {one.name for one in store.read(lambda connection: quality(connection, "pilot")).assessors}

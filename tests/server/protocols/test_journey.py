@@ -301,8 +301,6 @@ def test_between_units_it_is_what_came_of_them(outcomes, status):
     for outcome in outcomes:
         assessor.happen("unit_ended", outcome=outcome)
     assert assessor.status == status
-    assessor.happen("submitted")
-    assert assessor.status == "submitted_to_platform"
     assessor.happen("paid")
     assert assessor.status == "paid"
 

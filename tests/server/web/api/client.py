@@ -79,7 +79,7 @@ class Client:
         return dict((await self.ask("GET", f"/campaigns/{quote(name)}")).json())
 
     async def export(self, name: str, what: str, **query: str) -> bytes:
-        """judgments, preferences, duplicates, revisions or archive, as a file's bytes."""
+        """judgments, preferences, duplicates or archive, as a file's bytes."""
         return (await self.ask("GET", f"/campaigns/{quote(name)}/{what}", params=query)).content
 
     # ---- judging

@@ -82,7 +82,6 @@ def test_exports_are_files_with_a_name_and_the_same_bytes_again(served: World, f
         ("stars/judgments?everything=maybe", 422),
         ("stars/judgments?colour=red", 422),
         ("stars/judgments?format=csv&format=csv", 400),
-        ("stars/revisions?format=csv", 200),
         ("stars/units?format=csv", 200),
         ("stars/units?everything=true", 422),
         ("stars/judgments?everything=true&format=spreadsheet", 200),

@@ -65,9 +65,7 @@ def create(
     typer.echo(f"{summary} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
 
 
-Exported = Literal[
-    "judgments", "preferences", "duplicates", "units", "gold", "payment", "revisions", "design", "archive"
-]
+Exported = Literal["judgments", "preferences", "duplicates", "units", "gold", "payment", "design", "archive"]
 
 
 def export(

@@ -151,12 +151,8 @@ def _addresses(host: str, port: int, base_url: str | None) -> tuple[str, list[st
     if base_url is None:
         name = host
         if host in ANY:
-            name, names = _names_of_this_machine(host)
-            hosts = [_with_port(other, port) for other in names]
-            notes.append(
-                f"Listening on all addresses of this machine; the links above name {name}. "
-                "If browsers need another address, name it by --base-url."
-            )
+            name, hosts = "127.0.0.1", [_with_port("localhost", port)]
+            notes.append("Listening on all addresses of this machine; name the one that browsers use by --base-url.")
         base_url = f"http://{_with_port(name, port)}"
     base_url = base_url.rstrip("/")
     with suppress(ValueError):  # which is refused where settings are checked
@@ -176,15 +172,3 @@ def _addresses(host: str, port: int, base_url: str | None) -> tuple[str, list[st
 def _with_port(host: str, port: int) -> str:
     shown = f"[{host}]" if ":" in host else host
     return shown if port == 80 else f"{shown}:{port}"
-
-
-def _names_of_this_machine(host: str) -> tuple[str, list[str]]:
-    """The address under which other machines probably reach this one, and its other names."""
-    import socket
-
-    address = "127.0.0.1"
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.connect(("192.0.2.1", 9))  # sends nothing: only the route is looked up
-        address = one.getsockname()[0]
-    names = ["127.0.0.1", "localhost", socket.gethostname(), *(["::1"] if ":" in host else [])]
-    return address, [name for name in names if name != address]

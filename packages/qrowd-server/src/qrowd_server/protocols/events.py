@@ -288,7 +288,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "postponed": {"position": Index},
     "stepped_back": {"from": Index, "position": Index},
     "stepped_forward": {"from": Index, "position": Index},
-    "submitted": {"position": (Index, 0)},  # to the platform where it is an assessor's
+    "submitted": {"position": (Index, 0)},
     "checked": {"passed": bool, "ordered": bool, "unhurried": bool},
     "looked_again": _NOTHING,
     "feedback_read": _NOTHING,

@@ -5,7 +5,7 @@
 
 The practice is that of Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3), section 3.2.1: numbers for three
 lines, which pass where longer lines have higher numbers. Like a protocol it is a pure machine. An owner and the server
-add events too: `unit_ended` {outcome, early}, `submitted`, `paid`, `excluded` {reason, gold}, `reinstated`, and
+add events too: `unit_ended` {outcome, early}, `paid`, `excluded` {reason, gold}, `reinstated`, and
 `reset`, which leads back to the first page as if nothing had been done (an exclusion stays).
 """
 
@@ -50,7 +50,6 @@ AssessorStatus = Literal[
     "completed",
     "ended",
     "screened_out",
-    "submitted_to_platform",
     "paid",
     "excluded",
 ]
@@ -76,7 +75,7 @@ class Journey:
     attempts : at the current practice that failed. practised : whether it was passed, or is not asked for.
     practices : sets of lines that were judged. practices_failed : those after which no attempt was left.
     completed, failed, screened_out : units that ended so. last : how the last one did; early : and by a rule.
-    submitted, paid : to the platform, and by it. excluded : takes no further part. reinstated : by the owner, after
+    paid : the owner has noted it. excluded : takes no further part. reinstated : by the owner, after
     which no rule excludes them again. reopened : answers to consider again, first come. n_messages : sent to the
     organisers.
     """
@@ -94,7 +93,6 @@ class Journey:
     screened_out: int = 0
     last: Ended | None = None
     early: bool = False
-    submitted: bool = False
     paid: bool = False
     excluded: bool = False
     practices: int = 0
@@ -171,8 +169,6 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event, assignment
             outcome: Ended = data["outcome"]
             counts: dict[str, Any] = {outcome: getattr(journey, outcome) + 1}
             return replace(journey, last=outcome, early=bool(data.get("early", False)), **counts)
-        case "submitted":
-            return replace(journey, submitted=True)
         case "paid":
             return replace(journey, paid=True)
         case "excluded":
@@ -247,14 +243,12 @@ def status(journey: Journey, unit: View | None = None) -> AssessorStatus:
 
     arrived, consented, practised (or in no need of it), qualified (the question is answered), working,
     check_failed_once (the unit is looked at again); without a unit under way completed (at least one was), screened_out
-    (by a question) or ended (in any other way); then submitted_to_platform and paid. excluded comes before all.
+    (by a question) or ended (in any other way); then paid. excluded comes before all.
     """
     if journey.excluded:
         return "excluded"
     if journey.paid:
         return "paid"
-    if journey.submitted:
-        return "submitted_to_platform"
     match journey.stage:
         case "consent":
             return "arrived"

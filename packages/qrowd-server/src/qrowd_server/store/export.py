@@ -19,16 +19,14 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    func,
     literal,
     null,
     select,
     union_all,
 )
 
-from qrowd_server.store.base import to_json
 from qrowd_server.store.event_log import CHUNK
-from qrowd_server.store.persons import assessor_label, pseudonymised
+from qrowd_server.store.persons import assessor_label
 from qrowd_server.store.schema import (
     MODEL,
     PERSON,
@@ -36,7 +34,6 @@ from qrowd_server.store.schema import (
     assignment,
     bad_mark,
     document,
-    event,
     judgment,
     preference,
     topic,
@@ -58,7 +55,6 @@ DUPLICATES = ("topic", "one", "same_as", "assessor", "order", "seconds", "time",
 SCALE = ("scale",)  # a further column of judgments in files
 ARM = ("arm",)  # a further column in a campaign with several arms
 STATUS = ("counted", "status", "excluded")  # further columns where rows are exported that do not count
-REVISIONS = ("id", "time", "topic", "unit", "assignment", "assessor", "actor", "kind", "late", "data")
 
 _left, _right = document.alias("one"), document.alias("other")
 _kind = case((assessor.c.provider == MODEL, MODEL), else_=PERSON).label("kind")
@@ -156,38 +152,6 @@ def duplicates(
     query = query.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, preference.c.number)):
         yield label, *row[:7], f"{label}/{row[7]}", *row[8:]
-
-
-def revisions(
-    connection: Connection, campaign_id: int, *, with_arms: bool = False, names: bool = False
-) -> Iterator[Tuple]:
-    """All that ever happened, oldest first, as tuples of the columns REVISIONS; nothing that was changed is left out.
-
-    with_arms : the further column ARM follows, "" for what happened outside units. names : as in `judgments`; else the
-        events also hold no ids of platforms.
-    """
-    query = (
-        select(
-            event.c.id, event.c.time, topic.c.label, unit.c.number, event.c.assignment_id, assessor_label(names),
-            event.c.actor, event.c.kind, event.c.late, event.c.data, func.coalesce(unit.c.arm, ""),
-        )
-        .select_from(event)
-        .outerjoin(unit, unit.c.id == event.c.unit_id)
-        .outerjoin(topic, topic.c.id == unit.c.topic_id)
-        .outerjoin(assessor, assessor.c.id == event.c.assessor_id)
-        .where(event.c.campaign_id == campaign_id)
-        .order_by(event.c.id)
-    )  # fmt: skip
-    for row in connection.execute(query, execution_options={"yield_per": CHUNK}):
-        data = row[9] if names or row[5] is None else pseudonymised(row[7], row[9], row[5])
-        where = None if row[3] is None else f"{row[2]}/{row[3]}"
-        yield (
-            *row[:3],
-            where,
-            *row[4:9],
-            to_json(data),
-            *([row[10]] if with_arms else []),
-        )
 
 
 def _answers(

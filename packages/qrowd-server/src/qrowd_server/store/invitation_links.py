@@ -38,13 +38,12 @@ class Invitation:
 class InvitedAssessor:
     """A person with links. created : the newest. n_valid : links that are good; revoked : none is.
 
-    signed_up : they came by a sign-up link. assessor_id, status : None before a link was used.
+    assessor_id, status : None before a link was used.
     """
 
     name: str
     created: float
     n_valid: int
-    signed_up: bool
     assessor_id: int | None
     status: str | None
 
@@ -68,7 +67,6 @@ def invitations(connection: Connection, campaign_id: int) -> list[InvitedAssesso
             invited.c.name,
             select(func.max(invitation.c.created)).where(links).scalar_subquery(),
             select(func.count()).select_from(invitation).where(good).scalar_subquery(),
-            invited.c.sign_up_id.is_not(None),
             assessor.c.id,
             assessor.c.status,
         )
@@ -77,10 +75,7 @@ def invitations(connection: Connection, campaign_id: int) -> list[InvitedAssesso
         .order_by(invited.c.created, invited.c.name)
     )
     rows = connection.execute(query)
-    return [
-        InvitedAssessor(name, created, n, bool(signed_up), id, status)
-        for name, created, n, signed_up, id, status in rows
-    ]
+    return [InvitedAssessor(*row) for row in rows]
 
 
 def invite(connection: Connection, campaign_id: int, name: str, at: float, *, sign_up_id: int | None = None) -> str:

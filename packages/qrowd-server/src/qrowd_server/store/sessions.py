@@ -171,22 +171,6 @@ def find_api_key(connection: Connection, key: str) -> ApiKey | None:
     return None if row is None else ApiKey(*row)
 
 
-def find_key_and_assessor(
-    connection: Connection, key: str, assessor_id: int
-) -> tuple[ApiKey, tuple[int | None, str, str]] | None:
-    """What a key is good for, with the campaign number, the provider and the campaign name of an assessor.
-
-    The campaign number is None where there is no such assessor; the whole is None where the key is not good. One
-    statement, since every answer by program begins with it.
-    """
-    names = api_key.outerjoin(assessor, assessor.c.id == assessor_id).outerjoin(
-        campaign, campaign.c.id == assessor.c.campaign_id
-    )
-    query = _KEY.add_columns(assessor.c.campaign_id, assessor.c.provider, campaign.c.name).select_from(names)
-    row = connection.execute(query.where(api_key.c.hash == hashed(key))).one_or_none()
-    return None if row is None else (ApiKey(*row[:-3]), (row[-3], row[-2], row[-1]))
-
-
 def api_keys(connection: Connection, *, campaign_id: int | None = None) -> list[ApiKey]:
     """The keys that are good, oldest first. campaign_id : only those that open this campaign."""
     opens = or_(api_key.c.campaign_id == campaign_id, api_key.c.campaign_id.is_(None))

@@ -157,12 +157,6 @@ def _payment(asked: Asked) -> Table:
     return PAYMENT, payment_rows(asked.connection, asked.row, names=asked.names)
 
 
-def _revisions(asked: Asked) -> Table:
-    further = export.ARM if asked.has_arms else ()
-    rows = export.revisions(asked.connection, asked.row.id, with_arms=asked.has_arms, names=asked.names)
-    return (*export.REVISIONS, *further), rows
-
-
 def _design(asked: Asked) -> Iterator[bytes]:
     return iter([design_content(asked.connection, asked.row)])
 
@@ -180,7 +174,6 @@ EXPORTS: dict[str, Export] = {
     "units": Export(_units),
     "gold": Export(_gold),
     "payment": Export(_payment, of_arms=False),
-    "revisions": Export(_revisions, of_arms=False),
     "design": Export(_design, (), ending=".json", media_type="application/json"),
     "archive": Export(_archive, (), of_arms=False, ending=".archive", media_type="application/jsonl"),
 }
@@ -193,7 +186,7 @@ def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool =
     question : whether it carries one. gold : whether it has gold questions.
 
     >>> kinds_of(["grades"])
-    ['judgments', 'units', 'revisions', 'archive']
+    ['judgments', 'units', 'archive']
     """
     pairs = PREFERENCE in protocols
     has = {
@@ -265,7 +258,7 @@ def export_rows(
     campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
     what : a key of EXPORTS: judgments (each with the scale of its arm), preferences, duplicates (pairs that say the
     same), units (one row per assignment), gold (answers to gold questions), payment (one row per assessor: units,
-    accuracy, bonus), revisions (all that ever happened), design (of a question, as `qrowd next` reads it) or archive.
+    accuracy, bonus), design (of a question, as `qrowd next` reads it) or archive.
     format : a key of FORMATS; design and archive have their own.
     everything : also what does not count, and columns that say why.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.

@@ -89,7 +89,7 @@ def accuracies(
 class AssessorQuality:
     """One assessor.
 
-    id, provider, status, excluded : as in the table; arrived, seen : times. name : of a model; of a person
+    id, provider, status, excluded : as in the table; seen : the time. name : of a model; of a person
     the pseudonym, or the name where names are asked for.
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
     answers : judgments or preferences given, also those that do not count.
@@ -108,7 +108,6 @@ class AssessorQuality:
     provider: str
     status: str
     excluded: str | None
-    arrived: float
     seen: float
     completed: int
     failed: int
@@ -263,7 +262,6 @@ def _rows(
                 provider=row.provider,
                 status=row.status,
                 excluded=row.excluded,
-                arrived=row.created,
                 seen=row.updated,
                 completed=own["completed"],
                 failed=own["failed"],

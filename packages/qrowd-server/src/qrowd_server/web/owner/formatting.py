@@ -17,12 +17,11 @@ MINUS: Final = "\u2212"
 # States and names that the pages call otherwise than the program does.
 STATUSES: Final = (  # of assessors, in the order of their way
     "arrived", "consented", "practised", "qualified", "working", "check_failed_once", "completed", "ended",
-    "screened_out", "submitted_to_platform", "paid", "excluded",
+    "screened_out", "paid", "excluded",
 )  # fmt: skip
 WORDS: Final = {  # what a page says otherwise than the program: of assessors, of how they came, of events
     "practised": "ready to judge",  # also where no practice is asked for
     "check_failed_once": "looking again",
-    "submitted_to_platform": "submitted",
     "api": "program",
     "link": "an invitation",
     "changed": "changed the campaign",
@@ -33,7 +32,6 @@ ANSWERS: Final = {"preference": "preference", "": "answer"}  # by protocol; else
 TABLE: Final = {
     "duplicates": "Documents called the same",
     "gold": "Gold questions",
-    "revisions": "Events",
     "final": "Final answers",
 }
 
