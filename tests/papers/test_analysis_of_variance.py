@@ -195,20 +195,7 @@ def test_interaction_effects_are_means_of_cells():
 @pytest.mark.parametrize(("arguments", "message"), [
     (("score", ["a"]), "no column 'score' among a, b, c, y"),
     (("y", ["a", "d"]), "no column 'd'"),
-    (("y", []), "factors: none"),
-    (("b", ["a"]), "column 'b' holds more than numbers"),
-    (("y", ["a"], [("a", "b")]), "'b' is not among the factors a"),
-    (("y", ["a"], [("a", "a")]), "pairs of factors were expected"),
 ])  # fmt: skip
 def test_what_the_table_does_not_hold_is_refused(arguments, message):
     with pytest.raises(ArgumentError, match=message):
         anova(crossed(), *arguments)
-
-
-def test_a_response_needs_two_finite_numbers():
-    with pytest.raises(ArgumentError, match="1 response"):
-        anova({"y": [1.0, None], "a": ["x", "z"]}, "y", ["a"])
-    with pytest.raises(ArgumentError, match="infinite"):
-        anova({"y": [1.0, float("inf")], "a": ["x", "z"]}, "y", ["a"])
-    with pytest.raises(ArgumentError, match="name two"):
-        interaction_effects(crossed(), "y", "a", "a")

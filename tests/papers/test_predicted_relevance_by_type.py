@@ -7,7 +7,7 @@ import pytest
 from merging import judgments_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd_papers.predicted_relevance.by_type import predicted_relevance_by_type
+from qrowd_papers.predicted_relevance.sensitivity import predicted_relevance_by_type
 
 SCALE = "0-2"
 TABLE_1 = {("q", "d1"): {"U1": 2, "U2": 1}, ("q", "d2"): {"U1": 0, "U2": 1}}

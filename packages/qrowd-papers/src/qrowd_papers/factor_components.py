@@ -39,7 +39,6 @@ class FactorComponents(Result):
     factors : of assessors, as in ("model", "prompt"). n_levels : their numbers of levels.
     sources : main effects, then interactions as "document*model"; "error" is the interaction of all, with what is left.
     estimate : the estimated variance component, which may be below 0. component : the same, with 0 for those below 0.
-        negative : the sources with an estimate below 0.
     share : of the sum of components; nan where nothing varies. low, high : percentile interval of the share, topics
         being resampled and the assessors kept; nan without resamples.
     disagreement : share of the variance that differs between assessors: of sources with a factor, and error; nan for
@@ -59,7 +58,6 @@ class FactorComponents(Result):
     low: Floats
     high: Floats
     disagreement: Floats
-    negative: tuple[str, ...]
     n_topics: int
     n_targets: int
     n_values: int
@@ -97,8 +95,6 @@ class FactorComponents(Result):
         for name, number in numbers.items():
             if name not in n:
                 raise ArgumentError(f"no factor {name!r}; choose from {', '.join(n)}")
-            if not 0 < number < np.inf:
-                raise ArgumentError("a number above 0 was expected", name, number)
             n[name] = number
         true = self.of(self.target)
         error = 0.0
@@ -174,8 +170,6 @@ def score_components(
     With the one factor "assessor" and complete scores these are the components of `variance_components`.
     """
     values, (assessors, _, systems) = one_measure(scores)
-    if np.isinf(values).any():
-        raise ArgumentError("scores hold an infinite value; leave it out or make it nan")
     if len(systems) < 2:
         raise ArgumentError(f"scores: {len(systems)} system; variance among systems needs 2")
     names, levels = assessor_factors(assessors, factors or ONE_FACTOR)
@@ -242,10 +236,6 @@ def _components(
     rng: Rng,
 ) -> FactorComponents:
     """The components of a table of objects by factors; topic : of each row."""
-    if n_resamples < 0 or not 0 < confidence < 1:
-        raise ArgumentError(
-            f"n_resamples={n_resamples}, confidence={confidence}: expected 0 or more, and a number between 0 and 1"
-        )
     names = (*objects, *factors)
     terms = crossed_terms(len(names))
     # The system first, as in the names of `variance_components`.
@@ -286,7 +276,6 @@ def _components(
         low,
         high,
         disagreement,
-        negative=tuple(name for name, value in zip(sources, estimate, strict=True) if value < 0),
         n_topics=len(topics),
         n_targets=table.shape[len(objects) - 1],
         n_values=int(is_value.sum()),

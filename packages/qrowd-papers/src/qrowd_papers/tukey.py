@@ -15,14 +15,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.mean_ranks import longest_runs
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
 from qrowd_papers.analysis_of_variance import Anova
 
 Best = Literal["highest", "lowest"]
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,6 @@ class Tukey(Result):
     critical: float
     error_ms: float
     error_df: int
-    confidence: float
     best: Best
 
     @property
@@ -89,20 +88,20 @@ class Tukey(Result):
         }
 
 
-def tukey_hsd(table: Anova, factor: str, *, confidence: float = 0.95, best: Best = "highest") -> Tukey:
+def tukey_hsd(table: Anova, factor: str, *, best: Best = "highest") -> Tukey:
     """Compare all levels of a factor with each other, with the error of an analysis of variance.
 
-    Two levels differ if |mean - other mean| > q sqrt(MS / 2 (1 / n + 1 / other n)), q being the `confidence`
+    Two levels differ if |mean - other mean| > q sqrt(MS / 2 (1 / n + 1 / other n)), q being the 95 %
     quantile of the studentized range for this number of levels and the error's degrees of freedom (equation 30;
     Tukey-Kramer where n differ). The probability that any two equal levels are declared different is at most
-    1 - confidence. Means are plain means: in an unbalanced table other factors may have shifted them.
+    .05. Means are plain means: in an unbalanced table other factors may have shifted them.
 
     best : "lowest" where small responses are good, as those of an RMSE.
 
     Raises
     ------
     ArgumentError
-        An unknown factor; one level only; no degrees of freedom left for error.
+        An unknown factor; no degrees of freedom left for error.
     """
     effects = table.effects.of(factor)
     return tukey_of_means(
@@ -112,7 +111,6 @@ def tukey_hsd(table: Anova, factor: str, *, confidence: float = 0.95, best: Best
         table.error_ms,
         table.error_df,
         factor=factor,
-        confidence=confidence,
         best=best,
     )
 
@@ -125,7 +123,6 @@ def tukey_of_means(
     error_df: int,
     *,
     factor: str = "level",
-    confidence: float = 0.95,
     best: Best = "highest",
 ) -> Tukey:
     """The same from the numbers that a paper prints: means, the responses of each, and the error's mean square.
@@ -134,30 +131,26 @@ def tukey_of_means(
     >>> found.groups, round(found.critical, 3), found.letters
     ((('a', 'b'), ('c',)), 3.366, ('a', 'a', 'b'))
     """
-    check_choice("best", best, Best)
-    check_confidence(confidence)
-    if len(levels) < 2:
-        raise ArgumentError(f"{factor}: {len(levels)} level(s); at least 2 are needed to compare")
     if error_df < 1 or np.isnan(error_ms):
         raise ArgumentError(f"{factor}: no degrees of freedom are left for error; leave out an interaction or a factor")
     sign = -1 if best == "highest" else 1
     order = np.argsort(sign * np.asarray(mean, np.float64), kind="stable")
     means, counts = np.asarray(mean, np.float64)[order], np.asarray(n, np.int64)[order]
     names = tuple(levels[i] for i in order)
-    critical = _critical(confidence, len(names), error_df)
+    critical = _critical(len(names), error_df)
     least = critical * _errors(counts, error_ms)
     alike = np.abs(means[:, None] - means) <= least
     groups = tuple(names[a:b] for a, b in longest_runs(alike))
     half = _half_widths(least)
-    return Tukey(factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, confidence, best)
+    return Tukey(factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, best)
 
 
 @cache
-def _critical(confidence: float, n_levels: int, error_df: int) -> float:
-    """This quantile of the studentized range: a quarter of a second for many levels."""
+def _critical(n_levels: int, error_df: int) -> float:
+    """The quantile of the studentized range: a quarter of a second for many levels."""
     from scipy.stats import studentized_range
 
-    return float(studentized_range.ppf(confidence, n_levels, error_df))
+    return float(studentized_range.ppf(CONFIDENCE, n_levels, error_df))
 
 
 def _errors(n: NDArray[np.int64], error_ms: float) -> Floats:

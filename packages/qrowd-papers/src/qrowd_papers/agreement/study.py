@@ -59,7 +59,6 @@ class TopicRemoval(Result):
         ranking with that on all topics (nan if all systems tie). Random removal: means over resamples.
     low, high : (2, sizes) interval of the random score (row 0) and tau (row 1), over resamples, 95 %.
     n_resamples : number of random orders of topics. seed : pass it as `rng` to draw them again.
-    bins : number of bins that topics were divided into; 0 for single topics.
     """
 
     n_topics: NDArray[np.int64]
@@ -69,7 +68,6 @@ class TopicRemoval(Result):
     high: Floats
     n_resamples: int
     seed: Seed
-    bins: int = 0
 
     def _columns(self) -> dict[str, Any]:
         n = self.n_topics.size
@@ -124,7 +122,7 @@ def topic_removal(
         low, high = np.nanquantile(at_random, [0.025, 0.975], axis=0)
     both = np.array([*by_agreement, known_mean(at_random, axis=0)])[:, :, ::-1]
     sizes = np.arange(value.size, 0, -1)
-    return TopicRemoval(sizes, both[:, 0], both[:, 1], low[:, ::-1], high[:, ::-1], n_resamples, seed, bins)
+    return TopicRemoval(sizes, both[:, 0], both[:, 1], low[:, ::-1], high[:, ::-1], n_resamples, seed)
 
 
 def _on_first(ordered: Floats, reference: Floats) -> tuple[Floats, Floats]:

@@ -156,16 +156,15 @@ class ArmUnits(Result):
 class ArmFeedback(Result):
     """What assessors said after their units, one row per arm and question, and over all arms ("all").
 
-    n : units with an answer. median : of the answers, from 1 to 5. n_timed, spearman : units that also have a time, and
-    the rank correlation of answer and seconds of the unit; p, low, high : of the correlation (t distribution; Fisher's
-    z with the standard error of Bonett and Wright). nan where fewer than 4 units have both, or either is constant.
+    n : units with an answer. median : of the answers, from 1 to 5. spearman : rank correlation of answer and seconds of
+    the unit, over units that have both; p, low, high : of the correlation (t distribution; Fisher's z with the standard
+    error of Bonett and Wright). nan where fewer than 4 units have both, or either is constant.
     """
 
     arms: tuple[str, ...]
     questions: tuple[str, ...]
     n: Ints
     median: Floats
-    n_timed: Ints
     spearman: Floats
     low: Floats
     high: Floats
@@ -173,7 +172,7 @@ class ArmFeedback(Result):
     confidence: float
 
     def _columns(self) -> dict[str, Any]:
-        columns = ("n", "median", "n_timed", "spearman", "low", "high", "p")
+        columns = ("n", "median", "spearman", "low", "high", "p")
         return {
             "question": list(self.questions),
             "arm": list(self.arms),
@@ -196,12 +195,10 @@ def arm_feedback(units: ArmUnits, *, confidence: float = 0.95) -> ArmFeedback:
             median = float(np.median(answers[here])) if here.any() else np.nan
             test = _rank_correlation(answers[timed], units.seconds[timed], confidence)
             arm = "all" if number is None else units.arms[number]
-            rows.append((arm, question, int(here.sum()), median, int(timed.sum()), *test))
-    names, questions, n, medians, n_timed, rho, low, high, p = zip(*rows, strict=True)
+            rows.append((arm, question, int(here.sum()), median, *test))
+    names, questions, n, medians, rho, low, high, p = zip(*rows, strict=True)
     correlation = np.array(rho), np.array(low), np.array(high), np.array(p)
-    return ArmFeedback(
-        names, questions, np.array(n), np.array(medians), np.array(n_timed), *correlation, confidence=confidence
-    )
+    return ArmFeedback(names, questions, np.array(n), np.array(medians), *correlation, confidence=confidence)
 
 
 def _rank_correlation(x: Floats, y: Floats, confidence: float) -> tuple[float, float, float, float]:

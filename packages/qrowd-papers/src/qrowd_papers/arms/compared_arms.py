@@ -93,14 +93,13 @@ def compare_arms(
     arms: Mapping[str, Judgments | Preferences],
     units: Any = None,
     *,
-    bad: float | None = 0.0,
     tie_rate: float = 0.5,
     confidence: float = 0.95,
 ) -> ArmsReport:
     """Compare the arms of a study.
 
     arms : {name: judgments or preferences}. units : a campaign's export `units`, as a data frame or {column: cells};
-    None: no feedback and no use of context. bad, tie_rate : as in `arm_agreement`. confidence : of the intervals.
+    None: no feedback and no use of context. tie_rate : as in `arm_agreement`. confidence : of the intervals.
 
     Raises
     ------
@@ -123,7 +122,7 @@ def compare_arms(
     of_units = None if units is None else ArmUnits.from_frame(units, arms=tuple(arms))
     return ArmsReport(
         {name: len(answers) for name, answers in arms.items()},
-        _or_none(lambda: arm_agreement(arms, bad=bad, tie_rate=tie_rate)),
+        _or_none(lambda: arm_agreement(arms, tie_rate=tie_rate)),
         labels,
         strong,
         arm_times(arms) if timed else None,

@@ -24,7 +24,7 @@ from qrowd.aware import NAMES, similarity_to_random
 from qrowd.aware.estimators import UNIFORM, estimator
 from qrowd.aware.similarity import Similarities
 from qrowd.comparison.rankings import row_correlations
-from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
+from qrowd.errors import NoOverlapError, QrowdError
 from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.executors import AnyExecutor, in_executor
 from qrowd.kernels.arrays import Floats
@@ -143,15 +143,11 @@ def aware_study(
 
     Raises
     ------
-    ArgumentError
-        A size, a method or a number out of range.
-    ScaleError
-        Judgments that are not binary.
     NoOverlapError
         The gold shares no topic with the panel.
     """
     sets = runs if isinstance(runs, Mapping) else {"all": runs}
-    all_sizes = _checked(judgments, gold, methods, sizes, n_tuples)
+    all_sizes = tuple(range(2, len(judgments.assessors)) if sizes is None else sizes)
     seed = seed_of(rng)
     chance = Chance.of(seed)
     panel = judgments.panel()
@@ -470,32 +466,6 @@ def _tuples(n_assessors: int, size: int, n: int, random: np.random.Generator) ->
     while len(results) < n:
         results[tuple(sorted(random.permutation(n_assessors)[:size].tolist()))] = None
     return np.array(list(results))
-
-
-def _checked(
-    judgments: Judgments, gold: Judgments, methods: Sequence[str], sizes: Sequence[int] | None, n_tuples: int
-) -> tuple[int, ...]:
-    """The sizes, if everything else fits too."""
-    if len(judgments.assessors) < 3:
-        raise ArgumentError("judgments: tuples are drawn from three assessors or more")
-    if len(gold.assessors) != 1:
-        raise ArgumentError(f"gold: one assessor was expected, and there are {len(gold.assessors)}; select one")
-    for assessor, scale in zip(judgments.assessors, judgments.scales, strict=True):
-        if scale.kind != "binary":
-            raise ScaleError(
-                f"assessor {assessor} judged on {scale}: the study merges yes and no; recode the panel first"
-            )
-    for name in methods:
-        if name not in BASELINES:
-            estimator(name.removesuffix(PRINTED))
-    if not methods:
-        raise ArgumentError("methods: none was given")
-    all_sizes = tuple(sizes) if sizes is not None else tuple(range(2, len(judgments.assessors)))
-    if not all_sizes or min(all_sizes) < 2 or max(all_sizes) > len(judgments.assessors):
-        raise ArgumentError(f"from 2 to the {len(judgments.assessors)} assessors there are", "sizes", list(all_sizes))
-    if n_tuples < 1:
-        raise ArgumentError("1 or more were expected", "n_tuples", n_tuples)
-    return all_sizes
 
 
 def _parts(method: str) -> tuple[str, str, str]:

@@ -20,7 +20,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 
 STATISTICS = (
-    "mean", "sd", "median", "lowest", "highest", "geometric_mean", "geometric_sd", "log_mean", "log_sd", "distance",
+    "mean", "sd", "median", "geometric_mean", "geometric_sd", "log_mean", "log_sd", "distance",
 )  # fmt: skip
 
 
@@ -30,7 +30,7 @@ class Distribution(Result):
 
     groups : ("all",), or the topics.
     n : number of magnitudes.
-    mean, sd, median, lowest, highest : of the magnitudes; sd with n - 1.
+    mean, sd, median : of the magnitudes; sd with n - 1.
     geometric_mean, geometric_sd : exp of mean and standard deviation (n - 1) of the logs.
     log_mean, log_sd : the parameters of the fitted log-normal curve.
     distance : Kolmogorov-Smirnov distance, the largest difference between the curve and the share of magnitudes up to a
@@ -43,8 +43,6 @@ class Distribution(Result):
     mean: Floats
     sd: Floats
     median: Floats
-    lowest: Floats
-    highest: Floats
     geometric_mean: Floats
     geometric_sd: Floats
     log_mean: Floats
@@ -121,9 +119,8 @@ def _statistics(ordered: Floats) -> dict[str, float]:
     curve = _fitted(ordered, log_mean, log_sd)
     steps = np.arange(ordered.size + 1) / ordered.size
     distance = float(max((curve - steps[:-1]).max(), (steps[1:] - curve).max())) if varies else np.nan
-    ends = float(ordered[0]), float(ordered[-1])
     geometric = float(np.exp(log_mean)), float(np.exp(log_sd))
-    values = (mean, sd, float(np.median(ordered)), *ends, *geometric, log_mean, log_sd, distance)
+    values = (mean, sd, float(np.median(ordered)), *geometric, log_mean, log_sd, distance)
     return dict(zip(STATISTICS, values, strict=True))
 
 

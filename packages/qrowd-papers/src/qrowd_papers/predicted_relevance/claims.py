@@ -20,9 +20,8 @@ from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.document import Document
 from qrowd_papers.claims import MATCH, Claim, Claims, agree, beside, claims_frame, verdict, with_errors
 from qrowd_papers.predicted_relevance import printed
-from qrowd_papers.predicted_relevance.by_type import predicted_relevance_by_type
 from qrowd_papers.predicted_relevance.cases import DEPTH, Case, Panel, load, runs_of
-from qrowd_papers.predicted_relevance.sensitivity import sensitivity_to_rank
+from qrowd_papers.predicted_relevance.sensitivity import predicted_relevance_by_type, sensitivity_to_rank
 
 HOLDS = "holds on all panels"
 SNIPPETS = "simulated snippets"

@@ -12,10 +12,10 @@ from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import PredictedRelevance, predicted_relevance
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, number
-from qrowd_papers.predicted_relevance.by_type import predicted_relevance_by_type
 from qrowd_papers.predicted_relevance.sensitivity import (
     SensitivityToRank,
     SensitivityToSampleSize,
+    predicted_relevance_by_type,
     sensitivity_to_rank,
     sensitivity_to_sample_size,
 )

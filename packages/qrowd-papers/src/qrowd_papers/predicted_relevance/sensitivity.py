@@ -1,6 +1,7 @@
-"""What p(R|i) depends on: the ranks of the documents, the topics, and the number of double judgments.
+"""What p(R|i) depends on: the type of topic, the ranks of documents, the topics, and the number of double judgments.
 
-Sections 6.1 to 6.3 of Demeester et al. (2016), Inf. Retr. J. 19; each function gives the columns of one of its figures.
+Sections 5.1 and 6.1 to 6.3 of Demeester et al. (2016), Inf. Retr. J. 19; but for types of topics (Table 4), each
+function gives the columns of one of its figures.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
+from qrowd.model.labels import closest
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
+from qrowd.predicted_relevance import EstimationOptions, PredictedRelevance
 from qrowd.predicted_relevance.doubles import Graded, estimate, graded, is_relevant, observed, resampled_topics
+from qrowd.predicted_relevance.estimation import Resample, fitted
 
 Ranks = Mapping[tuple[str, str], float] | Runs
 
@@ -92,6 +96,44 @@ class SensitivityToSampleSize(Result):
     def _columns(self) -> dict[str, Any]:
         """One row per size and grade."""
         return _long(self.grades, {"size": self.size}, {"mean": self.mean, "sd": self.sd})
+
+
+def predicted_relevance_by_type(
+    judgments: Judgments,
+    types: Mapping[str, object],
+    *,
+    rel: float,
+    resample: Resample = "topics",
+    n_resamples: int = 1000,
+    rng: Rng = None,
+) -> dict[str, PredictedRelevance]:
+    """{type: its model}, symmetric (equation 5).
+
+    types : {topic: type}. Topics not named are left out. Other options : as of `predicted_relevance`.
+
+    Raises
+    ------
+    NoOverlapError
+        A type without a document judged by two assessors.
+    ArgumentError
+        No topic, or an unknown one.
+    """
+    judged = graded(judgments)
+    relevant, rule = is_relevant(judged.grades, judged.scale, rel, None)
+    options = EstimationOptions("symmetric", None, 0.0, str(judged.scale), resample, n_resamples, 0.95)
+    type_of = {str(topic): str(kind) for topic, kind in types.items()}
+    if not type_of:
+        raise ArgumentError("types: no topic is named; expected {topic: type}")
+    unknown = next((topic for topic in type_of if topic not in judged.topics), None)
+    if unknown is not None:
+        raise ArgumentError(f"types: no topic is called {unknown!r}; {closest(unknown, judged.topics, 'topic')}")
+    models = {}
+    for label in dict.fromkeys(type_of[topic] for topic in judged.topics if topic in type_of):
+        of_type = np.array([type_of.get(topic) == label for topic in judged.topics])[judged.topic]
+        if not (judged.size[of_type] > 1).any():
+            raise NoOverlapError(f"types: no topic of type {label!r} has a document judged twice; judge some again")
+        models[label] = fitted(judged.part(of_type).doubles(), relevant, rule, options, rng, label)
+    return models
 
 
 def sensitivity_to_rank(

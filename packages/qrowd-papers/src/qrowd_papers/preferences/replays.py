@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.preferences import Preferences, TopicPreferences
@@ -130,45 +130,38 @@ def real_topics(
     preferences: Preferences,
     runs: Runs,
     *,
-    systems: Sequence[str] | None = None,
+    systems: Sequence[str],
     depth: int = 5,
-    least: int = 3,
     rng: Rng = None,
 ) -> Iterator[Topic]:
-    """Every topic with at least `least` documents that were compared and that a system ranks among its first `depth`.
+    """Every topic with at least three documents that were compared and that a system ranks among its first `depth`.
 
     preferences : all assessors are taken as one; what nobody was asked is filled in (see `Answers.of_preferences`).
-    systems : which to compare; all by default.
+    systems : which to compare.
 
     Raises
     ------
-    ArgumentError
-        A system that the runs do not have.
     NoOverlapError
         No topic has as many such documents.
     """
-    names = list(runs.systems if systems is None else systems)
-    if unknown := [name for name in names if name not in runs.systems]:
-        raise ArgumentError(f"systems: {unknown[0]!r} is not among the runs ({', '.join(runs.systems[:3])} ...)")
     chance, n_topics = Chance.of(rng), 0
     for number, topic in enumerate(preferences.topics):
-        lists = _first_documents(runs, names, topic, depth)
+        lists = _first_documents(runs, systems, topic, depth)
         pooled = dict.fromkeys(document for documents in lists for document in documents)
         own = preferences.select(topics=[topic], documents=[d for d in preferences.documents if d in pooled])
         if not len(own):
             continue
         view = own.pooled().topic_view(0)
-        if view.n_documents < least:
+        if view.n_documents < LEAST:
             continue
         place = {own.documents[d]: i for i, d in enumerate(own.pool.document.tolist())}
         rankings = [[place[d] for d in documents if d in place] for documents in lists]
         answers = Answers.of_preferences(view, rng=chance.stream("answers", number))
         n_topics += 1
-        yield Topic(answers, Systems.of(rankings, view.n_documents, names=names))
+        yield Topic(answers, Systems.of(rankings, view.n_documents, names=list(systems)))
     if not n_topics:
         raise NoOverlapError(
-            f"preferences: no topic has {least} documents that were compared and stand among the first {depth} of a "
-            "run; raise depth or lower least"
+            f"preferences: no topic has {LEAST} documents that were compared and stand among the first {depth} of a run"
         )
 
 
@@ -185,6 +178,7 @@ def _first_documents(runs: Runs, names: Sequence[str], topic: str, depth: int) -
     return lists
 
 
+LEAST = 3  # documents of a topic that is replayed
 PROVEN: Mapping[str, Any] = {"later_bad": "unseen"}  # options of `may_stop`: the order of the systems is proven
 
 
