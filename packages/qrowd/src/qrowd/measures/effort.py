@@ -96,3 +96,6 @@ def _space_ratio(distances: Floats, worst: Floats) -> Floats:
     most = worst.sum(axis=0)
     share = np.divide(distances.sum(axis=0), most, out=np.zeros_like(most), where=most > 0)
     return np.asarray(np.maximum(0.0, 1.0 - share))
+
+
+MEASURES: tuple[Scored, ...] = (Twist(),)

@@ -172,3 +172,6 @@ class GAP(Scored):
             return worth
 
         return view.remember("worth", make)
+
+
+MEASURES: tuple[Scored, ...] = (DCG(), NDCG(), Q(), GAP())

@@ -7,7 +7,7 @@ import numpy as np
 from qrowd.kernels import gains as kernels
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import GAINS, mapped
-from qrowd.measures.measure_kinds import JUDGED_ONLY, MAX_REL, REL, ByGain, Linear, TopicView, reach
+from qrowd.measures.measure_kinds import JUDGED_ONLY, MAX_REL, REL, ByGain, Linear, Scored, TopicView, reach
 from qrowd.measures.topic_views import Part
 from qrowd.model.measure import Measure, Parameter, number, one_of
 
@@ -96,3 +96,6 @@ def residual_of(measure: Measure) -> Measure | None:
     if "residual" not in measure.values:
         return None
     return Measure(measure.definition, {**measure.values, "residual": True}, measure.cutoff)
+
+
+MEASURES: tuple[Scored, ...] = (ERR(), RBP())

@@ -197,3 +197,6 @@ class Judged(Linear):
 
     def gains(self, measure: Measure, view: TopicView) -> Floats:
         return view.judged()
+
+
+MEASURES: tuple[Scored, ...] = (P(), R(), Rprec(), RR(), Success(), AP(), Bpref(), Judged())
