@@ -141,7 +141,7 @@ def test_simulated_preferences_through_http_give_the_scores_of_what_was_preferre
     judged(url, planned(truth, "pairs", settings), {name: by(name) for name in names}, tmp_path)
 
     expected = qrowd.evaluate(runs, Preferences.from_rows(rows), ["wpref", "ppref"]).to_xarray()
-    for form in ("jsonl", "prefs"):
+    for form in ("jsonl", "csv"):
         read = read_preferences(exported(url, "pairs", "preferences", form, tmp_path / f"pairs.{form}"))
         assert len(read) == len(rows)
         if form == "jsonl":

@@ -207,7 +207,6 @@ def test_a_table_of_all_arms_is_the_tables_of_the_arms_with_their_names(store):
             "csv",
             "study/absolute: it has no preferences; choose one of judgments, units",
         ),
-        ("study", "preferences", "prefs", "study: format prefs holds one arm; choose study/preference, study/degrees"),
         ("study/absolute", "archive", "csv", "study/absolute: archive are of whole campaigns; ask for study"),
     ],
 )

@@ -18,8 +18,8 @@ from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.campaigns.results.exports import UNITS, export_rows, unit_frame, unit_rows
 from qrowd_server.campaigns.running.rebuild import rebuild
-from qrowd_server.protocols.events import GoOn, Judge, LookUp
-from qrowd_server.protocols.views import DocumentView, PairView
+from qrowd_server.protocols.events import LookUp
+from qrowd_server.protocols.views import PairView
 from qrowd_server.store import schema
 from qrowd_server.store.base import Store
 from server.web.owner.estate import Estate, estate
@@ -101,35 +101,6 @@ def test_every_format_holds_the_same_units(filled: Estate) -> None:
         export("qrels")
 
 
-# ---- sessions
-
-
-def worked(store: Store, gaps: list[float]) -> None:
-    """An assessor who judges a unit, then another one after each of these minutes."""
-    clock = Clock()
-    created(store, small_plan("grades", topics=len(gaps) + 1, rating=False))
-    service = seeded(store, clock)
-
-    async def judge() -> None:
-        who = await service.arrive("pilot", "link", "ann")
-        page = (await service.act(who, GoOn())).page
-        for gap in [*gaps, 0.0]:
-            while isinstance(page.view, DocumentView):
-                clock.now += 10
-                page = (await service.act(who, Judge(page.view.position, "1"), shown=page.shown, key=page.key)).page
-            clock.now += 60 * gap
-            if getattr(page.view, "another", False):
-                page = (await service.act(who, GoOn(), shown=page.shown, key=page.key)).page
-
-    asyncio.run(judge())
-
-
-def test_a_gap_of_more_than_half_an_hour_begins_a_new_session_and_an_equal_one_does_not(store: Store) -> None:
-    worked(store, [0.5, 30.0, 31.0, 2.0])
-    units = store.read(lambda c: unit_frame(c, "pilot"))
-    assert units.sort_values("started").session.tolist() == [1, 1, 1, 2, 2]
-
-
 def test_an_unknown_campaign_is_refused(store: Store) -> None:
     created(store, small_plan("grades"))
     with pytest.raises(ArgumentError, match="there is no campaign 'pilots'"):
@@ -186,4 +157,3 @@ def test_a_unit_has_the_arm_and_the_protocol_in_which_it_was_judged(store: Store
     assert units.protocol.tolist() == [protocol[arm] for arm in units.arm]
     one = store.read(lambda c: unit_frame(c, "pilot/pairs"))
     assert one.assignment.tolist() == units.assignment[units.arm == "pairs"].tolist()
-    assert one.session.tolist() == units.session[units.arm == "pairs"].tolist(), "sessions go over all arms"

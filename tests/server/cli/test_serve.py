@@ -67,7 +67,6 @@ def test_every_setting_comes_from_the_environment_and_an_option_goes_first(qrowd
         "QROWD_TRUSTED_PROXY": "10.0.0.0/8 ::1",
         "QROWD_PER_MINUTE": "7",
         "QROWD_SECRET": secret,
-        "QROWD_LOG_LEVEL": "warning",
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -78,7 +77,6 @@ def test_every_setting_comes_from_the_environment_and_an_option_goes_first(qrowd
     assert settings.trusted_hosts == ("a.example", "b.example:81")
     assert settings.trusted_proxies == ("10.0.0.0/8", "::1")
     assert (settings.per_minute, settings.secret) == (9, secret)
-    assert settings.log_level == "warning"
     assert "https://example.org/owner/enter/" in outcome.out
     assert secret not in outcome.out + outcome.err + repr(settings)
     with open_store(tmp_path / "own.db", read_only=True) as store:

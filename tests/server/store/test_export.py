@@ -190,34 +190,6 @@ def test_qrels_are_read_back(full: Store, tmp_path: Path) -> None:
     assert read_judgments(path, assessor="column").value.tolist() == [0.1, 40.0, 1e-7]
 
 
-def test_prefs_are_read_back_with_levels_for_what_is_bad(full: Store, tmp_path: Path) -> None:
-    text = b"".join(writers.prefs(export.PREFERENCES, rows(full, export.preferences)))
-    expected = "001 a1 1 d1 2|001 a1 1 d2 1|001 a1 2 d4 2|001 a1 2 d3 0|002 a1 3 d1 2|002 a1 3 d2 1"
-    expected += "|001 a1 4 d3 0|001 a1 5 d6 0"
-    assert text.decode().splitlines() == expected.split("|")
-    path = tmp_path / "x.prefs"
-    path.write_bytes(text)
-    found = read_preferences(path, assessor="column")
-    assert (len(found.preferred), found.bad_document.size, found.assessors) == (3, 2, ("a1",))
-
-
-def a_row(preferred: str | None, other: str, strength: int = 1) -> tuple[object, ...]:
-    return ("1", preferred, other, "ann", strength)
-
-
-@pytest.mark.parametrize(
-    ("said", "message"),
-    [
-        ([a_row("a", "b"), a_row(None, "a")], "marked as Bad"),
-        ([a_row("a b", "c")], "holds a blank"),
-        ([("#1", "a", "b", "ann", 1)], "starts a comment"),
-    ],
-)
-def test_what_prefs_cannot_hold_is_refused(said: list[tuple[object, ...]], message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        list(writers.prefs(("topic", "preferred", "other", "assessor", "strength"), said))
-
-
 def test_what_qrels_cannot_hold_is_refused() -> None:
     columns = ("topic", "document", "assessor", "value")
     for row, message in ((("1", "d", "a", None), "cannot tell"), (("1", "", "a", 1.0), "is empty")):

@@ -85,8 +85,6 @@ def test_files_are_of_all_arms_or_of_one(made: Estate) -> None:
             {"degrees"} if query else {"preference", "degrees"}
         )
     assert owner.get(f"{BASE}/export/judgments/jsonl?arm=degrees").status == 404
-    assert "format prefs holds one arm" in owner.get(f"{BASE}/export/preferences/prefs").text
-    assert owner.get(f"{BASE}/export/preferences/prefs?arm=preference").status == 200
     listed = owner.get(f"{BASE}/export?arm=preference").text
     assert "export/preferences/csv?arm=preference" in listed
     assert "export/archive" not in listed

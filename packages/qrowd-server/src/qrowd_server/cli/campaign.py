@@ -71,10 +71,7 @@ Exported = Literal["judgments", "preferences", "duplicates", "units", "gold", "p
 def export(
     name: NameOrArm,
     database: options.Database = options.DATABASE,
-    what: Annotated[
-        Exported | None,
-        option(help="What is exported.", show_default="judgments or preferences"),
-    ] = None,
+    what: Annotated[Exported | None, option(help="What is exported.", show_default="judgments or preferences")] = None,
     everything: Annotated[
         bool,
         option("--everything", help="Also export answers that do not count: failed, lost, unfinished or excluded."),
@@ -88,8 +85,7 @@ def export(
     ] = "without",
     names: options.Names = False,
     format: Annotated[
-        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
-        option(help="Format of the file.", panel="Output"),
+        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels"], option(help="Format of the file.", panel="Output")
     ] = "jsonl",
     output: Annotated[str, output_file("File for the export; - for standard output.")] = "-",
 ) -> None:
@@ -106,13 +102,7 @@ def export(
             store.write(lambda connection: note_names(connection, name, kind, format, time.time()))
     with open_campaigns(database) as store, store.reading() as connection:
         pieces = export_rows(
-            connection,
-            name,
-            kind,
-            format,
-            everything=everything,
-            names=names,
-            adjudicated=adjudicated,
+            connection, name, kind, format, everything=everything, names=names, adjudicated=adjudicated
         )
         write_output(output, pieces)
 
@@ -244,8 +234,7 @@ def delete(
     database: options.Database = options.DATABASE,
     names: options.Names = False,
     output: Annotated[
-        str | None,
-        output_file("New file for all that the campaign holds.", show_default="NAME-DATE.archive"),
+        str | None, output_file("New file for all that the campaign holds.", show_default="NAME-DATE.archive")
     ] = None,
 ) -> None:
     """Delete a stopped campaign, after an archive of it is written; qrowd campaign create brings it back."""

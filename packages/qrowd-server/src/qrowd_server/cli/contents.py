@@ -9,5 +9,5 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "serve": "Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.",
         "campaign": "Create, watch and export campaigns of judging.",
         "account": "Add, list and change accounts of the judging server.",
-    },
+    }
 }

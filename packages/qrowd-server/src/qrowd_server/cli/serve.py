@@ -6,7 +6,7 @@ import os
 import time
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -62,10 +62,6 @@ def serve(
             envvar="QROWD_OWNER_LINK",
         ),
     ] = True,
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        option(help="Lowest level of the lines of the log.", envvar="QROWD_LOG_LEVEL"),
-    ] = "info",
 ) -> None:
     """Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.
 
@@ -92,7 +88,6 @@ def serve(
         per_minute=per_minute,
         retention_days=retention_days,
         secret=os.environ.get("QROWD_SECRET", "").strip(),
-        log_level=log_level,
     )
     serving.check()
     store = open_store(serving.database)

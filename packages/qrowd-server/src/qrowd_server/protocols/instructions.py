@@ -89,10 +89,7 @@ def _task(settings: MagnitudeSettings, question: bool) -> tuple[Message, ...]:
     return (
         Message("You read a topic: what somebody wants to find."),
         *([asked] if question else []),
-        Message(
-            "Then you see %(k)s documents that search systems returned for it, one at a time.",
-            k=settings.k,
-        ),
+        Message("Then you see %(k)s documents that search systems returned for it, one at a time.", k=settings.k),
         Message('Of each document you are asked: "%(ask)s" Your answer is a number.', ask=Message(settings.ask)),
     )
 

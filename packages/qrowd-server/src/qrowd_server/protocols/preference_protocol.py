@@ -415,11 +415,7 @@ def _settled(task: Task, board: Board, state: State) -> bool:
     if systems is None:
         return False
     others = [offer.pair for one, offer in board.offered.items() if one != board.me]
-    return may_stop(
-        state.beside(others),
-        systems,
-        later_bad="any" if settings.bad else "none",
-    ).stop
+    return may_stop(state.beside(others), systems, later_bad="any" if settings.bad else "none").stop
 
 
 def _offer(

@@ -410,8 +410,7 @@ def _add_time(state: SequenceState, at: float, active: float | None = None) -> S
     """The time since the page came up goes to the document it showed."""
     place, seconds = state.places[state.position], max(at - state.since, 0.0)
     place = place._replace(
-        seconds=place.seconds + seconds,
-        active=place.active if active is None else (place.active or 0.0) + active,
+        seconds=place.seconds + seconds, active=place.active if active is None else (place.active or 0.0) + active
     )
     return _put(state, state.position, place, since=at)
 

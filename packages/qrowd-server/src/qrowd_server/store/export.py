@@ -11,19 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    Table,
-    and_,
-    bindparam,
-    case,
-    literal,
-    null,
-    select,
-    union_all,
-)
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam, case, literal, null, select, union_all
 
 from qrowd_server.store.event_log import CHUNK
 from qrowd_server.store.persons import assessor_label
@@ -64,12 +52,7 @@ _order = (unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id)
 
 
 def judgments(
-    connection: Connection,
-    campaign_id: int,
-    *,
-    arms: Arms = None,
-    everything: bool = False,
-    names: bool = False,
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, names: bool = False
 ) -> Iterator[Tuple]:
     """Judgments as they stand, as tuples of the columns JUDGMENTS.
 
@@ -90,12 +73,7 @@ def judgments(
 
 
 def preferences(
-    connection: Connection,
-    campaign_id: int,
-    *,
-    arms: Arms = None,
-    everything: bool = False,
-    names: bool = False,
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, names: bool = False
 ) -> Iterator[Tuple]:
     """Preferences and Bad marks as they stand, as tuples of the columns PREFERENCES.
 
@@ -133,12 +111,7 @@ def preferences(
 
 
 def duplicates(
-    connection: Connection,
-    campaign_id: int,
-    *,
-    arms: Arms = None,
-    everything: bool = False,
-    names: bool = False,
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, names: bool = False
 ) -> Iterator[Tuple]:
     """Pairs of documents that say the same, as tuples of the columns DUPLICATES.
 

@@ -238,8 +238,7 @@ def normal_name(text: str) -> str:
             code = f"U+{ord(character):04X}"
             raise ArgumentError(
                 Message(
-                    "The name holds %(code)s, which cannot be seen or changes how others look; leave it out.",
-                    code=code,
+                    "The name holds %(code)s, which cannot be seen or changes how others look; leave it out.", code=code
                 )
             )
     return name

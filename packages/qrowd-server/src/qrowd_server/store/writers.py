@@ -2,7 +2,6 @@
 
 json_lines, csv, parquet     tables, which read_judgments and read_preferences read
 qrels                        `topic assessor document value`
-prefs                        `topic assessor subgroup document level`, as trec_eval's prefs measures read them
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from json import JSONEncoder
 from typing import Any
 
 from qrowd.errors import ArgumentError
-from qrowd.model.preferences import Preferences
-from qrowd.trec import checked_label, format_preferences, qrels_line
+from qrowd.trec import checked_label, qrels_line
 from qrowd_server.store.export import Tuple
 
 ROWS = 1000  # in a piece
@@ -93,15 +91,6 @@ def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
                 )
             lines.append(qrels_line(checked_label(label, first=True), checked_label(who), checked_label(name), value))
         yield "".join(lines).encode()
-
-
-def prefs(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
-    """Preferences as trec_eval's prefs lines; definite ones like others, since the format knows no strength."""
-    table = list(rows)
-    cells = {name: [row[i] for row in table] for i, name in enumerate(columns)}
-    cells["strength"] = [1] * len(table)
-    preferences = Preferences.from_frame(cells) if cells["assessor"] else Preferences.from_rows([])
-    yield format_preferences(preferences).encode()
 
 
 class _Sink(BytesIO):

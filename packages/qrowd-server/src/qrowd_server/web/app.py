@@ -71,10 +71,7 @@ def make_app(
             *routes,
             Route("/static/{name:path}", static),
         ],
-        middleware=[
-            Middleware(RequestLog),
-            Middleware(Guard, settings=settings, failed=on_failure, large=large),
-        ],
+        middleware=[Middleware(RequestLog), Middleware(Guard, settings=settings, failed=on_failure, large=large)],
         exception_handlers={QrowdError: on_problem, HTTPException: on_http},
     )
     app.router.redirect_slashes = False  # an address with a slash too many is not there

@@ -18,11 +18,9 @@ from collections.abc import MutableMapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
-
-LogLevel = Literal["debug", "info", "warning", "error"]
 
 log = logging.getLogger("qrowd_server.web.requests")
 
@@ -70,16 +68,16 @@ class RequestLog:
 
 
 def write_request(scope: Scope, status: int, seconds: float) -> None:
-    """Write the line of a request that was answered."""
-    is_probe = scope["path"] in PROBES and status < 400
-    level = logging.DEBUG if is_probe else logging.WARNING if status >= 500 else logging.INFO
+    """Write the line of a request that was answered; a probe that went well has none."""
+    if scope["path"] in PROBES and status < 400:
+        return
     parameters = scope.get("path_params", {})
     fields: dict[str, object] = {"method": scope["method"], "route": route_of(scope)}
     fields |= {name: parameters[name] for name in SHOWN if name in parameters}
     fields |= {"status": status, "ms": round(1000 * seconds, 1)}
     if WHO in scope:
         fields["who"] = scope[WHO]
-    note("request", level=level, **fields)
+    note("request", level=logging.WARNING if status >= 500 else logging.INFO, **fields)
 
 
 def route_of(scope: Scope) -> str:
@@ -102,11 +100,11 @@ class JsonLines(logging.Formatter):
         return json.dumps(row, ensure_ascii=False, default=str)
 
 
-def set_up_logs(level: LogLevel = "info") -> None:
-    """Write the log of this process to its standard error, of the server from this level on."""
+def set_up_logs() -> None:
+    """Write the log of this process to its standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    logging.getLogger("qrowd_server").setLevel(level.upper())
+    logging.getLogger("qrowd_server").setLevel(logging.INFO)

@@ -83,10 +83,7 @@ OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
         N_("Thank you"),
         N_("Your answer to the question did not fit the topic, so another assessor gets this topic."),
     ),
-    "practice_failed": (
-        N_("Thank you for trying"),
-        N_("Your numbers did not follow the lengths of the lines."),
-    ),
+    "practice_failed": (N_("Thank you for trying"), N_("Your numbers did not follow the lengths of the lines.")),
     "declined": (N_("That is fine"), N_("You chose not to take part, and no answer was recorded.")),
 }
 EARLY: Final = N_("No further judgments of these documents are needed. All your answers are saved.")

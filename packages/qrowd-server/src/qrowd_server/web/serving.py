@@ -29,7 +29,7 @@ from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.sessions import purge, secret
 from qrowd_server.web import api, owner
 from qrowd_server.web.app import make_app
-from qrowd_server.web.logs import LogLevel, set_up_logs
+from qrowd_server.web.logs import set_up_logs
 from qrowd_server.web.owner.oidc import oidc_settings
 from qrowd_server.web.security import ServerSettings
 
@@ -71,8 +71,7 @@ class Serving:
     """The settings of a server process; `check` refuses wrong ones before anything is opened or shown.
 
     database : of the store. base_url : the address as browsers know it. trusted_hosts, trusted_proxies : as in
-    `ServerSettings`. per_minute :
-    judgments of one assessor. log_level : as in `set_up_logs`.
+    `ServerSettings`. per_minute : judgments of one assessor.
     retention_days : for campaigns that do not say how long names are kept after their end; None for ever.
     """
 
@@ -84,7 +83,6 @@ class Serving:
     trusted_proxies: tuple[str, ...] = ()
     per_minute: int = 60
     secret: str = field(default="", repr=False)  # hexadecimal; "" for the one that the store holds
-    log_level: LogLevel = "info"
     retention_days: float | None = None
 
     def settings(self, secret: bytes) -> ServerSettings:
@@ -123,13 +121,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     settings = serving.settings(bytes.fromhex(serving.secret) if serving.secret else store.write(secret))
     service = JudgingService(store)
     service.retention_days = serving.retention_days
-    app = make_app(
-        service,
-        store,
-        settings=settings,
-        routes=[*owner.ROUTES, *api.ROUTES],
-        large=owner.LARGE,
-    )
+    app = make_app(service, store, settings=settings, routes=[*owner.ROUTES, *api.ROUTES], large=owner.LARGE)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -172,6 +164,6 @@ def serve(serving: Serving, store: Store) -> None:
         "timeout_graceful_shutdown": 10,
         "proxy_headers": False,  # the application reads them itself, and only from proxies it trusts
     }
-    set_up_logs(serving.log_level)
+    set_up_logs()
     _without_pauses()
     uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()

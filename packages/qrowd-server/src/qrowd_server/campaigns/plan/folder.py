@@ -45,13 +45,7 @@ from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
 from qrowd_server.campaigns.plan.question_settings import NUMBERS, QuestionSettings
 from qrowd_server.protocols.setting_fields import SchemaError, Where, no_such, path, read
-from qrowd_server.protocols.settings import (
-    SETTINGS,
-    GradesSettings,
-    MagnitudeSettings,
-    PreferenceSettings,
-    with_preset,
-)
+from qrowd_server.protocols.settings import SETTINGS, GradesSettings, MagnitudeSettings, PreferenceSettings, with_preset
 
 TOML = "campaign.toml"
 DEPTH = 10

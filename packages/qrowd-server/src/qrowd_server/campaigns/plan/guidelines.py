@@ -14,13 +14,7 @@ from urllib.parse import unquote
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.texts import decoded
-from qrowd_server.campaigns.plan.documents import (
-    Problems,
-    image_from_text,
-    image_of,
-    image_to_text,
-    text_problems,
-)
+from qrowd_server.campaigns.plan.documents import Problems, image_from_text, image_of, image_to_text, text_problems
 from qrowd_server.campaigns.plan.sanitise import words_of
 
 if TYPE_CHECKING:

@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
 Rows = Iterator[tuple[Any, ...]]
 LINES = 500  # of an archive, in a piece
-SESSION_GAP = 1800.0  # seconds between two units, from which on the later one begins a new session
 UNITS = (
     "assessor", "topic", "unit", "arm", "protocol", "status", "counts", "documents", "answers", "seconds", "started",
-    "ended", "session", "backs", "fails", "wrong", "looked_up", "confidence", "understanding", "comment", "assignment",
+    "ended", "backs", "fails", "wrong", "looked_up", "confidence", "understanding", "comment", "assignment",
     "kind",
 )  # fmt: skip
 PAYMENT = (
@@ -65,7 +64,6 @@ FORMATS = {
     "spreadsheet": Format(".csv", "text/csv", partial(writers.csv, for_spreadsheets=True)),
     "parquet": Format(".parquet", "application/vnd.apache.parquet", writers.parquet),
     "qrels": Format(".qrels", "text/plain", writers.qrels, refuses=True),
-    "prefs": Format(".prefs", "text/plain", writers.prefs, refuses=True),
 }
 TABLES = ("jsonl", "csv", "spreadsheet", "parquet")
 
@@ -169,7 +167,7 @@ def _archive(asked: Asked) -> Iterator[bytes]:
 
 EXPORTS: dict[str, Export] = {
     "judgments": Export(_judgments, (*TABLES, "qrels"), of_answers=True),
-    "preferences": Export(_preferences, (*TABLES, "prefs"), of_answers=True),
+    "preferences": Export(_preferences, TABLES, of_answers=True),
     "duplicates": Export(_duplicates, of_answers=True),
     "units": Export(_units),
     "gold": Export(_gold),
@@ -323,18 +321,14 @@ def unit_rows(connection: Connection, name: str, *, names: bool = False) -> list
 
     counts : whether its answers are part of the result. answers : documents or pairs with an answer, "cannot tell" and
     Bad marks included; seconds : the sum over these, by the server's clock. ended : when its assessor last did
-    something in it. session : number of the session of its assessor, from 1. backs : steps back, or preferences
-    undone. fails : submissions that failed a check. wrong : wrong answers to the question about the topic. looked_up :
-    how often the context was opened. confidence, understanding : 1 to 5. What is missing is None.
+    something in it. backs : steps back, or preferences undone. fails : submissions that failed a check. wrong : wrong
+    answers to the question about the topic. looked_up : how often the context was opened. What is missing is None.
     """
     row, protocols = find_arms(connection, name)
-    units = list(counts.assignment_totals(connection, row.id, names=names))
-    session = sessions(units)
     rows = []
-    for one in units:
+    for one in counts.assignment_totals(connection, row.id, names=names):
         if one["arm"] in protocols:
-            cells = {"fails": 0, "wrong": 0, "comment": "", **one}
-            cells |= {"protocol": protocols[one["arm"]], "session": session[one["assignment"]]}
+            cells = {"fails": 0, "wrong": 0, "comment": "", **one, "protocol": protocols[one["arm"]]}
             rows.append(tuple(cells.get(column) for column in UNITS))
     return rows
 
@@ -345,19 +339,6 @@ def unit_frame(connection: Connection, name: str) -> DataFrame:
 
     frame = pandas.DataFrame(unit_rows(connection, name), columns=UNITS)
     return frame.astype(dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float))
-
-
-def sessions(units: list[dict[str, Any]]) -> dict[int, int]:
-    """{assignment: number of its assessor's session, from 1}."""
-    numbers: dict[int, int] = {}
-    n_sessions, ends = Counter[str](), dict[str, float]()
-    for unit in sorted(units, key=lambda unit: (unit["started"], unit["assignment"])):
-        assessor = unit["assessor"]
-        if assessor not in ends or unit["started"] - ends[assessor] > SESSION_GAP:
-            n_sessions[assessor] += 1
-        ends[assessor] = unit["started"] if unit["ended"] is None else unit["ended"]
-        numbers[unit["assignment"]] = n_sessions[assessor]
-    return numbers
 
 
 def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = False) -> Rows:

@@ -13,13 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from qrowd_server.campaigns.running.campaign_settings import CampaignSettings, read_settings
-from qrowd_server.campaigns.running.current_state import (
-    GOLD_EVERY,
-    GOLD_FIRST,
-    AssignmentState,
-    counts,
-    gold_places,
-)
+from qrowd_server.campaigns.running.current_state import GOLD_EVERY, GOLD_FIRST, AssignmentState, counts, gold_places
 from qrowd_server.campaigns.running.pages import DocumentText, TopicText
 from qrowd_server.protocols import PROTOCOLS
 from qrowd_server.protocols.board import Board

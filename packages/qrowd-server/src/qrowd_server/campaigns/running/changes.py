@@ -232,11 +232,7 @@ def _write_material(connection: Connection, campaign_id: int, changes: Changes) 
 
 
 def _add_units(
-    connection: Connection,
-    campaign_id: int,
-    changes: Changes,
-    topics: Mapping[str, int],
-    documents: Mapping[str, int],
+    connection: Connection, campaign_id: int, changes: Changes, topics: Mapping[str, int], documents: Mapping[str, int]
 ) -> None:
     """Write new units, their slots, and further slots of the units that there are."""
     arms = changes.plan.arms

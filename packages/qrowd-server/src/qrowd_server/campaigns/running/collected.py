@@ -24,11 +24,7 @@ DRAWN = (
 
 
 def collected(
-    connection: Connection,
-    name: str,
-    *,
-    wanted: Literal["judgments", "preferences"] | None = None,
-    names: bool = False,
+    connection: Connection, name: str, *, wanted: Literal["judgments", "preferences"] | None = None, names: bool = False
 ) -> Judgments | Preferences:
     """What a campaign collects, whichever it is, as it stands.
 

@@ -181,11 +181,7 @@ def ask_in_campaign(
                     raise end
 
         answers = ask_in_turn(
-            work,
-            list({id(one.model): one.model for one in prompted}.values()),
-            exchanges,
-            options,
-            progress=progress,
+            work, list({id(one.model): one.model for one in prompted}.values()), exchanges, options, progress=progress
         )
     return CampaignWork(campaign, tuple(assessor.work() for assessor in assessors), answers.cost, answers.stopped)
 
@@ -224,11 +220,7 @@ class _ModelAssessor:
             "parameters": dict(prompted.parameters or {}),
         }
         self.assessor = await self.service.arrive(
-            self.campaign,
-            MODEL,
-            _identity(prompted),
-            name=f"{model.name}+{OWN}",
-            about=about,
+            self.campaign, MODEL, _identity(prompted), name=f"{model.name}+{OWN}", about=about
         )
         page = await self.service.page(self.assessor)
         self.name, refusals = page.name, 0

@@ -32,14 +32,7 @@ from qrowd_server.campaigns.running.current_state import (
 from qrowd_server.campaigns.running.pages import Page, Receipt
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.board import Board
-from qrowd_server.protocols.events import (
-    MAX_TEXT,
-    Action,
-    CannotTell,
-    Event,
-    GoOn,
-    Refusal,
-)
+from qrowd_server.protocols.events import MAX_TEXT, Action, CannotTell, Event, GoOn, Refusal
 from qrowd_server.protocols.gold_checks import GoldAnswer, entry_test, evidence, is_below
 from qrowd_server.protocols.protocol import STALE, GoldRow
 from qrowd_server.protocols.views import DocumentView, EndView, PairView

@@ -150,13 +150,7 @@ class OwnerContext:
         usual: dict[str, Any] = {"notice": "", "tab": name, "row": self.row, "base": self.base if self.row else ""}
         if self.row is not None:
             usual |= {"arms": protocols_of(self.row), "arm": self.arm, "address": self.address}
-        more = {
-            "owner": self.owner,
-            "may": self.may,
-            "csrf": self.owner.csrf,
-            "f": formatting,
-            "now": self.now,
-        }
+        more = {"owner": self.owner, "may": self.may, "csrf": self.owner.csrf, "f": formatting, "now": self.now}
         refusal = {"problem": self.problem, "typed": self.typed}
         content = render(f"owner/{name}", **(usual | more | refusal | values))
         return HTMLResponse(content, 422 if self.problem else 200)

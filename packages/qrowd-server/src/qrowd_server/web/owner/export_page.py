@@ -44,7 +44,6 @@ FORMAT_TEXTS = {
     "spreadsheet": ("CSV for spreadsheets", "to look at: nothing in it can act as a formula"),
     "parquet": ("Parquet", "typed columns, compressed"),
     "qrels": ("qrels", "topic, assessor, document, value"),
-    "prefs": ("prefs", "as trec_eval's preference measures read it"),
 }
 
 

@@ -29,11 +29,7 @@ WORDS: Final = {  # what a page says otherwise than the program: of assessors, o
 }
 PROTOCOL: Final = {"magnitude": "magnitudes", "grades": "grades", "preference": "preferences"}
 ANSWERS: Final = {"preference": "preference", "": "answer"}  # by protocol; else judgment
-TABLE: Final = {
-    "duplicates": "Documents called the same",
-    "gold": "Gold questions",
-    "final": "Final answers",
-}
+TABLE: Final = {"duplicates": "Documents called the same", "gold": "Gold questions", "final": "Final answers"}
 
 
 def base_of(campaign: str) -> str:
