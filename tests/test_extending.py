@@ -62,13 +62,14 @@ def test_a_method_of_another_distribution_is_used_by_its_name(folder):
 def test_the_command_line_lists_and_describes_added_measures(folder):
     install(folder, ENTRY_POINTS)
     listed = CliRunner().invoke(app, ["measures"]).stdout
-    assert "HighestGrade@10\n    The highest grade among the first k documents.\n" in listed
+    assert "HighestGrade@10: The highest grade among the first k documents.\n" in listed
     assert "HighestGrade@k = max over r <= k of g_r" in CliRunner().invoke(app, ["measures", "HighestGrade"]).stdout
 
 
 def test_a_measure_that_states_neither_formula_nor_source_is_listed(folder):
     install(folder, ENTRY_POINTS, re.sub(r'documents\.\n.*?"""', 'documents."""', CODE, count=1, flags=re.DOTALL))
-    assert "source: not stated" in CliRunner().invoke(app, ["measures"]).stdout.split("HighestGrade@10")[1]
+    assert "HighestGrade@10: The highest grade" in CliRunner().invoke(app, ["measures"]).stdout
+    assert "Source: not stated" in CliRunner().invoke(app, ["measures", "HighestGrade"]).stdout
 
 
 def test_other_distributions_are_imported_only_for_names_that_qrowd_lacks(folder):
@@ -93,6 +94,8 @@ def test_an_unknown_name_may_be_near_to_an_added_one(folder):
 
 def test_an_entry_point_that_is_no_measure_is_refused(folder):
     install(folder, "[qrowd.measures]\nstrictest = my_package:STRICTEST\n")
-    message = r"qrowd\.measures: 'strictest' is Strictest; an instance of qrowd\.measures\.scoring\.Scored was expected"
+    message = (
+        r"qrowd\.measures: 'strictest' is Strictest; an instance of qrowd\.measures\.measure_kinds\.Scored was expected"
+    )
     with pytest.raises(ArgumentError, match=message):
         qrowd.measure("nowhere@5")

@@ -24,7 +24,7 @@ def test_cells_that_lack_a_system_are_left_out_and_counted():
     panel = panel_of(numbered(values))
     assert (panel.assessors, panel.n_left_out) == (("1", "2", "3"), 1)
     assert panel.known.sum() == 26
-    assert panel_of(numbered(values), ("1", "2")).n_left_out == 0
+    assert panel_of(numbered(values), (1, 2)).n_left_out == 0
 
 
 def test_too_few_topics_are_refused():

@@ -274,10 +274,10 @@ def test_replicates_without_a_grade_are_counted_and_left_out():
 SINGLE = {("q", "d"): {"a": 2}, ("q", "e"): {"b": 1}}
 REFUSED = {
     "no double judgment": (SINGLE, {"rel": 2}, NoOverlapError, "of 2 documents was.*judge a sample"),
-    "no threshold": (TABLE_1, {"rel": None}, ArgumentError, "rel=2.*relevant_grades="),
+    "no threshold": (TABLE_1, {"rel": None}, ArgumentError, "rel: give the lowest relevant grade"),
     "two rules": (TABLE_1, {"rel": 2, "relevant_grades": {2}}, ArgumentError, "one of the two"),
-    "above the scale": (TABLE_1, {"rel": 3}, ArgumentError, r"rel=3 is outside the scale \(0-2\)"),
-    "everything": (TABLE_1, {"rel": 0}, ArgumentError, "rel=0 is outside"),
+    "above the scale": (TABLE_1, {"rel": 3}, ArgumentError, r"rel=3: it is outside the scale \(0-2\)"),
+    "everything": (TABLE_1, {"rel": 0}, ArgumentError, "rel=0: it is outside"),
     "not a number": (TABLE_1, {"rel": float("nan")}, ArgumentError, "outside"),
     "no grade": (TABLE_1, {"rel": None, "relevant_grades": set()}, ArgumentError, "no grade is named"),
     "all grades": (TABLE_1, {"rel": None, "relevant_grades": {0, 1, 2}}, ArgumentError, "every grade"),
@@ -320,7 +320,7 @@ def test_of_assessors_on_unlike_scales_it_is_learnt_who_calls_what_relevant():
     model = predicted_relevance(judgments, rel=1, n_resamples=0)
     assert (model.options.scale, model[0], model[1]) == ("binary", 0, 1)
     assert model.judgments(judgments).value.tolist() == [1, 1, 0, 0]
-    with pytest.raises(ArgumentError, match=r"rel=2 is outside the scale \(binary\)"):
+    with pytest.raises(ArgumentError, match=r"rel=2: it is outside the scale \(binary\)"):
         predicted_relevance(judgments, rel=2)
 
 

@@ -79,8 +79,8 @@ def test_a_line_may_end_inside_a_name_only_where_asked_for():
 
 
 def test_numbers_have_minus_signs_and_names_keep_their_hyphens():
-    text = "\n".join(latex_table(Table("x", ["system", "ranks", "AP"], [["bm25-2", "1-46", "-0.5"]])))
-    assert r"bm25-2 & 1--46 & $-$0.5 \\" in text
+    text = "\n".join(latex_table(Table("x", ["system", "ranks", "AP"], [["bm25-2", "1-46", "-0.5"]]), label="tab:x"))
+    assert r"bm25-2 & 1–46 & $-$0.5 \\" in text
 
 
 def test_a_table_longer_than_a_page_becomes_several():

@@ -63,6 +63,10 @@ def test_a_table_can_be_scrolled_by_keyboard() -> None:
     assert clean("<table><tr><td>1</table>").startswith('<div class="wide" tabindex="0"')
 
 
+def test_an_item_outside_a_list_is_shown_as_a_paragraph():
+    assert clean("<li>alone</li><ol><li>in a list</li></ol>") == "<p>alone</p><ol><li>in a list</li></ol>"
+
+
 # ---- limits of depth and length
 
 

@@ -41,9 +41,7 @@ def test_a_name_that_exists_is_one_line_and_no_hash(qrowd, database):
     assert qrowd("account", "add", "zoe").status == 0
     again = qrowd("account", "add", "zoe")
     assert again.status == 2
-    assert again.err == (
-        "qrowd: account 'zoe': there is one already; qrowd account change zoe asks for another password\n"
-    )
+    assert again.err == ("qrowd: account 'zoe': there is one of this name already; choose another name\n")
 
 
 def test_another_password_ends_sessions_and_works_while_a_server_holds_the_database(qrowd, database, monkeypatch):

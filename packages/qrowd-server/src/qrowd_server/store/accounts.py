@@ -148,9 +148,7 @@ def check_new_account(connection: Connection, name: str) -> None:
     if not NAME.fullmatch(name):
         raise ArgumentError(f"account {name[:40]!r}: give a name of 1 to 100 characters without blanks")
     if connection.scalar(select(account.c.id).where(account.c.name == name)) is not None:
-        raise ArgumentError(
-            f"account {name!r}: there is one already; qrowd account change {name} asks for another password"
-        )
+        raise ArgumentError(f"account {name!r}: there is one of this name already; choose another name")
 
 
 def add_account(

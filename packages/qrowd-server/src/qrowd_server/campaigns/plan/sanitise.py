@@ -43,13 +43,14 @@ TABLE = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
 def clean(html: str) -> str:
     """The same text with only harmless tags; those are closed, nested rightly, and carry no attribute.
 
-    Headings move down to stand below the page's own, and a table gets a frame that scrolls.
+    Headings move down to stand below the page's own, an item outside a list is a paragraph, and a table gets a frame
+    that scrolls.
     """
     harmless = without_harm(html)
     if harmless is None:
         parts = text_of_html(html).split("\n\n")
         return "".join(f'<p dir="auto">{escape(part, quote=False)}</p>' for part in parts if part)
-    return TAG.sub(_shown_tag, harmless)
+    return _shown(harmless)
 
 
 def without_harm(html: str) -> str | None:
@@ -106,8 +107,18 @@ def depth_of(html: str) -> int:
     return deepest
 
 
-def _shown_tag(tag: re.Match[str]) -> str:
-    closing, name = tag.groups()
-    if name == "table":
-        return "</table></div>" if closing else TABLE
-    return f"<{closing}{HEADINGS.get(name, name)}>"
+def _shown(cleaned: str) -> str:
+    n_lists = 0  # that are open
+
+    def shown(tag: re.Match[str]) -> str:
+        nonlocal n_lists
+        closing, name = tag.groups()
+        if name in ("ul", "ol"):
+            n_lists += -1 if closing else 1
+        if name == "table":
+            return "</table></div>" if closing else TABLE
+        if name == "li" and not n_lists:
+            name = "p"
+        return f"<{closing}{HEADINGS.get(name, name)}>"
+
+    return TAG.sub(shown, cleaned)
