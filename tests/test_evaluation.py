@@ -300,9 +300,8 @@ def test_expected_scores_give_tied_documents_their_mean_gain():
 @pytest.mark.parametrize("name", NONLINEAR)
 def test_expected_scores_of_a_measure_that_is_not_linear_in_gains_are_refused(name):
     text = f"{name}@5" if any(d.name == name and d.cutoff == "required" for d in DEFINITIONS) else name
-    with pytest.raises(
-        MeasureError, match=rf"^{text}: the expectation over ties needs a measure linear in gains \(P, R, DCG, nDCG"
-    ):
+    message = rf"^{text}: the expectation over ties needs a measure linear in gains \(P, R, Judged, DCG"
+    with pytest.raises(MeasureError, match=message):
         evaluate(runs_of(s="a"), judged(ann="a:1"), ["nDCG", text], conventions=Conventions(ties="expected"))
 
 

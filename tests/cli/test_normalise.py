@@ -52,7 +52,7 @@ def test_normalising_raises_agreement_with_gold_and_with_the_true_ranking(qrowd,
     agreement, tau = [], []
     for arguments in ((), ("--normalise", "geometric-mean")):
         one = merged(qrowd, magnitudes, *arguments)
-        agreement.append(order_agreement(one, gold, by=None).overall)
+        agreement.append(order_agreement(one, gold, by=None).value.item())
         tau.append(kendall_tau_b(library.evaluate(RUNS, one, "nDCG@10").values[0, 0].mean(axis=0), true))
     assert agreement == pytest.approx([0.954, 0.977], abs=0.001)
     assert tau == pytest.approx([0.897, 0.915], abs=0.001)

@@ -28,7 +28,7 @@ def curves():
     documents = np.array([5, 4, 8, 4, 5, 8])
     condition = np.array(["all pairs"] * 3 + ["sorting"] * 3, object)
     judgments = np.array([10.0, 6.0, 28.0, 5.0, 7.2, 15.5])
-    return Curves(condition, documents, np.array([3, 1, 2, 1, 3, 2]), judgments, np.zeros(6), np.zeros(6), 1)
+    return Curves(condition, documents, np.array([3, 1, 2, 1, 3, 2]), judgments, np.zeros(6), np.zeros(6))
 
 
 def table(*states, counts):

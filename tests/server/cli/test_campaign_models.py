@@ -89,7 +89,6 @@ def test_failures_are_counted_and_the_record_says_what_became_of_each_question(q
     ("arguments", "message"),
     [
         (("nowhere", "--model", "models.py:mild"), "there is no campaign 'nowhere'; there is pilot"),
-        (("pilot", "--model", "models.py:mild", "--as", "preference"), "prompt 'preference' is preference, but"),
         (("pilot", "--model", "models.py:mild", "models.py:mild"), "is there twice"),
         (("pilot", "--model", "models.py:mild", "--budget", "1"), "has no price; add it to the file of prices"),
     ],

@@ -20,7 +20,7 @@ from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.preferences.scheduling.bounds import EQUAL, Decision, may_stop
 from qrowd.preferences.scheduling.orders import Order, make_order
-from qrowd.preferences.scheduling.state import State
+from qrowd.preferences.scheduling.state import Pair, State
 from qrowd.preferences.scheduling.utility import Systems
 
 
@@ -186,14 +186,22 @@ PROVEN: Mapping[str, Any] = {"later_bad": "unseen"}  # options of `may_stop`: th
 class Replay:
     """What happened when an order met an assessor.
 
-    n_judged : judgments it took, preferences and marks.
+    shown : (m, 2) the pairs in the order they were shown; preferred : (m,) the preferred document, -1 where a
+        document was marked as Bad instead.
+    state : what was known at the end. n_judged : judgments it took, preferences and marks.
     error : share of pairs of systems whose order at the end is not that of full judgments; nan without systems.
     regret : by how much the system chosen at the end falls short of the best one, by full judgments.
     """
 
-    n_judged: int
+    shown: NDArray[np.int64]
+    preferred: NDArray[np.int64]
+    state: State
     error: float
     regret: float
+
+    @property
+    def n_judged(self) -> int:
+        return self.state.n_judged
 
 
 def replay(
@@ -203,6 +211,7 @@ def replay(
     *,
     stop: Mapping[str, Any] | None = None,
     transitive: bool = True,
+    limit: int | None = None,
     rng: Rng = None,
 ) -> Replay:
     """Ask what the order asks, take the answers, and stop when it may be.
@@ -213,6 +222,7 @@ def replay(
     order : an `Order`, or the name of one (`make_order`).
     stop : the options of `may_stop`; None: judging ends when nothing is left to ask.
     transitive : whether chains count; without, every pair of documents that are not Bad is shown.
+    limit : most judgments.
 
     >>> answers = Answers.of_order([3, 1, 0, 2])
     >>> replay("all", answers, transitive=False, rng=1).n_judged, replay("merge", answers, rng=1).n_judged
@@ -222,23 +232,28 @@ def replay(
     if isinstance(order, str):
         order = make_order(order, answers.n_documents, systems, rng=chance.stream("order"))
     state = State.new(answers.n_documents, transitive=transitive)
-    decision, shown = None, 0
+    decision = None
+    shown: list[Pair] = []
+    preferred: list[int] = []
     while True:
         if stop is not None and systems is not None:
-            decision = may_stop(state, systems, **stop, rng=chance.stream("stop", shown))
+            decision = may_stop(state, systems, **stop, rng=chance.stream("stop", len(shown)))
             if decision.stop:
                 break
         pair = order.next(state)
-        if pair is None:
+        if pair is None or (limit is not None and state.n_judged >= limit):
             break
         a, b = pair
         marked = [d for d in pair if answers.bad[d]]
-        state = state.mark_bad(*marked) if marked else state.judge(a, b, a if answers.wins[a, b] else b)
-        shown += 1
+        winner = -1 if marked else a if answers.wins[a, b] else b
+        state = state.mark_bad(*marked) if marked else state.judge(a, b, winner)
+        shown.append(pair)
+        preferred.append(winner)
     error = regret = np.nan
     if systems is not None:
         error, regret = error_and_regret(systems.scores(state), systems.scores(answers.full()), decision)
-    return Replay(state.n_judged, error, regret)
+    pairs = np.array(shown, np.int64).reshape(-1, 2)
+    return Replay(pairs, np.array(preferred, np.int64), state, error, regret)
 
 
 def error_and_regret(scores: Floats, full: Floats, decision: Decision | None) -> tuple[float, float]:

@@ -50,7 +50,7 @@ class Choices:
     """The options of a comparison that change its answer.
 
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
-    n_resamples, seed : of the test of all pairs of systems, and of the bootstrap of a difference.
+    n_resamples, seed : of the test of all pairs of systems.
     """
 
     confidence: float = 0.95
@@ -243,7 +243,7 @@ def compare(
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what the
         scores by a system's relatives change in the ranking by all assessors.
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
-    n_resamples, rng : of the test of all pairs of systems, and of the bootstrap of a difference.
+    n_resamples, rng : of the test of all pairs of systems.
     progress : called with (topics done, topics in all) of the scoring.
 
     Raises
