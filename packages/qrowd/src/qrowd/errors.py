@@ -39,7 +39,10 @@ class FileError(InputError):
         line: int | None = None,
         more: tuple[FileError, ...] = (),
     ) -> None:
-        self.path, self.problem, self.line, self.more = fspath(path), problem, line, more
+        self.path = fspath(path)
+        self.problem = problem
+        self.line = line
+        self.more = more
         super().__init__(f"{self.path}{'' if line is None else f', line {line}'}: {problem}")
 
     def __reduce__(self) -> tuple[type[FileError], tuple[str, str, int | None, tuple[FileError, ...]]]:

@@ -65,7 +65,8 @@ def in_executor(
                 f"executor: the arguments cannot be sent to other processes ({error}); a function must stand at the "
                 "top of a module"
             ) from None
-        others, complete = set(active_children()), False
+        others = set(active_children())
+        complete = False
         pool = ProcessPoolExecutor(executor.n, get_context("spawn"), initializer=_begin_worker, initargs=(content,))
         try:
             yield from _results(pool.submit, partial(_with_shared, work), tasks, noun, [])

@@ -270,7 +270,8 @@ class _Evaluator(ir_measures.Evaluator):
             return
         columns = [name for name in ("query_id", "doc_id", "score") if name in frame.columns]
         runs = Runs.from_frame(frame[columns], system="run")
-        conventions, rng = self.provider.conventions, self.provider.rng
+        conventions = self.provider.conventions
+        rng = self.provider.rng
         scores = evaluate_measures(self.measures, runs, self.judgments, conventions=conventions, rng=rng)
         for each in self.measures:
             if isinstance(each, PanelMeasure):

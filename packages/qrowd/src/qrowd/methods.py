@@ -133,7 +133,8 @@ class LabelMerging(Method):
         return merged
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
-        judgments, conventions = task.conventions.graded(task.judgments), task.conventions
+        judgments = task.conventions.graded(task.judgments)
+        conventions = task.conventions
         merged = self.merge(judgments, options, conventions.repeats, task.combine_scales, task.seed)
         return task.score(merged.judgments, replace(conventions, grades="as-is"))
 
@@ -148,7 +149,9 @@ class Majority(LabelMerging):
     Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 2.2.
     """
 
-    name, aliases, function = "majority", ("mv",), "majority_vote"
+    name = "majority"
+    aliases = ("mv",)
+    function = "majority_vote"
     unlike = "relevant"
     parameters = (_word("ties", "between grades given equally often", "coin", "lowest", "highest", "fractional"),)
 
@@ -159,7 +162,9 @@ class DawidSkene(LabelMerging):
     Source: Dawid & Skene (1979), Applied Statistics 28(1).
     """
 
-    name, aliases, function = "dawid-skene", ("em",), "dawid_skene"
+    name = "dawid-skene"
+    aliases = ("em",)
+    function = "dawid_skene"
     unlike = "relevant"
     parameters = (
         _word("start", "where it starts", "majority", "shares", "honest"),
@@ -174,7 +179,8 @@ class Mace(LabelMerging):
     Source: Hovy, Berg-Kirkpatrick, Vaswani & Hovy (2013), NAACL-HLT.
     """
 
-    name, function = "mace", "mace"
+    name = "mace"
+    function = "mace"
     unlike = "relevant"
     parameters = (
         _word("prior", "how frequent grades are before anyone judges", "fitted", "uniform"),
@@ -185,7 +191,8 @@ class Mace(LabelMerging):
 class Mean(LabelMerging):
     """The arithmetic mean of what assessors gave, scored."""
 
-    name, function = "mean", "mean"
+    name = "mean"
+    function = "mean"
 
 
 class Sum(LabelMerging):
@@ -194,13 +201,15 @@ class Sum(LabelMerging):
     Source: Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Inf. Retr. J. 19, section 4.1, of NTCIR's INTENT-2.
     """
 
-    name, function = "sum", "total"
+    name = "sum"
+    function = "total"
 
 
 class Median(LabelMerging):
     """The middle of what assessors gave, scored."""
 
-    name, function = "median", "median"
+    name = "median"
+    function = "median"
 
 
 class GeometricMean(LabelMerging):
@@ -212,7 +221,8 @@ class GeometricMean(LabelMerging):
     Source: Maddalena, Mizzaro, Scholer & Turpin (2017), ACM TOIS 35(3), section 4.3.
     """
 
-    name, function = "geometric-mean", "geometric_mean"
+    name = "geometric-mean"
+    function = "geometric_mean"
 
 
 class Uniform(Method):
@@ -223,7 +233,8 @@ class Uniform(Method):
     Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 3.
     """
 
-    name, aliases = "uniform", ("uni",)
+    name = "uniform"
+    aliases = ("uni",)
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from qrowd.aware.averages import averaged
@@ -254,7 +265,8 @@ class PredictedRelevance(Method):
     Source: Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Information Retrieval Journal 19(3).
     """
 
-    name, aliases = "predicted-relevance", ("prm",)
+    name = "predicted-relevance"
+    aliases = ("prm",)
     unlike = "relevant"
     parameters = (
         Parameter("rel", None, "lowest grade that satisfies the user; required", number(0.0)),
@@ -293,13 +305,15 @@ class AgreementAware(Method):
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, interval_dcg
 
-        gains, labels = options["gains"], task.judgments
+        gains = options["gains"]
+        labels = task.judgments
         if task.conventions.grades == "rescaled":
             gains = "rescaled"
         elif gains == "as-is":
             labels = on_one_scale(labels, task.combine_scales, "rescaled")
         distributions = gain_distributions(labels, gains=gains)
-        parts, disagreement = [], {}
+        parts = []
+        disagreement = {}
         own = Conventions(score_dtype=task.conventions.score_dtype, duplicates=task.conventions.duplicates)
         for each in task.measures:
             if each.definition.name != "nDCG" or each.cutoff is None:
@@ -395,7 +409,9 @@ def evaluate_methods(
         raise ArgumentError("methods: none was given; name one, such as 'majority'")
     texts = measures if isinstance(measures, list | tuple) else [measures]
     distinct = tuple(dict.fromkeys(measure(text) for text in texts))
-    parts, warnings, name = [], [], ""
+    parts = []
+    warnings = []
+    name = ""
 
     def advance(done: int, total: int) -> None:
         if progress:
@@ -449,7 +465,8 @@ def _side_by_side(names: tuple[str, ...], parts: Sequence[Scores], about: Mappin
     topics = tuple(dict.fromkeys(topic for part in parts for topic in part.topics))
     first = parts[0]
     shape = (len(first.measures), len(parts), len(topics), len(first.systems))
-    values, relevant = np.full(shape, np.nan), np.zeros(shape[:3])
+    values = np.full(shape, np.nan)
+    relevant = np.zeros(shape[:3])
     coverage: NDArray[np.float64] = np.zeros(shape[1:3])
     for a, part in enumerate(parts):
         place = [topics.index(topic) for topic in part.topics]

@@ -57,7 +57,8 @@ def partition(
     of_judgments: dict[str, Any] = {"assessor": assessor, "labels": labels, "identical_rows": identical_rows}
     judged = named_files(judgments, "assessor", unique=assessor == "file").named
     retrieved = named_files(runs, "system", unique=system == "file").named
-    n_files, done = len(judged) + len(retrieved), 0
+    n_files = len(judged) + len(retrieved)
+    done = 0
 
     def each(named: Any, read: Any) -> Iterator[Any]:
         nonlocal done

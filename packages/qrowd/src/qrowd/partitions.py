@@ -460,7 +460,8 @@ def extreme_values(judgments: Judgments) -> Judgments:
     Negative values mean "not judged" and say nothing.
     """
     judged = np.flatnonzero(judgments.value >= 0)
-    value, assessor = judgments.value[judged], judgments.assessor[judged]
+    value = judgments.value[judged]
+    assessor = judgments.assessor[judged]
     order = np.lexsort((value, assessor))
     starts = np.flatnonzero(np.diff(assessor[order], prepend=-1))
     ends = np.append(starts[1:], order.size)[: starts.size] - 1

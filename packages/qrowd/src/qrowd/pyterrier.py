@@ -87,7 +87,8 @@ class ExperimentResult(Result):
     correction_alpha: float
 
     def _sentence(self) -> str:
-        systems, topics = count(len(self.systems), "system"), count(len(self.judgments.topics), "topic")
+        systems = count(len(self.systems), "system")
+        topics = count(len(self.judgments.topics), "topic")
         text = f"{systems} on {topics}, judged by {count(len(self.judgments.assessors), 'assessor')}"
         if self.baseline is None:
             return f"{text}."
@@ -176,7 +177,8 @@ def Experiment(
     """
     pt = _pyterrier()
     if isinstance(retr_systems, Mapping):
-        names, retr_systems = list(retr_systems), list(retr_systems.values())
+        names = list(retr_systems)
+        retr_systems = list(retr_systems.values())
     labels = tuple(map(str, names or _names(retr_systems)))
     _check(labels, len(retr_systems), options)
     reference = labels[baseline] if isinstance(baseline, int) and -1 < baseline < len(labels) else baseline

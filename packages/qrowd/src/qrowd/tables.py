@@ -204,7 +204,8 @@ def split_cells(text: bytes, separator: str, n_columns: int) -> list[Cells] | No
         return None
     numbers = [defaultdict[str, int](count().__next__) for _ in range(n_columns)]
     codes: list[list[Codes]] = [[] for _ in range(n_columns)]
-    start, text = 0, text.rstrip(b"\r\n")
+    start = 0
+    text = text.rstrip(b"\r\n")
     while start < len(text):
         end = text.find(b"\n", min(start + CHUNK, len(text)))
         end = len(text) if end < 0 else end

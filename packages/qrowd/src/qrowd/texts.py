@@ -266,10 +266,12 @@ NO_ELEMENT = _Element("", 0, 0)
 
 def _elements(markup: str, names: str) -> Iterator[_Element]:
     """The elements of these names ("title|headline") that are closed, the first first. No place is read twice."""
-    start, at = re.compile(rf"<({names})\b[^<>]*+>", re.IGNORECASE), 0
+    start = re.compile(rf"<({names})\b[^<>]*+>", re.IGNORECASE)
+    at = 0
     unclosed: set[str] = set()
     while (opening := start.search(markup, at)) is not None:
-        name, at = opening[1].lower(), opening.end()
+        name = opening[1].lower()
+        at = opening.end()
         closing = None if name in unclosed else re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(markup, at)
         if closing is None:
             unclosed.add(name)
@@ -289,12 +291,14 @@ def _plain(markup: str) -> str:
 
 def text_of_html(markup: str) -> str:
     """What a page says: its text without comments, scripts and styles, its paragraphs kept apart."""
-    parts, at = [], 0
+    parts = []
+    at = 0
     while (comment := markup.find("<!--", at)) >= 0 and (end := markup.find("-->", comment)) >= 0:
         parts.append(markup[at:comment])
         at = end + len("-->")
     markup = " ".join([*parts, markup[at:]])
-    parts, at = [], 0
+    parts = []
+    at = 0
     for element in _elements(markup, "script|style|head"):
         parts.append(markup[at : element.start])
         at = element.end

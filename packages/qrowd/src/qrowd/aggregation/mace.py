@@ -82,7 +82,8 @@ def mace(
     counts = judgments_by_grade(data)
     fits = [fit(data, counts, counts / 2, prior, knowing, guessing, tol, max_iterations)]
     if seed is not None:
-        chance, by_label = Chance.of(seed), np.argsort(np.argsort(data.assessors))
+        chance = Chance.of(seed)
+        by_label = np.argsort(np.argsort(data.assessors))
         for number in range(1, restarts):
             share = chance.stream("mace", number).random(counts.shape)[by_label]  # independent of the order of rows
             fits.append(fit(data, counts, counts * share, prior, knowing, guessing, tol, max_iterations))
@@ -112,7 +113,8 @@ def mace(
 
 def judgments_by_grade(data: Coded) -> Floats:
     """(assessors, grades) number of judgments of each assessor with each grade."""
-    n_assessors, n_grades = len(data.assessors), data.grades.size
+    n_assessors = len(data.assessors)
+    n_grades = data.grades.size
     cells = data.assessor.astype(np.int64) * n_grades + data.code
     counts = np.bincount(cells, minlength=n_assessors * n_grades)
     return counts.reshape(n_assessors, n_grades).astype(np.float64)
@@ -166,13 +168,15 @@ def fit(
             frequency = _frequency(posterior)
             log_prior = _expected_log(frequency)[0]
             divergence += _divergence(frequency, FREQUENCY)
-        knows, guesses = weight[:, 0].copy(), weight[:, 1:] * share
+        knows = weight[:, 0].copy()
+        guesses = weight[:, 1:] * share
         evidence, change = expect_knowing(*rows, log_prior, knows, guesses, posterior, knew)
         objective.append(evidence - divergence)
     skill, preference = (b / b.sum(axis=1, keepdims=True) for b in _beliefs(counts, knew, knowing, guessing))
     frequency = _frequency(posterior) if prior == "fitted" else np.ones((1, n_grades))
     frequencies = frequency[0] / frequency.sum()
-    knows, guesses = skill[:, 0].copy(), skill[:, 1:] * preference
+    knows = skill[:, 0].copy()
+    guesses = skill[:, 1:] * preference
     unused = np.empty_like(posterior), np.empty_like(knew)
     log_likelihood, _ = expect_knowing(*rows, np.log(frequencies), knows, guesses, *unused)
     return Fit(posterior, skill[:, 0], frequencies, bool(change < tol), log_likelihood, np.array(objective))

@@ -58,7 +58,8 @@ def majority_vote(
     data = coded_grades(judgments, repeats, combine_scales, "majority")
     winners = winning(data)
     if ties == "fractional":
-        seed, posterior = None, winners / winners.sum(axis=1, keepdims=True)
+        seed = None
+        posterior = winners / winners.sum(axis=1, keepdims=True)
     else:
         seed, posterior = one_of(winners, ties, data, rng)
     return aggregate_of(

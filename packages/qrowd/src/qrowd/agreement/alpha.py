@@ -241,7 +241,8 @@ def alpha_of(
 
     counts, kind = documents.alike  # documents that were judged alike are one row, counted as often as they occur
     topics, topic = np.unique(documents.pair // max(len(data.documents), 1), return_inverse=True)
-    multiplicity, n_topics = np.bincount(kind, minlength=counts.shape[0]), topics.size
+    multiplicity = np.bincount(kind, minlength=counts.shape[0])
+    n_topics = topics.size
     size = np.asarray(counts.sum(axis=1), np.int64).ravel()
     if resample == "topics" and n_topics == 1:
         resample = "documents"
@@ -314,14 +315,17 @@ class Disagreement:
         n = totals.sum(axis=1)
         if self.level == "ordinal":
             rank = mid_ranks(totals)
-            total, squares = self.counts @ rank.T, self.counts @ (rank**2).T
+            total = self.counts @ rank.T
+            squares = self.counts @ (rank**2).T
             within = 2 * (self.size[:, None] * squares - total**2) / (self.size[:, None] - 1)
             observed = (weights.T * within).sum(axis=0)
             expected = 2 * (n * (totals * rank**2).sum(axis=1) - (totals * rank).sum(axis=1) ** 2)
         else:
-            observed, expected = weights @ self._within, self._difference.between(totals, totals)
+            observed = weights @ self._within
+            expected = self._difference.between(totals, totals)
         with np.errstate(divide="ignore", invalid="ignore"):
-            observed, expected = observed / n, expected / (n * (n - 1))
+            observed = observed / n
+            expected = expected / (n * (n - 1))
             alpha = np.where((totals > 0).sum(axis=1) > 1, 1 - observed / expected, np.nan)
         return alpha, observed, expected
 

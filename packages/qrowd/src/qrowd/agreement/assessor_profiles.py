@@ -62,7 +62,8 @@ class Rows:
         place = _places(order, who, judged)
         pairs = one.pair_numbers
         rows = judged[np.argsort(pairs[judged], kind="stable")]
-        pair, value = pairs[rows], one.value[rows]
+        pair = pairs[rows]
+        value = one.value[rows]
         begins = np.flatnonzero(np.append(True, pair[1:] != pair[:-1]))
         starts = np.append(begins, pair.size).astype(np.int64)
         size = np.repeat(np.diff(starts), np.diff(starts))
@@ -108,7 +109,8 @@ class Rows:
         from scipy.special import stdtr
 
         used = ~np.isnan(y) & ~np.isnan(self.place)
-        x, y = self.place[used], y[used]
+        x = self.place[used]
+        y = y[used]
         topic = np.unique(self.topic[used], return_inverse=True)[1]
         shape = len(self.assessors), int(topic.max(initial=-1)) + 1
         cell = self.who[used] * shape[1] + topic
@@ -117,7 +119,8 @@ class Rows:
         )
         whole = parts.sum(axis=2, keepdims=True)
         there = parts[0] > 0
-        n, n_topics = whole[0, :, 0], there.sum(axis=1)
+        n = whole[0, :, 0]
+        n_topics = there.sum(axis=1)
         slope = _slope(whole)[:, 0]
         without = np.where(there, _slope(whole - parts), np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -141,7 +144,8 @@ class BeyondChance:
     def __init__(self, rows: Rows, level: Level) -> None:
         self.rows = rows
         values = np.unique(np.concatenate([rows.value, rows.gold[~np.isnan(rows.gold)]]))
-        self.values, self.code = values, np.searchsorted(values, rows.value)
+        self.values = values
+        self.code = np.searchsorted(values, rows.value)
         self.size = np.diff(rows.starts)
         self.counts = value_counts(rows.starts, self.code.astype(np.int32), values.size)
         totals = np.bincount(self.code, minlength=values.size).astype(np.float64)
@@ -162,7 +166,8 @@ class BeyondChance:
         """(assessors,) agreement and its standard error; nan without gold."""
         has_gold = ~np.isnan(self.rows.gold)
         gold = np.searchsorted(self.values, np.where(has_gold, self.rows.gold, self.values[0]))
-        a, b = self.x[self.code], self.x[gold]
+        a = self.x[self.code]
+        b = self.x[gold]
         if self.difference.code == NOMINAL:
             squared = (a != b).astype(np.float64)
         elif self.difference.code == RATIO:
@@ -364,7 +369,9 @@ class AssessorProfiles(Result):
                 f"low agreement with {whom}: {value:.2f} (panel median {median:.2f}, {n:,} documents)"
             )
 
-        n_shared, n_gold, n_repeated = self.n_shared, self.n_gold, self.n_repeated
+        n_shared = self.n_shared
+        n_gold = self.n_gold
+        n_repeated = self.n_repeated
         often = n_repeated >= self.min_documents
         typical = np.nanmedian(self.consistency[often]) if often.any() else np.nan
         binomial_error = np.sqrt(typical * (1 - typical) / np.maximum(n_repeated, 1))
@@ -489,7 +496,8 @@ def assessor_profiles(
     n_repeated, consistency = _with_themselves(everything)
     grades, share = _shares(own)
     seconds, log_seconds_standard_error = _speed(everything)
-    n_shared, n_gold = rows.number(~np.isnan(rows.difference)), rows.number(~np.isnan(rows.gold))
+    n_shared = rows.number(~np.isnan(rows.difference))
+    n_gold = rows.number(~np.isnan(rows.gold))
     return AssessorProfiles(
         assessors=rows.assessors,
         scale=scale,
@@ -550,7 +558,8 @@ def _with_themselves(judgments: Judgments) -> tuple[Ints, Floats]:
     judged = np.flatnonzero(judgments.value >= 0)
     key = judgments.pair_numbers[judged] * n + judgments.assessor[judged]
     order = np.argsort(key, kind="stable")
-    key, value = key[order], judgments.value[judged][order]
+    key = key[order]
+    value = judgments.value[judged][order]
     begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
     again = np.diff(np.append(begins, key.size)) > 1
     same = np.maximum.reduceat(value, begins) == np.minimum.reduceat(value, begins)

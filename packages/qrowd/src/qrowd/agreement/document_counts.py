@@ -122,7 +122,8 @@ def document_counts(
     single = split.single(repeats=repeats) if slots is None else split.slots(slots)
     used = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
     pair = single.pair_numbers[used]
-    group, value = group_of_topic[single.topic[used]], single.value[used]
+    group = group_of_topic[single.topic[used]]
+    value = single.value[used]
     if logs:
         if (value == 0).any():
             raise ScaleError("logs=True: there are values of 0, which have no logarithm; leave logs out or recode 0")
@@ -137,7 +138,8 @@ def document_counts(
     values, code = distinct_values(value[sufficient])
     starts = np.append(0, np.cumsum(size[enough]))
     counts = value_counts(starts, code.astype(np.int32), values.size)
-    pairs, few = pair[begins[enough]], pair[begins[~enough]]
+    pairs = pair[begins[enough]]
+    few = pair[begins[~enough]]
     edges, few_edges = (
         np.searchsorted(group[begins[which]], np.arange(n_groups + 1)).tolist() for which in (enough, ~enough)
     )

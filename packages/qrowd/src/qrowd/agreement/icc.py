@@ -104,12 +104,16 @@ def intraclass_correlation(
     split, name, labels, group_of_topic = grouped(scaled, by)
     single = split.single(repeats=repeats)
     used = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
-    pair, assessor, value = single.pair_numbers[used], single.assessor[used], single.value[used]
+    pair = single.pair_numbers[used]
+    assessor = single.assessor[used]
+    value = single.value[used]
     _, document, n = np.unique(pair, return_inverse=True, return_counts=True)
     enough = n[document] >= 2
     if not enough.any():
         raise NoOverlapError("no document was judged 2 times or more; judgments.coverage() shows why")
-    pair, assessor, value = pair[enough], assessor[enough], value[enough]
+    pair = pair[enough]
+    assessor = assessor[enough]
+    value = value[enough]
     topic = pair // len(single.documents)
     group = group_of_topic[topic]
     seed = seed_of(rng) if n_resamples else None
@@ -161,7 +165,8 @@ class _Sums:
         total = np.bincount(document, value, n.size)
         of_document = unit[first]
         assessors, who = np.unique(assessor, return_inverse=True)
-        cells, n_cells = unit * assessors.size + who, n_units * assessors.size
+        cells = unit * assessors.size + who
+        n_cells = n_units * assessors.size
         own = (np.bincount(cells, w, n_cells).reshape(n_units, -1) for w in (np.ones(value.size), value))
         columns = [np.bincount(of_document, each, n_units) for each in (np.ones(n.size), n, n**2, total**2 / n)]
         squares, values = (np.bincount(unit, each, n_units) for each in (value**2, value))
@@ -201,12 +206,14 @@ def _correlations(sums: Floats) -> tuple[Floats, Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = values**2 / n
         k = (n - n_squares / n) / (d - 1)
-        between, within = (of_documents - mean) / (d - 1), (squares - of_documents) / (n - d)
+        between = (of_documents - mean) / (d - 1)
+        within = (squares - of_documents) / (n - d)
         rounding = 1e-12 * squares / n  # a mean square below it is 0
         one_way = _ratio(between - within, between + (k - 1) * within, rounding)
         one_way_average = _ratio(between - within, between, rounding)
         of_assessors = np.where(judgments > 0, totals**2 / judgments, 0.0).sum(axis=1)
-        documents, assessors = n - n_squares / n, n - (judgments**2).sum(axis=1) / n
+        documents = n - n_squares / n
+        assessors = n - (judgments**2).sum(axis=1) / n
         # Expectations of the three sums of squares, with components in the order documents, assessors, error.
         expected = np.array(
             [
@@ -220,7 +227,8 @@ def _correlations(sums: Floats) -> tuple[Floats, Floats, Floats]:
         regular = np.isfinite(expected).all(axis=(1, 2)) & (d > 1) & (a > 1)
         regular[regular] = np.linalg.cond(expected[regular]) < 1e12
         variance[regular] = np.linalg.solve(expected[regular], observed[regular, :, None])[..., 0]
-        between_documents, error = variance[:, 0], variance[:, 1] + variance[:, 2]
+        between_documents = variance[:, 0]
+        error = variance[:, 1] + variance[:, 2]
         two_way = _ratio(between_documents, between_documents + error, rounding)
         two_way_average = _ratio(between_documents, between_documents + error / k, rounding)
     every = np.stack([one_way, one_way_average, two_way, two_way_average], axis=1)

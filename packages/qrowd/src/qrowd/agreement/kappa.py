@@ -174,7 +174,8 @@ def fleiss_kappa(
     counts = documents.counts if isinstance(documents.counts, np.ndarray) else documents.counts.toarray()
     agree = (((counts @ credit) * counts).sum(axis=1) - size) / (size * (size - 1))
     totals = counts.sum(axis=0)
-    observed, expected = float(agree.mean()), float(_by_chance(totals[None, :], credit)[0])
+    observed = float(agree.mean())
+    expected = float(_by_chance(totals[None, :], credit)[0])
     value = error = np.nan
     n = size.size
     if values.size > 1:

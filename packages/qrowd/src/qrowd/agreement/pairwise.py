@@ -57,7 +57,8 @@ class PairwiseAgreement(Result):
 
     def _mean(self, matrix: Floats) -> float:
         upper = np.triu_indices(len(self.assessors), 1)
-        value, n = matrix[upper], self.n[upper]
+        value = matrix[upper]
+        n = self.n[upper]
         defined = ~np.isnan(value)
         return float(np.average(value[defined], weights=n[defined])) if defined.any() else np.nan
 
@@ -145,11 +146,13 @@ def _sums(
 
     judged = table(np.ones(code.size))
     n = product(judged, judged)
-    disagreement, by_chance = np.zeros(n.shape), np.zeros(n.shape)
+    disagreement = np.zeros(n.shape)
+    by_chance = np.zeros(n.shape)
     with np.errstate(invalid="ignore"):
         if weights == "quadratic":
             x = values[code] - values.mean()
-            sums, squares = product(table(x), judged), product(table(x**2), judged)
+            sums = product(table(x), judged)
+            squares = product(table(x**2), judged)
             both = squares + squares.T
             return n, both - 2 * product(table(x), table(x)), both - 2 * sums * sums.T / n
         steps = np.diff(values) if weights == "linear" else np.full(values.size, 0.5)

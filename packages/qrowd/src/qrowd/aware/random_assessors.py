@@ -114,7 +114,9 @@ def similarity_to_random(
     if len(scores.systems) < 2:
         raise ArgumentError("runs: AWARE compares how assessors score systems; give two systems or more")
     options = SimilarityOptions(bandwidth, points, beta, apc_reference, gaps=tuple(gaps)).checked(scores)
-    n_measures, n_topics, n_assessors = len(scores.measures), len(scores.topics), len(scores.assessors)
+    n_measures = len(scores.measures)
+    n_topics = len(scores.topics)
+    n_assessors = len(scores.assessors)
     single = np.full((len(options.gaps), n_measures, len(levels), n_assessors), np.nan)
     of_topics = np.full((*single.shape, n_topics if by_topic else 0), np.nan)
     # Those of the same pool in a row: the runs are aligned with each pool once.
@@ -328,8 +330,11 @@ class _Comparison:
     def _similarities(self, block: Scores, group: _Group) -> tuple[Floats, Floats]:
         """Sums over a block's random assessors, divided by the number of all of a level."""
         refuse_high(block)
-        scores, options, n = self.scores, self.options, self.n_resamples
-        n_measures, n_assessors = len(scores.measures), group.assessors.size
+        scores = self.scores
+        options = self.options
+        n = self.n_resamples
+        n_measures = len(scores.measures)
+        n_assessors = group.assessors.size
         jobs = [(m, t) for m in range(n_measures) for t in np.flatnonzero(group.known[m]).tolist()]
         unknown = np.ones((n_measures, len(scores.topics)), bool)
         unknown[:, group.topics] = ~group.known
@@ -339,7 +344,8 @@ class _Comparison:
 
         def compare(job: tuple[int, int]) -> tuple[Floats | None, Parts]:
             m, t = job
-            own, random = scores.values[m, group.assessors, group.topics[t]], np.ascontiguousarray(others[m, t])
+            own = scores.values[m, group.assessors, group.topics[t]]
+            random = np.ascontiguousarray(others[m, t])
             return options.on_topic(own, random) if self.by_topic else (None, options.parts(own, random))
 
         measures = [m for m in range(n_measures) if group.known[m].any()]

@@ -187,7 +187,9 @@ class SimilarityOptions:
         check_choice("apc_reference", self.apc_reference, ApcReference)
         for gap in self.gaps:
             check_choice("gaps", gap, Gap)
-        bandwidth, points, beta = self.bandwidth, self.points, self.beta
+        bandwidth = self.bandwidth
+        points = self.points
+        beta = self.beta
         if not (0 < bandwidth < inf and 0 < beta < inf and points >= 2):
             raise ArgumentError(
                 f"bandwidth={bandwidth}, beta={beta}, points={points}: bandwidth and beta must be above 0, points 2 or "

@@ -164,7 +164,8 @@ def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple
         n = int(shared[:, a].sum())
         if n == 0 or np.isnan(lowest).any():
             continue
-        own, theirs = float(relevant[shared[:, a], a].mean()), float(by_others[shared[:, a], a].mean())
+        own = float(relevant[shared[:, a], a].mean())
+        theirs = float(by_others[shared[:, a], a].mean())
         rarer = [(own, theirs), (1 - own, 1 - theirs)]
         if any(mine < FEW * usual and n * usual >= LEAST for mine, usual in rarer):
             reasons.append((name, f"calls {own:.1%} of {n:,} documents relevant, the others {theirs:.1%}"))

@@ -140,7 +140,8 @@ def _default(parameter: Parameter) -> Any:
 
 def _on_command_line(annotation: Any) -> Any:
     """The type of an option: texts and numbers as they are, a list for a sequence."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
     if origin in (Union, UnionType) and NoneType in arguments:
         (inner,) = (argument for argument in arguments if argument is not NoneType)
         return _on_command_line(inner) | None

@@ -105,7 +105,8 @@ class Commands(Mapping[str, Any]):
     """{name: command}; a command is loaded when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
-        package, word = package_of(name), name.replace("-", "_")
+        package = package_of(name)
+        word = name.replace("-", "_")
         if package == "qrowd.cli":
             from qrowd.cli.library_commands import COMMANDS
 
@@ -189,7 +190,8 @@ def run() -> None:
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Interrupted as interruption:
-        status, written = INTERRUPTED, str(interruption)
+        status = INTERRUPTED
+        written = str(interruption)
     except (BrokenPipeError, SystemExit) as end:
         # The reader went away (`qrowd ... | head`), where rich and click exit with status 1: not an error, but Python
         # must not complain at exit either.

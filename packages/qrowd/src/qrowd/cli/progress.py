@@ -23,7 +23,8 @@ def progress(what: str) -> Iterator[Advance]:
 
     One bar is shown at a time: within work that has a bar, parts of it have none.
     """
-    started, me = time.monotonic(), object()
+    started = time.monotonic()
+    me = object()
     if not sys.stderr.isatty() or _owner:
         yield lambda done, total, note="": None
         return

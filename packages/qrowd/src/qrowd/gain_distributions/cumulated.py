@@ -187,7 +187,8 @@ def distributions_of(
     if isinstance(judgments, GainDistributions):
         refused |= dict.fromkeys(("repeats", "grades"), "an option of gain_distributions, which was called before")
     for name, reason in refused.items():
-        value, default = getattr(conventions, name), getattr(Conventions, name)
+        value = getattr(conventions, name)
+        default = getattr(Conventions, name)
         if value != default:
             shown = str(value) if name == "duplicates" else repr(value)
             raise ArgumentError(f"{name}={shown}: distributions of gains allow {default!r} alone; {reason}")

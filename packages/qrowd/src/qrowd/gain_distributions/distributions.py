@@ -161,12 +161,15 @@ def gain_distributions(
     order = np.lexsort((one.assessor[judged], value[judged], pair))
     rows, pair = judged[order], pair[order]
     first = np.flatnonzero(np.append(True, pair[1:] != pair[:-1]))
-    gain, who, n = value[rows], one.assessor[rows], np.diff(np.append(first, rows.size))
+    gain = value[rows]
+    who = one.assessor[rows]
+    n = np.diff(np.append(first, rows.size))
     total = np.add.reduceat(each[rows], first)
     share = each[rows] / np.repeat(total, n)
     lower, upper = (_quantile(gain, share, first, n, q) for q in interval)
     if shape == "interval":
-        mean, variance = lower + (upper - lower) / 2, (upper - lower) ** 2 / 12
+        mean = lower + (upper - lower) / 2
+        variance = (upper - lower) ** 2 / 12
     else:
         mean = np.add.reduceat(each[rows] * gain, first) / total
         unanimous = gain[first] == gain[first + n - 1]
@@ -177,7 +180,8 @@ def gain_distributions(
         alone = n == 1
         variance = np.where(alone, _pooled(variance, topic, n, len(one.topics))[topic], variance)
         reach = np.sqrt(3 * variance)
-        lower, upper = np.where(alone, mean - reach, lower), np.where(alone, mean + reach, upper)
+        lower = np.where(alone, mean - reach, lower)
+        upper = np.where(alone, mean + reach, upper)
     starts = np.searchsorted(topic, np.arange(len(one.topics) + 1)).astype(np.int64)
     pool = Pool(one.topics, one.documents, starts, (pair[first] % len(one.documents)).astype(np.int32))
     return GainDistributions(

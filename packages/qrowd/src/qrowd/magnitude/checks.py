@@ -76,7 +76,8 @@ def check_magnitudes(units: Units, checks: Checks | None) -> tuple[Floats, Float
     InputError
         A unit without one of its check documents.
     """
-    checks_by_topic, judgments = named_checks(units, checks), units.judgments
+    checks_by_topic = named_checks(units, checks)
+    judgments = units.judgments
     number = {label: i for i, label in enumerate(judgments.documents)}
     codes = np.empty((len(judgments.topics), 2), np.int64)
     for t, topic in enumerate(judgments.topics):
@@ -171,13 +172,16 @@ def named_checks(units: Units, checks: Checks | None) -> Mapping[str, tuple[str,
 
 
 def _checks_of(units: Units, with_gold: AgainstGold) -> dict[str, tuple[str, str]]:
-    judgments, grades = units.judgments, with_gold.grades()
+    judgments = units.judgments
+    grades = with_gold.grades()
     # The number of units that contain each (topic, document).
     pair = judgments.pair_numbers
     pairs, first, of_row = np.unique(pair, return_index=True, return_inverse=True)
     in_unit = np.unique(of_row * len(units) + units.number)
     n_units = np.bincount(in_unit // len(units), minlength=pairs.size)
-    topic, document, grade = judgments.topic[first], judgments.document[first], grades[first]
+    topic = judgments.topic[first]
+    document = judgments.document[first]
+    grade = grades[first]
     checks = {}
     for t, name in enumerate(judgments.topics):
         here = np.flatnonzero((topic == t) & ~np.isnan(grade))

@@ -108,7 +108,8 @@ def gain_profile(
         No judged document has a gold grade.
     """
     with_gold = with_grades(judgments, gold)
-    judgments, grades = with_gold.judgments, with_gold.grades()
+    judgments = with_gold.judgments
+    grades = with_gold.grades()
     units = units_of(judgments, by=by)
     _, low = check_magnitudes(units, with_gold.gold if checks is None else checks)
     graded = ~np.isnan(grades)

@@ -100,7 +100,8 @@ def level_ratios(
         No judged document has a gold grade.
     """
     with_gold = with_grades(judgments, gold)
-    judgments, grades = with_gold.judgments, with_gold.grades()
+    judgments = with_gold.judgments
+    grades = with_gold.grades()
     units = units_of(judgments, by=by)
     if pairs is None:
         present = np.unique(grades[~np.isnan(grades)]).astype(int).tolist()
@@ -112,12 +113,14 @@ def level_ratios(
     for p, (name, pair) in enumerate(pairs.items()):
         if not pair.upper or not pair.lower or set(pair.upper) & set(pair.lower):
             raise ArgumentError(f"pairs: {name!r} needs an upper and a lower level with no grade in both")
-        high, low = np.isin(grades, pair.upper), np.isin(grades, pair.lower)
+        high = np.isin(grades, pair.upper)
+        low = np.isin(grades, pair.lower)
         included = np.ones(len(units), bool)
         for grade in pair.required:
             included &= np.bincount(units.number[grades == grade], minlength=len(units)) > 0
         in_unit = included[units.number[earlier]]
-        down, up = in_unit & high[earlier] & low[later], in_unit & low[earlier] & high[later]
+        down = in_unit & high[earlier] & low[later]
+        up = in_unit & low[earlier] & high[later]
         upper, lower = (np.append(a[down], b[up]) for a, b in ((earlier, later), (later, earlier)))
         parts.append((np.full(upper.size, p), upper, lower))
     number, upper, lower = (np.concatenate(column) for column in zip(*parts, strict=True))

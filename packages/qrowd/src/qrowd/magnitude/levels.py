@@ -75,7 +75,8 @@ class LevelTests(Result):
     def exceptions(self, *, adjacent: bool = False) -> Any:
         """One row per topic and pair of levels (`adjacent` ones only) where the upper level has the lower median."""
         topic, low, high = self._cases(adjacent)
-        below, above = self.topic_medians[topic, low], self.topic_medians[topic, high]
+        below = self.topic_medians[topic, low]
+        above = self.topic_medians[topic, high]
         reverse = above < below
         return make_frame(
             {
@@ -129,11 +130,13 @@ def level_tests(judgments: Judgments, gold: Gold) -> LevelTests:
         No judged document has a gold grade.
     """
     with_gold = with_grades(judgments, gold)
-    judgments, grades = with_gold.judgments, with_gold.grades()
+    judgments = with_gold.judgments
+    grades = with_gold.grades()
     value = positive(judgments)
     pair = judgments.pair_numbers
     pairs, first, of_row = np.unique(pair, return_index=True, return_inverse=True)
-    magnitude, level = medians(value, of_row, pairs.size), grades[first]
+    magnitude = medians(value, of_row, pairs.size)
+    level = grades[first]
     topic, document = (codes[first].astype(np.int64) for codes in (judgments.topic, judgments.document))
     levels = np.unique(level[~np.isnan(level)])
     if levels.size < 2:

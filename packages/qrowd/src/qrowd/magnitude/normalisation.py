@@ -69,7 +69,8 @@ def normalise(
     if checks is not None and scheme != "checks":
         raise ArgumentError(f"checks: scheme={scheme!r} does not use them; omit them, or use scheme='checks'")
     units = units_of(judgments, by=by)
-    centre, target = _centre(units, scheme, checks), _topic_centre(units, scheme)[units.topic]
+    centre = _centre(units, scheme, checks)
+    target = _topic_centre(units, scheme)[units.topic]
     with np.errstate(over="ignore", under="ignore"):
         # A product instead of exp(log) never reverses the order of two magnitudes.
         value = judgments.value * np.exp(target - centre)[units.number]
@@ -124,7 +125,8 @@ def _centre(units: Units, scheme: Scheme, checks: Checks | None) -> Floats:
 
 def _topic_centre(units: Units, scheme: Scheme) -> Floats:
     """(topics,) common centre of the units of each topic, in logs."""
-    topic, n = units.judgments.topic, len(units.judgments.topics)
+    topic = units.judgments.topic
+    n = len(units.judgments.topics)
     if scheme == "median":
         return medians(units.logs, topic, n)
     # A topic without judgments has a quotient that is never used.

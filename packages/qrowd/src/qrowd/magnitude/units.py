@@ -77,7 +77,8 @@ class Units(Result):
 
     def describe(self, unit: int) -> str:
         """Description of a unit, for messages."""
-        who, topic = self.judgments.assessors[self.assessor[unit]], self.judgments.topics[self.topic[unit]]
+        who = self.judgments.assessors[self.assessor[unit]]
+        topic = self.judgments.topics[self.topic[unit]]
         name = f"unit {self.labels[unit]} of " if self.by == "unit" else ""
         return f"{name}assessor {who}, topic {topic}"
 
@@ -100,7 +101,8 @@ class Units(Result):
 def pairs_within(begins: Ints, n: int) -> tuple[Ints, Ints]:
     """(pairs,) places of the earlier and the later member of each pair within a group. begins : of n rows, by group."""
     sizes = np.diff(np.append(begins, n))
-    earlier, later = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    earlier = [np.empty(0, np.int64)]
+    later = [np.empty(0, np.int64)]
     for size in np.unique(sizes).tolist():
         first, second = np.triu_indices(size, 1)
         of_size = begins[sizes == size, None]
@@ -196,7 +198,8 @@ def medians(values: Floats, group: Rows | Codes, n: int) -> Floats:
     begins = np.cumsum(counts) - counts
     used = np.flatnonzero(counts)
     middle = np.full(n, np.nan)
-    low, high = (begins + (counts - 1) // 2)[used], (begins + counts // 2)[used]
+    low = (begins + (counts - 1) // 2)[used]
+    high = (begins + counts // 2)[used]
     middle[used] = (ordered[low] + ordered[high]) / 2
     return middle
 

@@ -26,12 +26,16 @@ class Twist(Scored):
     Effort into Account. JASIST 67(3); details as in the authors' MATTERS toolkit (twist.m).
     """
 
-    name, cutoff, parameters = "Twist", "required", (JUDGED_ONLY,)
+    name = "Twist"
+    cutoff = "required"
+    parameters = (JUDGED_ONLY,)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        grades, n = view.grades(), reach(measure)
+        grades = view.grades()
+        n = reach(measure)
         first, last = view.remember(("ideal ranks", n), lambda: np.array(ideal_ranks(grades, n)))
-        n_relevant, outside = self.n_relevant(measure, view), len(grades)
+        n_relevant = self.n_relevant(measure, view)
+        outside = len(grades)
         worst = _distances(_ideal_ranking(grades, n)[::-1], first, last)
         for s, row in enumerate(view.rows[:, :n]):
             documents = np.full((n, 1), outside)

@@ -50,7 +50,8 @@ class DCG(Linear):
     IR Techniques. ACM TOIS 20(4); the exponential gain: Burges et al. (2005), Learning to Rank. ICML.
     """
 
-    name, parameters = "DCG", (DCG_FORM, GAINS, JUDGED_ONLY)
+    name = "DCG"
+    parameters = (DCG_FORM, GAINS, JUDGED_ONLY)
 
     def highest(self, measure: Measure) -> float:
         return inf
@@ -59,7 +60,8 @@ class DCG(Linear):
         return discounts(min(depth, reach(measure)), str(measure["dcg"]).removeprefix("exp-"))
 
     def gains(self, measure: Measure, view: TopicView) -> Floats:
-        form, gains = str(measure["dcg"]), measure["gains"]
+        form = str(measure["dcg"])
+        gains = measure["gains"]
         if gains is None and not form.startswith("exp"):
             return view.grades()
 
@@ -85,7 +87,8 @@ class NDCG(DCG):
     Techniques. ACM TOIS 20(4).
     """
 
-    name, aliases = "nDCG", ("ndcg", "ndcg_cut_")
+    name = "nDCG"
+    aliases = ("ndcg", "ndcg_cut_")
 
     def highest(self, measure: Measure) -> float:
         return 1.0

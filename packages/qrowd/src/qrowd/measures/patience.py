@@ -24,7 +24,8 @@ class ERR(ByGain):
     Source: Chapelle, Metzler, Zhang & Grinspan (2009), Expected Reciprocal Rank for Graded Relevance. CIKM, equation 5.
     """
 
-    name, aliases = "ERR", ("err_",)
+    name = "ERR"
+    aliases = ("err_",)
     parameters = (
         MAX_REL,
         GAINS,
@@ -33,7 +34,8 @@ class ERR(ByGain):
     )
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists, stopping = part.lists, self.gains_of(measure, part)
+        lists = part.lists
+        stopping = self.gains_of(measure, part)
         ends = lists.ends(measure.cutoff)
         kernels.cascade(lists.starts, ends, lists.row, lists.rank, stopping.in_units, stopping.unit, begin, out)
 

@@ -50,7 +50,10 @@ class P(_Counted):
     Source: trec_eval 10.0 (P_k).
     """
 
-    name, cutoff, aliases, parameters = "P", "required", ("P_", "precision"), (REL, RELEVANCE, JUDGED_ONLY)
+    name = "P"
+    cutoff = "required"
+    aliases = ("P_", "precision")
+    parameters = (REL, RELEVANCE, JUDGED_ONLY)
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.full(min(depth, reach(measure)), 1 / reach(measure))
@@ -66,7 +69,8 @@ class R(_Counted):
     Source: trec_eval 10.0 (recall_k, set_recall).
     """
 
-    name, aliases = "R", ("recall_", "recall", "set_recall")
+    name = "R"
+    aliases = ("recall_", "recall", "set_recall")
     parameters = (REL, RECALL_BASE, RELEVANCE, JUDGED_ONLY)
 
     def highest(self, measure: Measure) -> float:
@@ -93,7 +97,9 @@ class Rprec(Scored):
     Source: trec_eval 10.0 (Rprec).
     """
 
-    name, cutoff, parameters = "Rprec", "none", (REL, JUDGED_ONLY)
+    name = "Rprec"
+    cutoff = "none"
+    parameters = (REL, JUDGED_ONLY)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         base = self.n_relevant(measure, view)
@@ -116,10 +122,13 @@ class RR(_Relevant):
     Source: trec_eval 10.0 (recip_rank); Kantor & Voorhees (2000), The TREC-5 Confusion Track. Inf. Retr. 2, 165-176.
     """
 
-    name, aliases, parameters = "RR", ("recip_rank", "recip_rank_", "MRR"), (REL, JUDGED_ONLY)
+    name = "RR"
+    aliases = ("recip_rank", "recip_rank_", "MRR")
+    parameters = (REL, JUDGED_ONLY)
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists, relevant = part.lists, self.gains_of(measure, part).matrix
+        lists = part.lists
+        relevant = self.gains_of(measure, part).matrix
         kernels.first_relevant(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
 
 
@@ -131,10 +140,14 @@ class Success(_Relevant):
     Source: trec_eval 10.0 (success_k).
     """
 
-    name, cutoff, aliases, parameters = "Success", "required", ("success_",), (REL, JUDGED_ONLY)
+    name = "Success"
+    cutoff = "required"
+    aliases = ("success_",)
+    parameters = (REL, JUDGED_ONLY)
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists, relevant = part.lists, self.gains_of(measure, part).matrix
+        lists = part.lists
+        relevant = self.gains_of(measure, part).matrix
         kernels.first_relevant(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
         own = out[:, begin : begin + part.n_assessors]
         np.greater(own, 0.0, out=own)
@@ -150,13 +163,16 @@ class AP(_Relevant):
     Source: trec_eval 10.0 (map, map_cut_k); Buckley & Voorhees (2005), Retrieval System Evaluation, in TREC, MIT Press.
     """
 
-    name, aliases, parameters = "AP", ("map", "map_cut_"), (REL, RECALL_BASE, JUDGED_ONLY)
+    name = "AP"
+    aliases = ("map", "map_cut_")
+    parameters = (REL, RECALL_BASE, JUDGED_ONLY)
 
     def highest(self, measure: Measure) -> float:
         return _highest_over(measure)
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists, relevant = part.lists, self.gains_of(measure, part).matrix
+        lists = part.lists
+        relevant = self.gains_of(measure, part).matrix
         kernels.precision_sums(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
         kernels.divide(out, begin, np.ascontiguousarray(recall_base(measure, part)))
 
@@ -171,10 +187,13 @@ class Bpref(Scored):
     Source: trec_eval 10.0 (bpref); Buckley & Voorhees (2004), Retrieval Evaluation with Incomplete Information. SIGIR.
     """
 
-    name, cutoff, parameters = "Bpref", "none", (REL,)
+    name = "Bpref"
+    cutoff = "none"
+    parameters = (REL,)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        relevant, judged = view.relevant(measure), view.judged()
+        relevant = view.relevant(measure)
+        judged = view.judged()
         base = self.n_relevant(measure, view)
         ranking.binary_preference(view.rows, relevant, judged, base, judged.sum(axis=0) - base, out)
         divided(out, base)
@@ -190,7 +209,8 @@ class Judged(Linear):
     Source: ir_measures (Judged@k); MacAvaney, Macdonald & Ounis (2022), Streamlining Evaluation with ir-measures. ECIR.
     """
 
-    name, cutoff = "Judged", "required"
+    name = "Judged"
+    cutoff = "required"
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.full(min(depth, reach(measure)), 1 / reach(measure))

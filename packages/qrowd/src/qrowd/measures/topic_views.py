@@ -118,7 +118,8 @@ class TopicView:
 
     def lowest_relevant(self, measure: Measure) -> Floats:
         """(assessors,) from which value on a document is relevant: `rel`, else what each scale says."""
-        rel, lowest = measure["rel"], self.panel.rel
+        rel = measure["rel"]
+        lowest = self.panel.rel
         if rel is not None:
             return np.full(lowest.size, float(rel))  # type: ignore[arg-type]
         if np.isnan(lowest).any():
@@ -133,7 +134,8 @@ class TopicView:
 
         max_rel="topic": of a scale without a maximum, the highest grade of the assessor in this topic.
         """
-        max_rel, name = measure["max_rel"], measure.definition.name
+        max_rel = measure["max_rel"]
+        name = measure.definition.name
         highest = grades.max(axis=0, initial=0.0)
         if max_rel is None:
             maximum = self.panel.maximum
@@ -237,7 +239,8 @@ class Part:
             depth = rows.shape[1]
             heads = np.append(np.flatnonzero(~tied), tied.size)
             group = (np.cumsum(~tied) - 1)[system * depth + rank]
-            first, last = heads[group] - system * depth, heads[group + 1] - 1 - system * depth
+            first = heads[group] - system * depth
+            last = heads[group + 1] - 1 - system * depth
             lists = replace(lists, first=first.astype(np.int32), last=last.astype(np.int32))
         return cls(lists, view, everyone=everyone)
 
@@ -333,7 +336,8 @@ class Gains:
 
     def ideal(self, coefficients: Floats) -> Floats:
         """(topics, assessors) the weighted sum of gains sorted from the highest, for non-increasing coefficients."""
-        part, cumulated = self.part, np.concatenate([[0.0], np.cumsum(coefficients)])
+        part = self.part
+        cumulated = np.concatenate([[0.0], np.cumsum(coefficients)])
         best = np.empty((part.lists.n_topics, part.n_assessors))
         if part.levels is not None:
             order = np.ascontiguousarray(np.argsort(-self.values, axis=0, kind="stable").T)

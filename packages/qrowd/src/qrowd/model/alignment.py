@@ -162,8 +162,11 @@ class Alignment:
         return tuple(map(self._topic, range(self.missing.shape[0])))
 
     def _topic(self, topic: int) -> RankedTopic:
-        n_systems, number, entries = self.lists.n_systems, int(self._number[topic]), self.lists
-        starts, lengths = self._rankings.starts[:, number], self._rankings.lengths[:, number]
+        n_systems = self.lists.n_systems
+        number = int(self._number[topic])
+        entries = self.lists
+        starts = self._rankings.starts[:, number]
+        lengths = self._rankings.lengths[:, number]
         if number < 0:
             starts = lengths = np.zeros(n_systems, np.int64)
         depth = max(int(lengths.max(initial=0)), 1)
@@ -190,7 +193,8 @@ class Alignment:
         begins = np.repeat(starts, np.diff(lists.starts))
         heads = np.append(np.flatnonzero(~rankings.tied), rankings.tied.size)
         group = np.cumsum(~rankings.tied)[begins + lists.rank] - 1
-        first, last = heads[group] - begins, heads[group + 1] - 1 - begins
+        first = heads[group] - begins
+        last = heads[group + 1] - 1 - begins
         return replace(lists, first=first.astype(np.int32), last=last.astype(np.int32))
 
     def facts(self, runs: Runs, cuts: Iterable[int | None]) -> Facts:
@@ -233,7 +237,9 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
     lengths = np.where(in_both, rankings.lengths.T[number], 0)
     number_in_runs = [runs.document_number.get(label, -1) for label in pool.documents]
     label_in_runs = np.array(number_in_runs, np.int32)
-    pool_starts, pool_document, pair = pool.starts, label_in_runs[pool.document], None
+    pool_starts = pool.starts
+    pool_document = label_in_runs[pool.document]
+    pair = None
     if pool.duplicates:
         pool_starts, pool_document, pair = _with_duplicates(pool, pool_document, runs)
     place = np.full(len(runs.documents), -1, np.int32)
@@ -291,7 +297,9 @@ def _with_duplicates(
     pool: Pool, pool_document: NDArray[np.int32], runs: Runs
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """The pool's starts and documents with every duplicate added, and the pair of the pool that each counts as."""
-    starts, documents, pairs = [0], [], []
+    starts = [0]
+    documents = []
+    pairs = []
     for t in range(len(pool.topics)):
         rows = pool.rows(t)
         groups = pool.duplicates.get(t, {})

@@ -171,7 +171,8 @@ def _encoded(cells: Sequence[Any]) -> Cells:
 def _with_missing(codes: NDArray[np.integer], cells: list[Any]) -> Cells:
     """From codes that are negative where a cell is missing."""
     if codes.size and codes.min() < 0:
-        codes, cells = np.where(codes < 0, len(cells), codes), [*cells, None]
+        codes = np.where(codes < 0, len(cells), codes)
+        cells = [*cells, None]
     return Cells(*renumbered(codes, cells))
 
 

@@ -158,7 +158,8 @@ def _declared_scales(
     pairs, pair = distinct_numbers(who[stated] * np.int64(len(scales)) + of_row[stated], len(names) * len(scales))
     declared: dict[str, Scale] = {}
     for i, each in enumerate(pairs.tolist()):
-        name, scale = names[each // len(scales)], scales[each % len(scales)]
+        name = names[each // len(scales)]
+        scale = scales[each % len(scales)]
         places = stated[pair == i] if len(scales) > 1 or scale.problem(value) else stated[:0]
         first = declared.setdefault(name, scale)
         if first is not scale:

@@ -45,13 +45,17 @@ class AgainstGold:
 
     def grades_of(self, topics: tuple[str, ...], documents: tuple[str, ...]) -> Callable[[Ints], Floats]:
         """A function from pair numbers, topic * len(documents) + document, to gold grades."""
-        topic, document = _places(self.gold.topics, topics), _places(self.gold.documents, documents)
-        topic, document = topic[self.gold.topic], document[self.gold.document]
+        topic = _places(self.gold.topics, topics)
+        document = _places(self.gold.documents, documents)
+        topic = topic[self.gold.topic]
+        document = document[self.gold.document]
         graded = (topic >= 0) & (document >= 0) & (self.gold.value >= 0)
-        pairs, values = topic[graded] * len(documents) + document[graded], self.gold.value[graded]
+        pairs = topic[graded] * len(documents) + document[graded]
+        values = self.gold.value[graded]
         order = np.argsort(pairs)
         # One more at the end, so that there is always something to look at.
-        pairs, values = np.append(pairs[order], -1), np.append(values[order], np.nan)
+        pairs = np.append(pairs[order], -1)
+        values = np.append(values[order], np.nan)
 
         def grades(numbers: Ints) -> Floats:
             at = np.searchsorted(pairs[:-1], numbers)

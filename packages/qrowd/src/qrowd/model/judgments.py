@@ -310,7 +310,8 @@ class Judgments(Displayed):
             by_name = recoding  # type: ignore[assignment]
         else:
             by_name = {"*": recoding}  # type: ignore[dict-item]
-        value, scales = self.value.copy(), list(self.scales)
+        value = self.value.copy()
+        scales = list(self.scales)
         changed = np.zeros(len(scales), bool)
         for i, rule in first_match(self.assessors, by_name):
             rows = self.assessor == i
@@ -388,7 +389,8 @@ class Judgments(Displayed):
                 "here or beforehand with .single(repeats=...)"
             )
         stays = np.bincount(rows, minlength=len(self)) == 0
-        has_value, group = self.value[rows] >= 0, np.cumsum(~again) - 1
+        has_value = self.value[rows] >= 0
+        group = np.cumsum(~again) - 1
         anything = np.logical_or.reduceat(has_value, np.flatnonzero(~again))
         rows, group = (column[has_value | ~anything[group]] for column in (rows, group))
         firsts = np.flatnonzero(np.append(True, group[1:] > group[:-1]))
@@ -420,7 +422,8 @@ class Judgments(Displayed):
         slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first
         in_slots = np.flatnonzero(slot < n)
         shared = self.shared_scale()
-        names, assessor = tuple(f"slot {i + 1}" for i in range(n)), np.minimum(slot, n - 1).astype(np.int32)
+        names = tuple(f"slot {i + 1}" for i in range(n))
+        assessor = np.minimum(slot, n - 1).astype(np.int32)
         slotted = replace(self, assessors=names, assessor=assessor, scales=(shared,) * n, sources=(0,) * n)
         return slotted._take(in_slots, keep_assessors=True)
 
@@ -438,7 +441,10 @@ class Judgments(Displayed):
         """These rows, with labels that no row uses left out (assessors only if asked)."""
         topics, topic = compact(self.topics, self.topic[rows])
         documents, document = compact(self.documents, self.document[rows])
-        assessors, assessor, scales, sources = self.assessors, self.assessor[rows], self.scales, self.sources
+        assessors = self.assessors
+        assessor = self.assessor[rows]
+        scales = self.scales
+        sources = self.sources
         if not keep_assessors:
             used, _ = distinct_numbers(assessor, len(self.assessors))
             scales = tuple(self.scales[i] for i in used)

@@ -21,7 +21,8 @@ def lists_of(runs: Runs, topics: Collection[str]) -> Lists:
         if topic not in lists:
             continue
         for s, system in enumerate(runs.systems):
-            start, length = int(ranked.starts[s, t]), int(ranked.lengths[s, t])
+            start = int(ranked.starts[s, t])
+            length = int(ranked.lengths[s, t])
             if length:
                 ranking = ranked.document[start : start + length].tolist()
                 lists[topic][system] = tuple(runs.documents[d] for d in ranking)
@@ -69,7 +70,8 @@ def checks_from_gold(gold: Judgments, pools: Mapping[str, Sequence[str]], seed: 
     checks = {}
     for topic, pool in pools.items():
         of_topic = {document: grades[topic][document] for document in sorted(pool) if document in grades[topic]}
-        highest, lowest = max(of_topic.values(), default=0.0), min(of_topic.values(), default=0.0)
+        highest = max(of_topic.values(), default=0.0)
+        lowest = min(of_topic.values(), default=0.0)
         if highest == lowest:
             raise ArgumentError(
                 f"topic {topic!r}: no two documents of the pool have different gold grades, so none can check the "

@@ -175,7 +175,8 @@ class Preferences(Displayed):
         RowError
             A row that is no preference.
         """
-        rows, marks = np.flatnonzero(preferred >= 0), np.flatnonzero(preferred < 0)
+        rows = np.flatnonzero(preferred >= 0)
+        marks = np.flatnonzero(preferred < 0)
         recorded = {name: column[rows] for name, column in optional.items()}
         for name in ("weight", "first", "order", "seconds"):
             if name in recorded and np.isnan(recorded[name]).all():
@@ -346,7 +347,8 @@ class Preferences(Displayed):
     @cached_property
     def _pairs(self) -> NDArray[np.int64]:
         """(n,) one number per (topic, two documents, assessor), whichever of the two is preferred."""
-        low, high = np.minimum(self.preferred, self.other), np.maximum(self.preferred, self.other)
+        low = np.minimum(self.preferred, self.other)
+        high = np.maximum(self.preferred, self.other)
         return self._numbered(low, high)
 
     def _numbered(self, one: Codes, two: Codes) -> NDArray[np.int64]:
@@ -368,7 +370,9 @@ class Preferences(Displayed):
     @cached_property
     def _placed(self) -> tuple[Pool, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """The pool, and (n,), (n,), (marks,) places in it of preferred, other and marked documents."""
-        width, n, m = max(len(self.documents), 1), len(self), self.bad_topic.size
+        width = max(len(self.documents), 1)
+        n = len(self)
+        m = self.bad_topic.size
         topic = np.concatenate([self.topic, self.topic, self.bad_topic])
         document = np.concatenate([self.preferred, self.other, self.bad_document])
         pairs, row = np.unique(topic.astype(np.int64) * width + document, return_inverse=True)

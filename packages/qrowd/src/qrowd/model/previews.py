@@ -54,7 +54,8 @@ def preferences_display(preferences: Any) -> Display:
 def runs_display(runs: Any) -> Display:
     """The systems with their numbers of documents, and the first rows."""
     n = len(runs.systems)
-    count, topics = np.bincount(runs.system, minlength=n), _topics_by(runs.system, runs.topic, n)
+    count = np.bincount(runs.system, minlength=n)
+    topics = _topics_by(runs.system, runs.topic, n)
     by_system = {
         "system": runs.systems,
         "topics": topics,

@@ -107,9 +107,11 @@ def _numbers(result: Result) -> Iterator[tuple[str, str]]:
     for name, value in values.items():
         noun = name.removeprefix("n_").replace("_", " ")
         if isinstance(value, tuple) and name.endswith("s") and value and all(isinstance(cell, str) for cell in value):
-            number, count = str(len(value)), True
+            number = str(len(value))
+            count = True
         elif isinstance(value, str | float | int | np.generic) and not isinstance(value, bool | np.bool_):
-            number, count = cell_text(value), name.startswith("n_")
+            number = cell_text(value)
+            count = name.startswith("n_")
         else:
             continue
         if count and noun not in seen:

@@ -102,7 +102,8 @@ class Runs(Displayed):
         (who, systems), (topic, topics), (document, documents) = (
             table.labels[name] for name in ("system", "topic", "document")
         )
-        score, rank = table.numbers["score"], table.numbers.get("rank")
+        score = table.numbers["score"]
+        rank = table.numbers.get("rank")
         try:
             return cls(systems, topics, documents, who, topic, document, score, rank, table.notes)
         except RowError as error:  # its rows are those that were read

@@ -225,7 +225,8 @@ def scores_of(scores: AnyScores | Any, *, argument: str = "scores") -> Scores:
     if hasattr(scores, "dims"):
         return Scores.from_xarray(scores)
     if isinstance(scores, str) or hasattr(scores, "__fspath__"):
-        found, next_step = f"{scores!r:.80} is no more than a name", "read files with qrowd.read_scores(...)"
+        found = f"{scores!r:.80} is no more than a name"
+        next_step = "read files with qrowd.read_scores(...)"
     else:
         found = f"{type(scores).__name__} were given, but scores were expected"
         next_step = "qrowd.evaluate gives scores, and Scores.from_array names those of an array"

@@ -70,13 +70,15 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
     ties : half a preference each way is a tie ("davidson"), or just that ("half").
     strong : weight of a strong preference, if an ordinary one weighs 1. sides : whether to tell what was shown first.
     """
-    pool, width = preferences.pool, max(len(preferences.documents), 1)
+    pool = preferences.pool
+    width = max(len(preferences.documents), 1)
     pooled = np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts)) * width + pool.document
     begin = preferences.topic.astype(np.int64) * width
     preferred = np.searchsorted(pooled, begin + preferences.preferred)
     other = np.searchsorted(pooled, begin + preferences.other)
     up = preferred < other
-    low, high = np.minimum(preferred, other), np.maximum(preferred, other)
+    low = np.minimum(preferred, other)
+    high = np.maximum(preferred, other)
     side = np.zeros(len(preferences))
     if sides and preferences.first is not None:
         order = np.nan_to_num(2 * preferences.first - 1)  # 1: the preferred document was shown first
@@ -95,7 +97,8 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
         return np.asarray(np.bincount(row, np.where(which, weight, 0.0), minlength=keys.size), np.float64)
 
     n_pair = keys // 3 // max(len(preferences.assessors), 1)
-    first, second = pair[n_pair] // size, pair[n_pair] % size
+    first = pair[n_pair] // size
+    second = pair[n_pair] % size
     rows = Rows(
         first.astype(np.int32),
         second.astype(np.int32),
@@ -114,7 +117,8 @@ def components(data: Comparisons) -> tuple[Ints, NDArray[np.bool_]]:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    n, ends = data.pool.document.size, (data.rows.first, data.rows.second)
+    n = data.pool.document.size
+    ends = (data.rows.first, data.rows.second)
     graph = csr_array((np.ones(data.pair.size), ends), shape=(n, n))
     _, label = connected_components(graph, directed=False)
     compared = np.isin(np.arange(n), ends)
@@ -132,7 +136,8 @@ def need_chains(data: Comparisons) -> None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    n, all_rows = data.pool.document.size, data.rows
+    n = data.pool.document.size
+    all_rows = data.rows
     won, lost = all_rows.won > 0, all_rows.lost > 0
     tail = np.concatenate([all_rows.first[won], all_rows.second[lost]])
     head = np.concatenate([all_rows.second[won], all_rows.first[lost]])
@@ -212,7 +217,8 @@ class BradleyTerry(Result):
 
     def probability(self, topic: str, preferred: str, other: str) -> float:
         """Probability that an assessor of weight 1, ties aside, prefers the one document to the other."""
-        labels, log_worth = self.documents_of(topic), self.log_worth[self.pool.rows(self._number(topic))]
+        labels = self.documents_of(topic)
+        log_worth = self.log_worth[self.pool.rows(self._number(topic))]
         for document in (preferred, other):
             if document not in labels:
                 raise ArgumentError(f"document {document!r} was not compared on topic {topic}")
@@ -235,16 +241,19 @@ class BradleyTerry(Result):
 
         Log-worths add up to 0, so the variance that the ridge leaves to their common level is not counted.
         """
-        rows, log_worth = self.counted.rows, np.nan_to_num(self.log_worth)
+        rows = self.counted.rows
+        log_worth = np.nan_to_num(self.log_worth)
         weight = self.assessor_weight[rows.assessor]
         eta = weight * (log_worth[rows.first] - log_worth[rows.second]) + self.intercept[rows.assessor] * rows.side
         p, q, _ = kernels.outcomes(eta, self.nu)
         bend = 0.25 * weight**2 * self.counted.total * (p + q - (p - q) ** 2)
         errors = np.full(log_worth.size, np.nan)
         for number in range(len(self.pool.topics)):
-            documents, part = self.pool.rows(number), self.counted.of_topic(number)
+            documents = self.pool.rows(number)
+            part = self.counted.of_topic(number)
             n = documents.stop - documents.start
-            i, j = rows.first[part] - documents.start, rows.second[part] - documents.start
+            i = rows.first[part] - documents.start
+            j = rows.second[part] - documents.start
             curvature = np.diag(np.full(n, 2.0 * self.ridge))
             for one, two, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
                 np.add.at(curvature, (one, two), sign * bend[part])
@@ -466,14 +475,17 @@ def _resampled(
     weight.
     """
     rows, start = data.rows, fitted.parameters
-    chance, n_assessors = Chance.of(seed), start.assessor_weight.size
-    log_worth, assessor_weight = np.empty((n, start.log_worth.size)), np.full((n, n_assessors), np.nan)
+    chance = Chance.of(seed)
+    n_assessors = start.assessor_weight.size
+    log_worth = np.empty((n, start.log_worth.size))
+    assessor_weight = np.full((n, n_assessors), np.nan)
     converged = np.zeros(n, bool)
     by_topic = np.searchsorted(data.pool.starts, rows.first[np.unique(data.pair, return_index=True)[1]], side="right")
     _, begin, size = np.unique(by_topic, return_index=True, return_counts=True)
 
     def draw(random: np.random.Generator) -> tuple[Floats, Floats]:
-        often, times = np.ones(data.pair.size), np.ones(n_assessors)
+        often = np.ones(data.pair.size)
+        times = np.ones(n_assessors)
         if resample != "pairs":
             times = np.bincount(random.integers(n_assessors, size=n_assessors), minlength=n_assessors).astype(float)
             often = times[rows.assessor]

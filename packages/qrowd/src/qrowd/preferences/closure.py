@@ -109,7 +109,8 @@ def closure(preferences: Preferences) -> Closure:
     ([('a', 'b'), ('b', 'c'), ('a', 'c'), ('a', 'd'), ('b', 'd'), ('c', 'd')], 4)
     """
     decisions = decided(preferences)
-    n, n_assessors = max(len(preferences.documents), 1), max(len(preferences.assessors), 1)
+    n = max(len(preferences.documents), 1)
+    n_assessors = max(len(preferences.assessors), 1)
     cell_of = preferences.topic.astype(np.int64) * n_assessors + preferences.assessor
     mark_cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
     documents = np.unique(

@@ -52,10 +52,14 @@ def decided(preferences: Preferences) -> Decided:
     cell = preferences.topic.astype(np.int64) * n_assessors + preferences.assessor
     order = np.arange(len(preferences)) if preferences.order is None else preferences.order
     rows = np.lexsort((order, high, low, cell))
-    low, high, cell, upward = low[rows], high[rows], cell[rows], upward[rows]
+    low = low[rows]
+    high = high[rows]
+    cell = cell[rows]
+    upward = upward[rows]
     new = np.ones(rows.size, bool)
     new[1:] = (np.diff(cell) != 0) | (np.diff(low) != 0) | (np.diff(high) != 0)
-    pair, firsts = np.cumsum(new) - 1, np.flatnonzero(new)
+    pair = np.cumsum(new) - 1
+    firsts = np.flatnonzero(new)
     n_pairs = firsts.size
 
     weight = np.ones(rows.size) if preferences.weight is None else preferences.weight[rows]
@@ -65,10 +69,13 @@ def decided(preferences: Preferences) -> Decided:
     def weights_of(which: NDArray[np.bool_]) -> Floats:
         return np.asarray(np.bincount(pair, np.where(which & ~half, weight, 0.0), minlength=n_pairs), np.float64)
 
-    up, down = weights_of(upward), weights_of(~upward)
+    up = weights_of(upward)
+    down = weights_of(~upward)
     is_strong = np.where(up > down, 2 * weights_of(upward & strong) > up, 2 * weights_of(~upward & strong) > down)
     stands = np.flatnonzero(up != down)
-    first, second, cells = low[firsts][stands], high[firsts][stands], cell[firsts][stands]
+    first = low[firsts][stands]
+    second = high[firsts][stands]
+    cells = cell[firsts][stands]
     is_up = up[stands] > down[stands]
     distinct, starts = np.unique(cells, return_index=True)
     n_ties = np.bincount(pair, half, minlength=n_pairs).astype(np.int64) // 2

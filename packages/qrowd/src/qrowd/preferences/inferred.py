@@ -31,7 +31,9 @@ def from_grades(judgments: Judgments) -> Preferences:
     sizes = np.bincount(cell, minlength=len(once.topics) * len(once.assessors))
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
     pairs, _ = preference.pairs_by_value(starts, once.value[rows])
-    better, worse, marks = rows[pairs[:, 0]], rows[pairs[:, 1]], rows[once.value[rows] <= 0]
+    better = rows[pairs[:, 0]]
+    worse = rows[pairs[:, 1]]
+    marks = rows[once.value[rows] <= 0]
     return Preferences(
         once.topics,
         once.documents,

@@ -66,7 +66,8 @@ def position_bias(preferences: Preferences, *, confidence: float = 0.95) -> Posi
     with np.errstate(invalid="ignore"):
         share = np.where(n > 0, won / n, np.nan)
     n_both, same = _both_ways(preferences, with_side)
-    lean, topic = preferences.first[with_side] - 0.5, preferences.topic[with_side]
+    lean = preferences.first[with_side] - 0.5
+    topic = preferences.topic[with_side]
     ends = np.array(
         [
             clustered_mean(lean[who == a], topic[who == a].astype(np.int64), bound=0.5, confidence=confidence)[1:]
@@ -79,9 +80,12 @@ def position_bias(preferences: Preferences, *, confidence: float = 0.95) -> Posi
 
 def _both_ways(preferences: Preferences, with_side: NDArray[np.bool_]) -> tuple[Ints, Floats]:
     """(assessors,) pairs seen both ways round, and the share of them with the same document preferred throughout."""
-    rows, n_assessors = np.flatnonzero(with_side), len(preferences.assessors)
-    preferred, other = preferences.preferred[rows].astype(np.int64), preferences.other[rows].astype(np.int64)
-    low, high = np.minimum(preferred, other), np.maximum(preferred, other)
+    rows = np.flatnonzero(with_side)
+    n_assessors = len(preferences.assessors)
+    preferred = preferences.preferred[rows].astype(np.int64)
+    other = preferences.other[rows].astype(np.int64)
+    low = np.minimum(preferred, other)
+    high = np.maximum(preferred, other)
     width = max(len(preferences.documents), 1)
     cell = preferences.topic[rows].astype(np.int64) * n_assessors + preferences.assessor[rows]
     _, first = np.unique(cell * width + low, return_inverse=True)
@@ -118,7 +122,8 @@ def clustered_mean(values: Floats, cluster: Ints, *, bound: float, confidence: f
     if not values.size:
         return np.nan, np.nan, np.nan
     _, number = np.unique(cluster, return_inverse=True)
-    sums, sizes = np.bincount(number, values), np.bincount(number).astype(np.float64)
+    sums = np.bincount(number, values)
+    sizes = np.bincount(number).astype(np.float64)
     mean = float(values.mean())
     n = sizes.size
     if n < 2:
@@ -130,5 +135,6 @@ def clustered_mean(values: Floats, cluster: Ints, *, bound: float, confidence: f
     squares = ((sums - centre * sizes) ** 2).sum() + added
     error = np.sqrt((n + PSEUDO) / (n + PSEUDO - 1) * squares) / total
     half = float(stdtrit(n - 1, (1 + confidence) / 2) * error)
-    low, high = max(float(centre) - half, -bound), min(float(centre) + half, bound)
+    low = max(float(centre) - half, -bound)
+    high = min(float(centre) + half, bound)
     return mean, min(low, mean), max(high, mean)

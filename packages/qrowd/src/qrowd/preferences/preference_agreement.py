@@ -125,11 +125,14 @@ def _held(preferences: Preferences, chains: bool) -> Held:
     rows = np.flatnonzero(closed.source != CHAIN) if not chains else np.arange(len(closed.preferences))
     implied = closed.preferences
     rank = by_name(preferences.documents)
-    one, two = rank[implied.preferred[rows]], rank[implied.other[rows]]
+    one = rank[implied.preferred[rows]]
+    two = rank[implied.other[rows]]
     strong = (implied.strength[rows] == 2) & (closed.source[rows] != BAD)
     state = np.where(one < two, np.where(strong, FAR_MORE, MORE), np.where(strong, FAR_LESS, LESS))
-    n, n_assessors = max(len(preferences.documents), 1), max(len(preferences.assessors), 1)
-    topic, assessor = implied.topic[rows].astype(np.int64), implied.assessor[rows].astype(np.int64)
+    n = max(len(preferences.documents), 1)
+    n_assessors = max(len(preferences.assessors), 1)
+    topic = implied.topic[rows].astype(np.int64)
+    assessor = implied.assessor[rows].astype(np.int64)
     low, high = np.minimum(one, two), np.maximum(one, two)
 
     cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
@@ -186,7 +189,8 @@ class PairwisePreferences(Result):
     def mean_agreement(self) -> float:
         """Share ordered alike over all two assessors; every pair of judgments counts once."""
         upper = np.triu_indices(len(self.assessors), 1)
-        n, shared = self.n[upper], self.n[upper] > 0
+        n = self.n[upper]
+        shared = self.n[upper] > 0
         return float(np.average(self.agreement[upper][shared], weights=n[shared])) if shared.any() else np.nan
 
     def _columns(self) -> dict[str, Any]:
@@ -275,8 +279,10 @@ def agreement_with_grades(preferences: Preferences, judgments: Judgments) -> Gra
     """
     import pandas as pd
 
-    decisions, once = decided(preferences), judgments.single()
-    topics, documents = np.array(preferences.topics, object), np.array(preferences.documents, object)
+    decisions = decided(preferences)
+    once = judgments.single()
+    topics = np.array(preferences.topics, object)
+    documents = np.array(preferences.documents, object)
     said = pd.DataFrame(
         {
             "topic": topics[decisions.topic],

@@ -178,7 +178,8 @@ def weighed(measure: Measure, view: PairView, cutoff: int | None) -> tuple[Float
     def make() -> tuple[Floats, Floats]:
         ranks, limits = view.ranks(last=cutoff)
         discount = pair_discounts(str(form), int(limits.max(initial=1)))
-        correct, ordered = np.empty(view.shape), np.empty(view.shape)
+        correct = np.empty(view.shape)
+        ordered = np.empty(view.shape)
         weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
         upper = str(form).startswith("upper")
         preference.ordered_pairs(
@@ -219,7 +220,8 @@ class WPref(PPref):
     section 4 (lower), section 5.3 (upper); elsewhere nwpref.
     """
 
-    name, aliases = "wpref", ("nwpref",)
+    name = "wpref"
+    aliases = ("nwpref",)
     parameters = (
         Parameter(
             "weight",
@@ -240,7 +242,8 @@ class RPref(PreferenceMeasure):
     Source: Carterette & Bennett (2008), Evaluation Measures for Preference Judgments. SIGIR.
     """
 
-    name, parameters = "rpref", (STRONG,)
+    name = "rpref"
+    parameters = (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         correct, _ = weighed(measure, view, measure.cutoff)
@@ -260,7 +263,8 @@ class APPref(PreferenceMeasure):
     Chapelle (2008), A Test Collection of Preference Judgments. SIGIR workshop Beyond Binary Relevance.
     """
 
-    name, parameters = "APpref", (STRONG,)
+    name = "APpref"
+    parameters = (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         ranks, limits = view.ranks()
@@ -281,7 +285,8 @@ class NPPref(PreferenceMeasure):
     Binary Relevance, for the name; the bound is qrowd's.
     """
 
-    name, parameters = "nppref", (STRONG,)
+    name = "nppref"
+    parameters = (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         correct, _ = weighed(measure, view, measure.cutoff)
@@ -296,7 +301,8 @@ class NPPref(PreferenceMeasure):
 
 def within_reach(view: PairView, weight: Floats) -> Floats:
     """(rows,) the greater weight of a pair's two directions, at the first row of each pair of an assessor; else 0."""
-    pairs, n = view.said.pairs.astype(np.int64), max(view.said.n_documents, 1)
+    pairs = view.said.pairs.astype(np.int64)
+    n = max(view.said.n_documents, 1)
     assessor = np.repeat(np.arange(view.said.n_assessors), np.diff(view.said.starts))
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     _, first, which = np.unique((assessor * n + low) * n + high, return_index=True, return_inverse=True)
@@ -323,7 +329,8 @@ class Compatibility(PreferenceMeasure):
     authors' program.
     """
 
-    name, aliases = "compatibility", ("compat",)
+    name = "compatibility"
+    aliases = ("compat",)
     parameters = (
         Parameter("p", 0.95, "persistence: probability of going on to the next rank", number(0, 1, open_ends=True)),
     )

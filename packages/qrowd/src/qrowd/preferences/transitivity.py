@@ -169,7 +169,8 @@ def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
     counts = np.zeros((starts.size - 1, 4), np.int64)
     for g in np.flatnonzero(np.diff(starts) >= 3):
         documents, place = np.unique(pairs[starts[g] : starts[g + 1]], return_inverse=True)
-        ones, shape = np.ones(starts[g + 1] - starts[g]), (documents.size, documents.size)
+        ones = np.ones(starts[g + 1] - starts[g])
+        shape = (documents.size, documents.size)
         over = csr_array((ones, tuple(place.reshape(-1, 2).T)), shape=shape)
         chains = over @ over
         n_kept, n_cycles = (chains * over).sum(), (chains * over.T).sum() / 3  # a cycle is met from each document
@@ -179,7 +180,8 @@ def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
 
 def _tested(preferences: Preferences, order: Floats, decisions: Decided) -> tuple[Ints, Ints]:
     """(cells,) chains whose first and last document were first compared after the two other pairs; those kept."""
-    first, out = _first_judged(preferences, order, decisions), np.zeros((2, decisions.cell.size), np.int64)
+    first = _first_judged(preferences, order, decisions)
+    out = np.zeros((2, decisions.cell.size), np.int64)
     for c in range(decisions.cell.size):
         rows = slice(decisions.starts[c], decisions.starts[c + 1])
         members, place = np.unique(decisions.pairs[rows], return_inverse=True)
@@ -189,7 +191,8 @@ def _tested(preferences: Preferences, order: Floats, decisions: Decided) -> tupl
         at = np.full(over.shape, -np.inf)  # when a pair was first judged; pairs that nobody judged close no chain
         at[i, k] = at[k, i] = first[rows]
         for j in range(members.size):
-            above, below = np.flatnonzero(over[:, j]), np.flatnonzero(over[j])
+            above = np.flatnonzero(over[:, j])
+            below = np.flatnonzero(over[j])
             ends = np.ix_(above, below)
             closing = at[ends] > np.maximum(at[above, j][:, None], at[j, below][None])
             out[:, c] += closing.sum(), (closing & over[ends]).sum()
@@ -198,7 +201,8 @@ def _tested(preferences: Preferences, order: Floats, decisions: Decided) -> tupl
 
 def _first_judged(preferences: Preferences, order: Floats, decisions: Decided) -> Floats:
     """(held rows,) the least `order` at which the assessor judged the pair, either way."""
-    width, n = len(preferences.documents), len(preferences.assessors)
+    width = len(preferences.documents)
+    n = len(preferences.assessors)
 
     def keys(topic: Any, assessor: Any, one: Any, two: Any) -> Ints:
         cell = topic.astype(np.int64) * n + assessor
@@ -253,7 +257,8 @@ def cycles_in(preferences: Preferences, decisions: Decided) -> tuple[Cycle, ...]
     from scipy.sparse.csgraph import connected_components
 
     # One node per topic, assessor and document; groups are not joined, so one search serves all of them.
-    width, n_rows = len(preferences.documents), decisions.preferred.size
+    width = len(preferences.documents)
+    n_rows = decisions.preferred.size
     group = np.repeat(np.arange(decisions.cell.size), np.diff(decisions.starts))
     both = np.concatenate([group * width + decisions.preferred, group * width + decisions.other])
     nodes, row = np.unique(both, return_inverse=True)
@@ -269,7 +274,8 @@ def cycles_in(preferences: Preferences, decisions: Decided) -> tuple[Cycle, ...]
         members, place = np.unique(np.concatenate([tail[edges], head[edges]]), return_inverse=True)
         labels = [preferences.documents[node % width] for node in nodes[members].tolist()]
         by_name = np.argsort(np.argsort(labels))  # whatever the order of rows
-        start, end = by_name[place[: edges.size]], by_name[place[edges.size :]]
+        start = by_name[place[: edges.size]]
+        end = by_name[place[edges.size :]]
         labels.sort()
         way = shortest_cycle(start, end)
         first = int(edges[0])

@@ -53,7 +53,8 @@ def _cells(annotation: Record, data: Record) -> Record:
     texts: dict[str, str] = {}
     pair: Record = {}
     for region in annotation.get("result") or ():
-        kind, value = region.get("type"), region.get("value") or {}
+        kind = region.get("type")
+        value = region.get("value") or {}
         question = str(region.get("from_name", kind))
         if kind in GRADES:
             answers[question] = single(value.get(GRADES[kind]))
@@ -125,7 +126,8 @@ def _responses(record: Record) -> Iterator[tuple[str, Record]]:
         yield from ((question, response) for response in responses)
     for key, values in record.items():
         if key.endswith(RESPONSES) and isinstance(values, list):
-            users, status = record.get(f"{key}.users") or [], record.get(f"{key}.status") or [None] * len(values)
+            users = record.get(f"{key}.users") or []
+            status = record.get(f"{key}.status") or [None] * len(values)
             for value, user, state in zip(values, users, status, strict=False):
                 yield key.removesuffix(RESPONSES), {"value": value, "user_id": user, "status": state}
 

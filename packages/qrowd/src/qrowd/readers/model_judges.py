@@ -102,7 +102,8 @@ def is_ragelo(record: Record) -> bool:
 def ragelo_rows(record: Record) -> Iterator[Record]:
     """A row per judgment of a document, or the comparison of two agents."""
     record = _unwrapped(record)
-    answer, evaluator = record.get("answer"), record.get("evaluator_name")
+    answer = record.get("answer")
+    evaluator = record.get("evaluator_name")
     is_game = record.get("agent_a") is not None and record.get("agent_b") is not None
     if "did" not in record and not is_game:
         return

@@ -36,7 +36,8 @@ class Aggregation(Reported):
     @property
     def sentence(self) -> str:
         """What was merged, how, and whether that converged."""
-        merged, ended = self.merged, ""
+        merged = self.merged
+        ended = ""
         if merged.iterations is not None:
             state = "converged" if merged.converged else "DID NOT CONVERGE"
             ended = f", which {state} in {count(merged.iterations, 'iteration')}"

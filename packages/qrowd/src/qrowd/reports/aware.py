@@ -162,9 +162,11 @@ def aware_summary(
 
 def _systems(summary: AwareSummary, measure: str) -> Table:
     weighted, uniform = summary.rankings(measure)
-    systems, by_assessor = weighted.systems, rank_systems(summary.similarities.scores.sel(measure=measure)).by_assessor
+    systems = weighted.systems
+    by_assessor = rank_systems(summary.similarities.scores.sel(measure=measure)).by_assessor
     order = np.argsort(np.where(weighted.rank == 0, len(systems) + 1, weighted.rank), kind="stable")
-    lowest, highest = np.fmin.reduce(by_assessor), np.fmax.reduce(by_assessor)
+    lowest = np.fmin.reduce(by_assessor)
+    highest = np.fmax.reduce(by_assessor)
     columns: dict[str, Any] = {
         "system": [systems[s] for s in order],
         "AWARE": weighted.mean[order],
@@ -210,7 +212,8 @@ def _doubt(one: DoubtfulWeight) -> Note:
 
 
 def _notes(summary: AwareSummary) -> Iterator[Note]:
-    similarities, weights = summary.similarities, summary.weights
+    similarities = summary.similarities
+    weights = summary.weights
     about = similarities.attributes
     if weights.estimator != UNIFORM:
         by_weight, equal = weights.mean_agreement

@@ -359,7 +359,8 @@ def _signs(scores: Scores, reference: str | None) -> Iterator[SignAgreement | No
 
 def _sentence(part: MeasureComparison) -> str:
     """Of a pair, which is ahead; which system has the highest mean, which may be the best, and for whom it is first."""
-    best, reference = part.rows[0].system, part.correlations.reference
+    best = part.rows[0].system
+    reference = part.correlations.reference
     by = f"By {part.measure}{f' for {reference}' if reference else ''}, "
     parts = [f"{best} has the highest mean"]
     if part.ranks is not None:

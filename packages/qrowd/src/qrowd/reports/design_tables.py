@@ -256,7 +256,8 @@ def _pair_plan(
     n_topics = cheapest = None
     if goal > 0:
         if one.mean_squares:
-            own, at_hand = DifferenceComponents(one.v_topic, one.v_assessor, one.v_error), one.n_assessors
+            own = DifferenceComponents(one.v_topic, one.v_assessor, one.v_error)
+            at_hand = one.n_assessors
         else:  # only topics are sampled, judged as they are now
             own = DifferenceComponents(one.standard_error**2 * one.n_topics, 0, 0, crossed=False)
             at_hand = 1
@@ -278,7 +279,8 @@ def _parts(components: VarianceComponents, study: DesignStudy) -> DifferenceComp
 
 def _detectable(components: VarianceComponents, study: DesignStudy, power: float) -> Floats:
     """(designs,) nan for one assessor of all topics, whose interval would say nothing of other assessors."""
-    parts, designs = _parts(components, study), zip(study.n_topics.tolist(), study.n_assessors.tolist(), strict=True)
+    parts = _parts(components, study)
+    designs = zip(study.n_topics.tolist(), study.n_assessors.tolist(), strict=True)
     return np.array(
         [nan if a == 1 and parts.crossed else detectable_difference(parts, t, a, power=power) for t, a in designs]
     )
@@ -357,7 +359,9 @@ def _design(n_topics: int, n_assessors: int, design: str) -> str:
 
 
 def _notes(plan: Plan) -> Iterator[Note]:
-    components, best, costs = plan.components, plan.best, plan.costs
+    components = plan.components
+    best = plan.best
+    costs = plan.costs
     crossed = components.design == "crossed"
     assessors = "assessors are the same in all topics" if crossed else "each topic has assessors of its own"
     yield Note("design", f"{components.design}, {assessors}; {components.handling}")

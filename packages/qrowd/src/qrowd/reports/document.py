@@ -240,7 +240,8 @@ def _excel(document: Document) -> bytes:
     """The rows of the frame on one sheet, sentence and notes on another."""
     import pandas as pd
 
-    frame, buffer = document.frame(), BytesIO()
+    frame = document.frame()
+    buffer = BytesIO()
     if len(frame) > EXCEL_ROWS:
         raise QrowdError(f"output: a sheet of .xlsx holds {EXCEL_ROWS:,} rows, not {len(frame):,}; write .csv")
     text = pd.DataFrame({"text": [document.sentence, *map(str, document.notes)]})

@@ -311,7 +311,8 @@ def _changing_places(summary: MeasureSummary) -> str:
 
 def _overview_table(summary: Summary) -> Table:
     """The panel's mean of every system by every measure, in the order of the first."""
-    n, first = len(summary.assessors), summary.measures[0]
+    n = len(summary.assessors)
+    first = summary.measures[0]
     systems = [row.system for row in first.rows]
     columns: dict[str, list[Any]] = {"system": systems}
     for part in summary.measures:

@@ -114,7 +114,8 @@ class Inspection:
             runs = self.runs
             n_lists = int(np.count_nonzero(runs.ranked().lengths))
             n_missing = len(runs.systems) * len(runs.topics) - n_lists
-            topics, documents = count(len(runs.topics), "topic"), count(len(runs), "document")
+            topics = count(len(runs.topics), "topic")
+            documents = count(len(runs), "document")
             remarks.append(f"runs: {count(len(runs.systems), 'system')}, {topics}, {documents}")
             if n_missing:
                 pairs = count(n_missing, "(system, topic) pair has", "(system, topic) pairs have")

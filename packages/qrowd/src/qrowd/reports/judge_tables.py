@@ -44,13 +44,15 @@ class JudgingReport(Reported):
     @property
     def sentence(self) -> str:
         """How many questions have a judgment, and for which system the largest share has none."""
-        n, failed = self.statuses.n_questions, self.statuses.n_failed
+        n = self.statuses.n_questions
+        failed = self.statuses.n_failed
         if not n:
             return "No question has been asked."
         text = f"{n - failed:,} of {count(n, 'question')} {'has' if n - failed == 1 else 'have'} an answer"
         shares = system_failures(self.statuses, n_resamples=0).shares if self.systems else {}
         if failed and shares:
-            low, high = min(shares, key=lambda one: shares[one]), max(shares, key=lambda one: shares[one])
+            low = min(shares, key=lambda one: shares[one])
+            high = max(shares, key=lambda one: shares[one])
             if shares[high] > shares[low]:
                 text += (
                     f"; {percent(shares[low], 1)} of the questions on documents of {low} have none, and "

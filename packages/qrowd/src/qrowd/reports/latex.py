@@ -42,7 +42,8 @@ def latex_text(text: str, *, breaks: bool = False) -> str:
 
 
 def _word(word: str, breaks: bool) -> str:
-    parts, unbroken = [], 0
+    parts = []
+    unbroken = 0
     for character in word:
         parts.append(SPECIAL.get(character, character if character.isprintable() else " "))
         unbroken += 1

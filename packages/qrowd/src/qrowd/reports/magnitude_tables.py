@@ -193,7 +193,8 @@ def gains_document(data: Magnitudes) -> Document:
         "linear": cells("{:g}".format, profile.linear),
         "exponential": cells("{:g}".format, profile.exponential),
     }
-    linear, exponential = profile.linear_error, profile.exponential_error
+    linear = profile.linear_error
+    exponential = profile.exponential_error
     closer = "linear" if linear <= exponential else "exponential"
     values = ", ".join(f"{name}: {gain:.2f}" for name, gain in zip(names, profile.gains.median, strict=True))
     sentence = (

@@ -108,7 +108,9 @@ def differences_table(one: Statement) -> Table:
 
 def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
     """The conventions in force, and what was left out or waits."""
-    one, statement, design = report.result, report.result.statement, report.result.design
+    one = report.result
+    statement = report.result.statement
+    design = report.result.design
     question = statement.question
     out = (
         f"; {count(one.n_topics_out, 'other')} of the runs, which no model judged, left out" if one.n_topics_out else ""

@@ -101,7 +101,8 @@ def _never_relevant(scores: Scores) -> Iterator[Note]:
 
 def _coverage(scores: Scores, least: float) -> Iterator[Note]:
     coverage = scores.coverage
-    none, low = int((coverage == 0).sum()), int(((coverage > 0) & (coverage < least)).sum())
+    none = int((coverage == 0).sum())
+    low = int(((coverage > 0) & (coverage < least)).sum())
     full = int((coverage == 1).sum())
     if full == coverage.size:
         return
@@ -137,7 +138,8 @@ def coverage_warning(scores: Scores) -> str:
 
 
 def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:
-    n_tied, lists = scores.attributes["tied_lists"], scores.attributes["lists"]
+    n_tied = scores.attributes["tied_lists"]
+    lists = scores.attributes["lists"]
     if n_tied:
         rule = (
             "broken by document id, highest first"

@@ -183,7 +183,8 @@ def paper_table(
         if ranked[j]:
             p[j] = test.p_values(part)
     p = p[:, shown][:, :, shown]
-    systems, mean = tuple(plain.systems[s] for s in shown), means[shown]
+    systems = tuple(plain.systems[s] for s in shown)
+    mean = means[shown]
     among = "" if len(shown) == len(plain.systems) else f", of all {len(plain.systems)} systems"
     bold = [f"Bold: highest mean of the column{among}."] if best.any() else []
     note = " ".join([*bold, *test.legend()])

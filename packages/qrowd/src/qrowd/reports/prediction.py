@@ -181,7 +181,8 @@ def _convention_notes(conventions: Conventions) -> Iterator[Note]:
 # ---------------------------------------------------------------------- tables and notes
 
 
-three_digits, two_digits = partial(number, digits=3), partial(number, digits=2)
+three_digits = partial(number, digits=3)
+two_digits = partial(number, digits=2)
 GRADES = {
     "grade": Column("grade", "{:g}".format),
     "relevant": Column("relevant", lambda relevant: "yes" if relevant else "no"),

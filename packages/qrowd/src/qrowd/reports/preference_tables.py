@@ -171,7 +171,8 @@ def _notes(
         yield Note("cycles", f"{len(circles):,}, as {examples}{' ...' if len(circles) > CYCLES_SHOWN else ''}")
     if effects is not None:
         everyone = position_bias(preferences.pooled(), confidence=confidence)
-        n, share = count(everyone.n[0], "preference"), percent(everyone.share[0], 1)
+        n = count(everyone.n[0], "preference")
+        share = percent(everyone.share[0], 1)
         yield Note("shown first", f"preferred in {share} {interval(everyone.low[0], everyone.high[0])} of {n}")
         yield from order_notes(confidence)
 
@@ -213,7 +214,8 @@ def worth_document(worths: BradleyTerry) -> Document:
     tables = [Table.of(title, columns_of(highest[:SHOWN]), 2)]
     if len(worths.assessors) > 1:
         order = np.argsort(-worths.assessor_weight, kind="stable")[:SHOWN]
-        low, high = worths.assessor_weight_low[order], worths.assessor_weight_high[order]
+        low = worths.assessor_weight_low[order]
+        high = worths.assessor_weight_high[order]
         columns: dict[str, Any] = {
             "assessor": [worths.assessors[a] for a in order],
             "weight": worths.assessor_weight[order],

@@ -68,7 +68,8 @@ class Replacement(Reported):
         return " ".join(sentences)
 
     def _sentence_of_several(self) -> str:
-        n, assessors = len(self.models), listed(self.models[0].assessors)
+        n = len(self.models)
+        assessors = listed(self.models[0].assessors)
         tests = [comparison.test for comparison in self.models if comparison.test is not None]
         if tests:
             passing = [test.model for test in tests if test.passes]
@@ -180,7 +181,8 @@ def replacement_report(
 
 def _verdict(test: AnnotatorTest) -> str:
     """Whether the model may replace the assessors, and how close it is to the others."""
-    n, of = int(test.replaceable.sum()), len(test.assessors)
+    n = int(test.replaceable.sum())
+    of = len(test.assessors)
     sign = ">=" if test.passes else "<"
     verdict = "may replace your assessors" if test.passes else "has not shown that it may replace your assessors"
     return (
@@ -193,7 +195,8 @@ def _verdict(test: AnnotatorTest) -> str:
 
 def _untested(comparison: ModelComparison) -> str:
     """That the test cannot be computed, and how far the model agrees with each assessor."""
-    assessors, n = comparison.assessors, len(comparison.assessors)
+    assessors = comparison.assessors
+    n = len(comparison.assessors)
     why = f"there {is_or_are(n)} {n}" if n < MIN_ASSESSORS else "these have too few documents in common"
     text = (
         f"Whether {comparison.model} may replace {listed(assessors)} is not known: the alternative annotator test "
@@ -312,7 +315,8 @@ def _notes(comparison: ModelComparison) -> Iterator[Note]:
     if comparison.test is not None:
         yield from _test_notes(comparison.test)
     else:
-        reason, n = comparison.reason, len(comparison.assessors)
+        reason = comparison.reason
+        n = len(comparison.assessors)
         if n < MIN_ASSESSORS:
             more = count(MIN_ASSESSORS - n, "more assessor", "more assessors")
             reason = (

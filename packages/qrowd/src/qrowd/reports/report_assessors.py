@@ -100,7 +100,8 @@ def assessors_section(
     """
     shared, compared = _comparable(judgments)
     profiles: AssessorProfiles | None = None
-    sentence, values = "", dict[str, Any]()
+    sentence = ""
+    values = dict[str, Any]()
     if shared is not None:
         try:
             profiles = assessor_profiles(shared, repeats=conventions.repeats)

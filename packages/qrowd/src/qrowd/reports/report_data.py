@@ -76,7 +76,8 @@ def _top_lists(runs: Runs, topics: Sequence[str], score_dtype: ScoreDtype) -> It
         if topic not in number:
             yield [[] for _ in runs.systems]
             continue
-        starts, lengths = lists.starts[:, number[topic]].tolist(), lists.lengths[:, number[topic]].tolist()
+        starts = lists.starts[:, number[topic]].tolist()
+        lengths = lists.lengths[:, number[topic]].tolist()
         codes = (
             lists.document[start : start + min(length, DEPTH)] for start, length in zip(starts, lengths, strict=True)
         )
@@ -164,7 +165,8 @@ def _grades(
 ) -> dict[tuple[str, str], list[float]]:
     """{(topic, document): the grade of each assessor, nan without one} of judged documents."""
     panel = judgments.panel(repeats=conventions.repeats)
-    pool, wanted = panel.pool, set(topics)
+    pool = panel.pool
+    wanted = set(topics)
     grades = {}
     for t, topic in enumerate(pool.topics):
         if topic in wanted:

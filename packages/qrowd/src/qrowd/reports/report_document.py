@@ -183,9 +183,13 @@ def _coverage_section(runs: Runs, judgments: Judgments | Preferences, scores: Sc
     """What the report is based on."""
     ((cutoff, share),) = scores.attributes["unjudged_shares"].items()
     if isinstance(judgments, Preferences):
-        n, noun, judged = len(judgments), "preference", "compared"
+        n = len(judgments)
+        noun = "preference"
+        judged = "compared"
     else:
-        n, noun, judged = int((judgments.value >= 0).sum()), "judgment", "judged"
+        n = int((judgments.value >= 0).sum())
+        noun = "judgment"
+        judged = "judged"
     n_topics = int((~np.isnan(scores.values[0])).any(axis=(0, 2)).sum())
     sentence = (
         f"{count(n, noun)} by {count(len(scores.assessors), 'assessor')} on {count(n_topics, 'topic')}; "

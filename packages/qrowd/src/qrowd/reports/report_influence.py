@@ -107,7 +107,8 @@ def influence_section(
 def _reversal(fragile: Fragility) -> str:
     """How few changes of judgments put the system ahead that is behind."""
     behind = fragile.second[0] if fragile.difference[0] > 0 else fragile.first[0]
-    low, high = float(fragile.n_changes_low[0]), float(fragile.n_changes_high[0])
+    low = float(fragile.n_changes_low[0])
+    high = float(fragile.n_changes_high[0])
     if isinf(low):
         return f"No changes by one grade each would put {behind} ahead."
     number = f"{low:,.0f} or more" if isinf(high) else span(low, high)

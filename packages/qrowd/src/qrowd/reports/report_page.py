@@ -252,9 +252,11 @@ def _tip(row: SystemRow, compared_with: str, measure: str) -> str:
 def _axis(low: float, high: float, start: float, end: float) -> tuple[Callable[[float], float], list[float]]:
     """Where a value stands between two places, and round values along the way."""
     if high - low < 1e-9:
-        low, high = low - 0.05, high + 0.05
+        low = low - 0.05
+        high = high + 0.05
     margin = 0.04 * (high - low)
-    low, high = low - margin, high + margin
+    low = low - margin
+    high = high + margin
     raw = (high - low) / TICKS
     power = 10 ** floor(log10(raw))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw)

@@ -103,7 +103,8 @@ def leading_pair(scores: Scores, baseline: str | None = None) -> tuple[str, str]
     """The leader, and the baseline or else the best system whose mean is lower, if there is one."""
     means = settled(known_mean(known_mean(scores.values[0], axis=0), axis=0))
     order = system_order(means)
-    first, second = order[0], next((s for s in order if means[s] < means[order[0]]), order[1])
+    first = order[0]
+    second = next((s for s in order if means[s] < means[order[0]]), order[1])
     if baseline is not None and baseline != scores.systems[first]:
         return scores.systems[first], baseline
     return scores.systems[first], scores.systems[second]
@@ -155,7 +156,8 @@ def pair_rows(part: MeasureComparison, scores: Scores, confidence: float, baseli
     """Each pair of the leading systems and the baseline, best first; none where too little is shared."""
     names = [row.system for row in part.rows]
     shown = names[:LEADING] + [name for name in names[LEADING:] if name == baseline]
-    ranking, rows = rank_systems(scores), []
+    ranking = rank_systems(scores)
+    rows = []
     for first, second in combinations(shown if part.ranks else [], 2):
         against = differences_to(part.ranks, second, scores)
         place = scores.systems.index(first)
@@ -190,7 +192,8 @@ def _verdict(leaders: Sequence[str], best: Sequence[str], n: int) -> str:
 
 def _by_reference(reference: Scores, first: str) -> str:
     """Where the reference has the leader, and which system it has first."""
-    ranking, name = rank_systems(reference), reference.assessors[0]
+    ranking = rank_systems(reference)
+    name = reference.assessors[0]
     ranks = dict(zip(reference.systems, ranking.rank.tolist(), strict=True))
     if not ranking.has_ranking[0]:
         return f"; by {name}, the reference, no system is ahead of another"
@@ -215,7 +218,8 @@ def _sentence(measure: str, one: Difference | None, first: str, second: str) -> 
 
 def systems_section(part: MeasureComparison, answer: Answer) -> Section:
     """All systems: how many differ significantly from the one they are compared with, and which may be the best."""
-    n, others = sum(bool(row.significant) for row in part.rows), len(part.rows) - 1
+    n = sum(bool(row.significant) for row in part.rows)
+    others = len(part.rows) - 1
     level = percent(answer.confidence)
     sentence = "The systems share too few topics to say which of them differ."
     if part.ranks is not None:

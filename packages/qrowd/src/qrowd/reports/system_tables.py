@@ -103,7 +103,8 @@ def system_rows(
     same. baseline : the system all others are compared with. intervals : whether means get an interval.
     """
     systems = scores.systems
-    panel, each = rank_systems(scores), rank_systems(scores if own is None else own)
+    panel = rank_systems(scores)
+    each = rank_systems(scores if own is None else own)
     order = system_order(panel.mean)
     rankings = np.where(each.rank_by_assessor == 0, np.nan, each.rank_by_assessor)
     columns: dict[str, Any] = {
@@ -125,7 +126,8 @@ def system_rows(
         columns |= {"rank_low": np.zeros(len(systems), int), "rank_high": np.zeros(len(systems), int)}
         columns["may_be_best"] = np.zeros(len(systems), bool)
     if baseline is not None:
-        pairs, against = against_baseline(scores, baseline), differences_to(ranks, baseline, scores)
+        pairs = against_baseline(scores, baseline)
+        against = differences_to(ranks, baseline, scores)
         columns |= {name: getattr(pairs, name) for name in ("wins", "ties", "losses")}
         columns["difference"] = pairs.difference if ranks is None else against.difference
         columns |= {"difference_low": against.low, "difference_high": against.high, "p": against.p}
@@ -150,7 +152,8 @@ def mean_intervals(scores: Scores, confidence: float) -> tuple[Floats, Floats]:
         return unknown, unknown
     if panel.components_known:
         squares = panel.squares(panel.values)
-        mean, half = squares.mean, half_widths(squares, recommended(len(panel.assessors)), confidence)
+        mean = squares.mean
+        half = half_widths(squares, recommended(len(panel.assessors)), confidence)
     else:
         by_topic = panel.by_topic(panel.values)
         n = by_topic.shape[0]
@@ -211,7 +214,8 @@ def ranks_of(
 
 def may_be_best(ranks: RankIntervals) -> str:
     """How many systems may be the best, by which test, and which they are; without a full stop."""
-    best, n = ranks.may_be_best, len(ranks.systems)
+    best = ranks.may_be_best
+    n = len(ranks.systems)
     over = "topics and assessors" if ranks.over == "both" else "topics"
     few = "; with 2 assessors it may be too small" if ranks.too_few_assessors else ""
     level = f"({percent(ranks.confidence)} simultaneous confidence set over {over}{few})"

@@ -144,7 +144,8 @@ def html_table(table: Table) -> str:
     """A table with its caption, and what its marks mean below."""
 
     def cell(i: int, j: int) -> str:
-        text, mark = escape(table.rows[i][j]), table.marks.get((i, j), "")
+        text = escape(table.rows[i][j])
+        mark = table.marks.get((i, j), "")
         text = f"<strong>{text}</strong>" if (i, j) in table.bold else text
         return f"{text}<sup>{escape(mark)}</sup>" if mark else text
 

@@ -134,7 +134,8 @@ def relevance_string(ranked: RankedList, numbers: Sequence[float]) -> str:
 
 def cut_ndcg(ranked: RankedList, cutoff: int) -> float:
     """nDCG of grades at a cut-off."""
-    gains, ideal = gains_of(ranked.grades, {}), ideal_of(ranked.judged, {})
+    gains = gains_of(ranked.grades, {})
+    ideal = ideal_of(ranked.judged, {})
     return ranked_list.normalised(gains[:cutoff], ideal[:cutoff])
 
 

@@ -77,13 +77,15 @@ def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = None) -> Unanswere
 
 def _sentence(statuses: Statuses, failures: SystemFailures) -> str:
     n, shares = statuses.n_failed, failures.shares
-    share, have = percent(n / statuses.n_questions, 1), "has" if n == 1 else "have"
+    share = percent(n / statuses.n_questions, 1)
+    have = "has" if n == 1 else "have"
     text = f"{n:,} of {count(statuses.n_questions, 'question')} to models ({share}) {have} no answer"
     if isnan(failures.p):
         return f"{text}."
     if failures.p >= SIGNIFICANT:
         return f"{text}; {verdict(failures)}."
-    low, high = min(shares, key=lambda one: shares[one]), max(shares, key=lambda one: shares[one])
+    low = min(shares, key=lambda one: shares[one])
+    high = max(shares, key=lambda one: shares[one])
     return (
         f"{text}, and {verdict(failures)}: {percent(shares[low], 1)} of the questions on documents "
         f"of {low}, {percent(shares[high], 1)} of those on documents of {high}."

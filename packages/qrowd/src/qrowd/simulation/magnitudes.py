@@ -140,7 +140,8 @@ def simulate_magnitudes(
     elapsed = _shifts(who, spent.sum(axis=1), n_assessors, random)[:, None] + np.cumsum(spent, axis=1)
 
     came = np.argsort(elapsed, axis=None, kind="stable")
-    pair_of, who_of = pair.ravel()[came], np.repeat(who, unit_size)[came]
+    pair_of = pair.ravel()[came]
+    who_of = np.repeat(who, unit_size)[came]
     return Judgments.from_codes(
         truth.pool.topics,
         truth.pool.documents,
@@ -231,5 +232,6 @@ def written(logs: Floats, round_numbers: float | Floats, rng: np.random.Generato
     rounder = np.array([10, 20, 50, 100])[np.searchsorted(10 * np.sqrt([2, 10, 50]), digits)]
     digits = np.where(rng.random(logs.shape) < round_numbers, rounder, np.round(digits))
     # Dividing by a power of ten, not multiplying by its reciprocal, gives the double that the decimal text reads as.
-    up, down = np.power(10.0, np.maximum(power - 1, 0)), np.power(10.0, np.maximum(1 - power, 0))
+    up = np.power(10.0, np.maximum(power - 1, 0))
+    down = np.power(10.0, np.maximum(1 - power, 0))
     return np.asarray(digits * up / down, np.float64)

@@ -91,7 +91,8 @@ class RandomAssessors:
         draw = self._draw if self._edges.ndim == 1 else self._draw_own
 
         def fill(strand: int) -> None:
-            low, high = max(begin, strand * STRAND), min(end, (strand + 1) * STRAND)
+            low = max(begin, strand * STRAND)
+            high = min(end, (strand + 1) * STRAND)
             draw(strand, low % STRAND, codes[:, low - begin : high - begin])
 
         for _ in in_threads(fill, range(begin // STRAND, -(-end // STRAND)), self._threads):

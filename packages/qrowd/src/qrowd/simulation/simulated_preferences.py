@@ -49,14 +49,16 @@ def simulate_preferences(
     if assessor_weights is not None and len(assessor_weights) != n_assessors:
         raise ArgumentError(f"one for each of {n_assessors} assessors", "assessor_weights", assessor_weights)
     weights = np.ones(n_assessors) if assessor_weights is None else np.array(assessor_weights, np.float64)
-    chance, pool = Chance.of(rng), truth.pool
+    chance = Chance.of(rng)
+    pool = truth.pool
     rows: list[tuple[NDArray[np.int64], ...]] = []
     marks: list[tuple[NDArray[np.int64], ...]] = []
     for a in range(n_assessors):
         random = chance.stream("preferences", a)
         worth = truth.relevance + taste * random.standard_normal(truth.relevance.size)
         for t in range(len(pool.topics)):
-            begin, end = pool.starts[t], pool.starts[t + 1]
+            begin = pool.starts[t]
+            end = pool.starts[t + 1]
             best_first = begin + np.argsort(-worth[begin:end])
             n_good = best_first.size - round(bad_share * best_first.size)
             worst = best_first[n_good:]
@@ -66,7 +68,8 @@ def simulate_preferences(
             first, second = first[sample], second[sample]
             margin = weights[a] * (worth[first] - worth[second]) + noise * random.standard_normal(first.size)
             better = margin >= 0
-            chosen_first, chosen_other = np.where(better, first, second), np.where(better, second, first)
+            chosen_first = np.where(better, first, second)
+            chosen_other = np.where(better, second, first)
             strength = 1 + (np.abs(margin) >= strong_margin).astype(np.int64)
             rows.append((np.full(first.size, t), chosen_first, chosen_other, np.full(first.size, a), strength, better))
     topic, preferred, other, who, strength, better = (np.concatenate(column) for column in zip(*rows, strict=True))

@@ -184,7 +184,8 @@ def simulate_runs(
         raise ArgumentError(f"{n_systems} different ones needed", "names", names)
 
     random = Chance.of(rng).stream("runs")
-    pool, labels = truth.pool, list(truth.pool.documents)
+    pool = truth.pool
+    labels = list(truth.pool.documents)
     columns: list[tuple[NDArray[Any], ...]] = []
     for t, topic in enumerate(pool.topics):
         rows = pool.rows(t)

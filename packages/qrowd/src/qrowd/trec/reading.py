@@ -97,7 +97,9 @@ def split(text: bytes, name: str, format: Format) -> Fields:
         raise next(mistakes(text, name, format))
     if n_rows == 0:
         raise FileError(name, f"holds no line of {format.noun}; expected {format.line!r}")
-    starts, ends, numbers = starts[:, :n_rows], ends[:, :n_rows], numbers[:, :n_rows]
+    starts = starts[:, :n_rows]
+    ends = ends[:, :n_rows]
+    numbers = numbers[:, :n_rows]
     if undecided:
         _decide(numbers, characters, begin, kinds)
     if format.number is not None and not np.isfinite(numbers[0]).all():
@@ -167,7 +169,8 @@ def runs_from(parsed: Iterable[tuple[str, Parsed]]) -> Runs:
     topics, topic = _column(parts, 0)
     documents, document = _column(parts, 1)
     ranks = [np.full(part.n_rows, np.nan) if part.rank is None else part.rank for _, part in parts]
-    score, rank = np.concatenate([part.number for _, part in parts]), np.concatenate(ranks)
+    score = np.concatenate([part.number for _, part in parts])
+    rank = np.concatenate(ranks)
     return Runs(systems, topics, documents, system, topic, document, score, rank)
 
 

@@ -57,7 +57,9 @@ def format_run(runs: Runs, system: str) -> str:
     if system not in runs.systems:
         raise ArgumentError(f"no system is called {system!r}; {closest(system, runs.systems, 'system')}")
     rows = np.flatnonzero(runs.system == runs.systems.index(system))
-    topic, document, score = runs.topic[rows], runs.document[rows], runs.score[rows]
+    topic = runs.topic[rows]
+    document = runs.document[rows]
+    score = runs.score[rows]
     ranked = Runs((system,), runs.topics, runs.documents, np.zeros_like(topic), topic, document, score).ranked()
     falling = score[np.lexsort((-score, topic))].tolist()
     lines = []

@@ -43,7 +43,8 @@ class Bounds(Result):
     @property
     def sign(self) -> Floats:
         """(systems, systems) 1 or -1 where e is certainly better or worse than f, 0 where certainly equal, else nan."""
-        better, worse = self.low > EQUAL, self.high < -EQUAL
+        better = self.low > EQUAL
+        worse = self.high < -EQUAL
         equal = (self.low >= -EQUAL) & (self.high <= EQUAL)
         return np.where(better, 1.0, np.where(worse, -1.0, np.where(equal, 0.0, np.nan)))
 
@@ -225,8 +226,10 @@ def _sampled_places(closed: Bools, bad: Bools, turn: Floats, luck: Floats) -> In
     bad : (completions, documents); turn, luck : random numbers of the same shape, which decide when a document is put
     into the row, and where.
     """
-    place, placed = np.zeros(bad.shape, np.int64), np.zeros(bad.shape, bool)
-    rows, order = np.arange(len(bad)), np.argsort(turn, axis=1)
+    place = np.zeros(bad.shape, np.int64)
+    placed = np.zeros(bad.shape, bool)
+    rows = np.arange(len(bad))
+    order = np.argsort(turn, axis=1)
     for new in order.T:
         size = placed.sum(axis=1)
         above = placed & closed.T[new] & ~closed[new]
@@ -272,9 +275,11 @@ class _Pairs:
         certain[i[code == FIRST], j[code == FIRST]] = True
         kinds = (FIRST + SECOND, FIRST + DROPPED, FIRST + SECOND + DROPPED)
         columns = [np.flatnonzero(code == kind) for kind in kinds]
-        rows, ends = np.concatenate(columns), np.cumsum([column.size for column in columns])
+        rows = np.concatenate(columns)
+        ends = np.cumsum([column.size for column in columns])
         first, second = (systems.above[one[rows], two[rows]].T for one, two in ((i, j), (j, i)))
-        right, total = systems.above[certain].sum(axis=0), systems.either[certain].sum(axis=0)
+        right = systems.above[certain].sum(axis=0)
+        total = systems.either[certain].sum(axis=0)
         either = first + second
         least = total + either[:, : ends[0]].sum(axis=1)
         return cls(right, total, first, second, ends, least, least + either[:, ends[0] :].sum(axis=1))
@@ -288,7 +293,8 @@ class _Pairs:
         """
         least, most = self.least, self.most
         # A fraction without any pair is 0: nothing is certain but that one that has none in any case is 0.
-        low, high = np.where(most[f] <= 0, 0.0, -1.0), np.where(most[e] <= 0, 0.0, 1.0)
+        low = np.where(most[f] <= 0, 0.0, -1.0)
+        high = np.where(most[e] <= 0, 0.0, 1.0)
         some = (least[e] > 0) & (least[f] > 0)
         e, f = e[some], f[some]
         dropping = (least[e] < most[e]) | (least[f] < most[f])
@@ -296,13 +302,16 @@ class _Pairs:
         if dropping.any():
             large = np.where(dropping, self._largest_ratio(e, f), large)
             small = np.where(dropping, 1 / self._largest_ratio(f, e), small)
-        bottom, top = np.full(e.size, -np.inf), np.full(e.size, np.inf)
+        bottom = np.full(e.size, -np.inf)
+        top = np.full(e.size, np.inf)
         for c in (0.0, 0.5, 1.0) if dropping.any() else (0.0,):
             over, under = self._numerator_range(e, f, large, c)
             if dropping.any():
                 more, less = self._numerator_range(e, f, small, c)
-                over, under = np.maximum(over, more), np.minimum(under, less)
-            bottom, top = np.maximum(bottom, under), np.minimum(top, over)
+                over = np.maximum(over, more)
+                under = np.minimum(under, less)
+            bottom = np.maximum(bottom, under)
+            top = np.minimum(top, over)
         low[some] = np.maximum(-1.0, bottom / np.where(bottom < 0, least[e], most[e]))
         high[some] = np.minimum(1.0, top / np.where(top > 0, least[e], most[e]))
         return low, high
@@ -328,9 +337,11 @@ class _Pairs:
         certain = (self.right[e] - c * self.total[e]) - r * (self.right[f] - c * self.total[f])
         one = self.first[e] - r[:, None] * self.first[f]
         two = self.second[e] - r[:, None] * self.second[f]
-        shift, middle = c * (one + two), slice(self.ends[0], self.ends[1])
+        shift = c * (one + two)
+        middle = slice(self.ends[0], self.ends[1])
         two[:, middle] = one[:, middle]
-        more, less = np.maximum(one, two) - shift, np.minimum(one, two) - shift
+        more = np.maximum(one, two) - shift
+        less = np.minimum(one, two) - shift
         droppable = slice(self.ends[0], None)
         more[:, droppable] = np.maximum(more[:, droppable], 0.0)
         less[:, droppable] = np.minimum(less[:, droppable], 0.0)
@@ -469,7 +480,8 @@ def grades_may_stop(
 
 
 def _checked(gains: Floats, coefficients: Floats) -> tuple[Floats, Floats]:
-    values, weights = np.asarray(gains, np.float64), np.asarray(coefficients, np.float64)
+    values = np.asarray(gains, np.float64)
+    weights = np.asarray(coefficients, np.float64)
     if values.ndim != 1 or weights.ndim != 2 or weights.shape[1] != values.size or weights.shape[0] < 2:
         raise ArgumentError(
             f"coefficients: expected 2 or more systems x {values.size} documents, found shape {weights.shape}"

@@ -117,7 +117,8 @@ class Sort(Order):
         # Bad documents stand below all others, and nothing is asked of them: the sort need not touch them.
         known = state.known
         if state.even:  # a sort needs an answer; the order in which it finds the two is one
-            place, known = np.argsort(in_sequence(self.sequence, state)), known.copy()
+            place = np.argsort(in_sequence(self.sequence, state))
+            known = known.copy()
             for one, two in state.even:
                 first, second = (one, two) if place[one] < place[two] else (two, one)
                 known[first, second] |= not known[second, first]
@@ -155,7 +156,9 @@ def _merge_sort(row: list[int], known: Known) -> None:
     for starts, halves in zip(levels[-2::-1], levels[:0:-1], strict=True):
         for part in range(len(starts) - 1):
             low, middle, high = halves[2 * part : 2 * part + 3]
-            first, second, merged = row[low:middle], row[middle:high], []
+            first = row[low:middle]
+            second = row[middle:high]
+            merged = []
             while first and second:
                 merged.append((first if _is_before(known, first[0], second[0]) else second).pop(0))
             row[low:high] = merged + first + second
@@ -179,7 +182,8 @@ def _insertion_sort(row: list[int], known: Known) -> None:
 
 def _heap_sort(row: list[int], known: Known) -> None:
     """Take the best document off first."""
-    size, start = len(row), len(row) // 2 - 1
+    size = len(row)
+    start = len(row) // 2 - 1
     while size > 1:
         place = start
         if start >= 0:
@@ -286,7 +290,8 @@ class Tournament(_WithChance):
             if stay.all() or stay.sum() < self.k:
                 stay[:] = False
                 stay[np.argsort(-share, kind="stable")[: max(self.k, left.size // 2)]] = True
-            left, number = left[stay], number + 1
+            left = left[stay]
+            number = number + 1
         return left, None
 
     def _round(self, left: Ints, number: int) -> Ints:

@@ -113,7 +113,9 @@ class State:
         """
         pairs, marks, ties = list(preferred), list(bad), tuple(even)
         start = cls.new(n, transitive=transitive, bad_loses=bad_loses)
-        direct, is_bad, seen = start.direct.copy(), start.bad.copy(), start.seen.copy()
+        direct = start.direct.copy()
+        is_bad = start.bad.copy()
+        seen = start.seen.copy()
         for winner, loser in pairs:
             direct[winner, loser] = True
         is_bad[marks] = True
@@ -147,7 +149,8 @@ class State:
         elif self._has_cycle or self.closed[loser, winner]:
             closed = self._closure(direct)
         else:
-            upper, lower = self.closed[:, winner].copy(), self.closed[loser].copy()
+            upper = self.closed[:, winner].copy()
+            lower = self.closed[loser].copy()
             upper[winner] = lower[loser] = True
             closed = self.closed | np.outer(upper, lower)
         return self._next(
@@ -270,7 +273,8 @@ class State:
 
         An even pair may end in all three ways if chains or marks may still order it.
         """
-        markable, bad = self.markable(later_bad), self.bad
+        markable = self.markable(later_bad)
+        bad = self.bad
         # A pair with a Bad document can still be decided by a chain, but only if that document was preferred to one
         # that is not Bad (or, as the lower end of the chain, one that is not Bad was preferred to it).
         wins: Bools = np.asarray((self.closed & ~bad).any(axis=1))

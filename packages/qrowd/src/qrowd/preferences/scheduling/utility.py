@@ -83,7 +83,8 @@ class Systems:
     def above(self) -> Floats:
         """(documents, documents, systems) weight of the pair where the system ranks the row's higher, else 0."""
         discount = pair_discounts(self.weight, int(self.limits.max()))
-        row, column = self.ranks.T[:, None], self.ranks.T[None]
+        row = self.ranks.T[:, None]
+        column = self.ranks.T[None]
         weights = discount[row if self.weight.startswith("upper") else column]
         return np.ascontiguousarray(np.where(row < column, weights, 0.0))
 
@@ -101,7 +102,8 @@ class Systems:
 
     def totals(self, state: State) -> Floats:
         """(systems,) weight of all pairs that will count if no further document is marked as Bad."""
-        one, two = state.bad[:, None], state.bad[None, :]
+        one = state.bad[:, None]
+        two = state.bad[None, :]
         unordered = (one & two if state.bad_loses else one | two) & ~state.decided
         counted = np.triu(~unordered, k=1)
         return np.asarray(self.either[counted].sum(axis=0) + self.either[np.triu(state.closed & state.closed.T)].sum(0))
@@ -154,7 +156,8 @@ def from_regression(state: State, *, ridge: float = 0.1) -> Floats:
         raise ArgumentError("must be above 0, or a document that won every pair has no finite worth", "ridge", ridge)
     winner, loser = np.nonzero(state.direct)
     even = np.array(state.even, np.int64).reshape(-1, 2)
-    first, second = np.append(winner, even[:, 0]).astype(np.int32), np.append(loser, even[:, 1]).astype(np.int32)
+    first = np.append(winner, even[:, 0]).astype(np.int32)
+    second = np.append(loser, even[:, 1]).astype(np.int32)
     none = np.zeros(first.size)
     lost = np.repeat([0.0, 0.5], [winner.size, len(even)])  # an even pair is half a preference for each
     rows = bradley_terry.Rows(first, second, np.zeros(first.size, np.int32), none, 1 - lost, lost, none)
@@ -212,9 +215,11 @@ def _change(state: State, systems: Systems) -> Floats:
 
     It settles every undecided pair of a document at or above a and one at or below b.
     """
-    n, good = state.n_documents, ~state.bad
+    n = state.n_documents
+    good = ~state.bad
     implied = _chains(state, state.closed) | np.eye(n, dtype=bool)
-    upper, lower = (implied & good[:, None]).astype(np.float64), (implied & good).astype(np.float64)
+    upper = (implied & good[:, None]).astype(np.float64)
+    lower = (implied & good).astype(np.float64)
     undecided = ~(state.closed | state.closed.T) if state.transitive else np.ones((n, n), bool)
     weights = systems.above * (undecided & ~np.eye(n, dtype=bool))[..., None]
     below = lower @ weights  # (n, n, systems) of each document over all at or below b

@@ -52,10 +52,13 @@ class Layout:
 def layout_of(ranked: MeanRanks, top: int | None = None) -> Layout:
     """The layout of the diagram of the `top` systems; default: all."""
     names = ranked.systems[:top]
-    n, half = len(names), ceil(len(names) / 2)
+    n = len(names)
+    half = ceil(len(names) / 2)
     sides = [max((_width(_named(ranked, s)) for s in side), default=0.0) for side in (range(half), range(half, n))]
-    low, high = floor(ranked.mean_rank[0]), max(ceil(ranked.mean_rank[n - 1]), floor(ranked.mean_rank[0]) + 1)
-    left, bars = PAD + sides[0] + 0.15, _levels(ranked, n)
+    low = floor(ranked.mean_rank[0])
+    high = max(ceil(ranked.mean_rank[n - 1]), floor(ranked.mean_rank[0]) + 1)
+    left = PAD + sides[0] + 0.15
+    bars = _levels(ranked, n)
     right = left + AXIS
     above = 0.62 if not isnan(ranked.critical_difference) else 0.38
     rows = above + 0.12 + LEVEL * (1 + max((level for _, _, level in bars), default=-1)) + ROW
@@ -69,7 +72,8 @@ def plot_critical_difference(ranked: MeanRanks, *, top: int | None = None, ax: A
         difference of Nemenyi's test stands above the axis.
     """
     ax = axes_or_new(ax)
-    place, n = layout_of(ranked, top), len(ranked.systems[:top])
+    place = layout_of(ranked, top)
+    n = len(ranked.systems[:top])
     ax.set_axis_off()
     ax.set_xlim(0, place.width)
     ax.set_ylim(place.height, 0)
@@ -82,10 +86,12 @@ def plot_critical_difference(ranked: MeanRanks, *, top: int | None = None, ax: A
     for s in range(n):
         on_left = s < half
         row = place.rows + ROW * (s if on_left else n - 1 - s)
-        x, end = place.x(ranked.mean_rank[s]), place.left - 0.1 if on_left else place.right + 0.1
+        x = place.x(ranked.mean_rank[s])
+        end = place.left - 0.1 if on_left else place.right + 0.1
         ax.plot([x, x, end], [place.top, row, row], color=GREY, linewidth=0.7, solid_joinstyle="miter")
         ax.plot([x], [place.top], "o", color=PALETTE[0], markersize=2.6)
-        name, side = _named(ranked, s), -0.04 if on_left else 0.04
+        name = _named(ranked, s)
+        side = -0.04 if on_left else 0.04
         ax.text(end + side, row, name, ha="right" if on_left else "left", va="center", fontsize=SMALL)
     for first, last, level in place.bars:
         y = place.top + 0.12 + LEVEL * level
@@ -132,7 +138,8 @@ def _levels(ranked: MeanRanks, n: int) -> tuple[tuple[int, int, int], ...]:
         last = min(first + len(group), n) - 1
         if first >= n or last <= first or (bars and last <= bars[-1][1]):  # cut off where the shown systems end
             continue
-        start, end = float(ranked.mean_rank[first]), float(ranked.mean_rank[last])
+        start = float(ranked.mean_rank[first])
+        end = float(ranked.mean_rank[last])
         level = next((i for i, other in enumerate(ends) if other + gap < start), len(ends))
         ends[level : level + 1] = [end]
         bars.append((first, last, level))

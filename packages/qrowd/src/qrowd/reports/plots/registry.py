@@ -188,7 +188,8 @@ def _fragility(data: PlotData) -> Figure:
     from qrowd.influence.fragility import fragility
 
     best = _best(data.scores(), data.options.top or 24)
-    conventions, confidence = data.options.conventions, data.options.confidence
+    conventions = data.options.conventions
+    confidence = data.options.confidence
     whole = data.graded.shared_scale().kind in ("binary", "graded")
     counted = fragility(
         data.runs,
@@ -211,7 +212,8 @@ def _fragility(data: PlotData) -> Figure:
 def _ranks(data: PlotData) -> Figure:
     from qrowd.comparison.rank_intervals import rank_intervals
 
-    scores, options = data.scores(), data.options
+    scores = data.scores()
+    options = data.options
     intervals = rank_intervals(scores, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
     ranking_by_mean = rank_systems(scores)
     n = min(options.top or len(intervals.systems), len(intervals.systems))
@@ -230,7 +232,9 @@ def _critical_difference(data: PlotData) -> Figure:
     from qrowd.comparison.mean_ranks import mean_ranks
 
     options = data.options
-    scores, n, rng = data.scores(), options.n_resamples, options.rng
+    scores = data.scores()
+    n = options.n_resamples
+    rng = options.rng
     ranked = mean_ranks(scores, test=options.test, confidence=options.confidence, n_resamples=n, rng=rng)
     return data.figure(
         critical_difference.caption_of(ranked, data.measure, options.top),

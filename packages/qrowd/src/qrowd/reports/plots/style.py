@@ -168,7 +168,8 @@ def list_size(names: Sequence[str]) -> tuple[float, float]:
 
 def table_size(rows: Sequence[str], columns: Sequence[str], cell: tuple[float, float] = CELL) -> tuple[float, float]:
     """Inches of a picture that is a table of cells; the names of columns stand on end, a line of text fits below."""
-    beside, below = name_width(rows) + 0.35, name_width(columns) + 0.5
+    beside = name_width(rows) + 0.35
+    below = name_width(columns) + 0.5
     return beside + max(cell[0] * len(columns), 2.5), max(below + cell[1] * len(rows), 1.6)
 
 

@@ -83,13 +83,16 @@ def plot_differences(differences: AllDifferences, *, alpha: float = 0.05, ax: Ax
     correction over all pairs.
     """
     ax = axes_or_new(ax)
-    n, first, second = len(differences.systems), differences.first, differences.second
+    n = len(differences.systems)
+    first = differences.first
+    second = differences.second
     lead, better, p = (np.full((n, n), np.nan) for _ in range(3))
     lead[first, second], lead[second, first] = differences.difference, -differences.difference
     better[first, second], better[second, first] = differences.p_better, 1 - differences.p_better
     p[first, second] = p[second, first] = differences.adjusted("holm")
     order = np.argsort(-np.nansum(lead, axis=1), kind="stable")
-    better, p = better[np.ix_(order, order)], p[np.ix_(order, order)]
+    better = better[np.ix_(order, order)]
+    p = p[np.ix_(order, order)]
     names = [differences.systems[s] for s in order]
     label = f"P(row is better), %; bold: p < {alpha:g} (Holm)"
 
@@ -220,7 +223,8 @@ def plot_fragility(fragility: Fragility, order: Sequence[str], *, ax: Axes | Non
     found stand at the top.
     """
     ax = axes_or_new(ax)
-    size, number = np.abs(fragility.difference), fragility.n_changes_high
+    size = np.abs(fragility.difference)
+    number = fragility.n_changes_high
     apart = (fragility.low > 0) | (fragility.high < 0)
     never = np.isinf(number)
     highest = float(number[np.isfinite(number)].max(initial=1.0))
