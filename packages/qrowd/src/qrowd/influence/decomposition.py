@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.influence.score_cells import ROUNDING, Cells, cells_of
 from qrowd.influence.weighted_sums import weighted_sums
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
@@ -145,15 +145,7 @@ def decompose_difference(
     judged = (cells.level >= 0) & (share > 0)[cells.topic]
     weighted = weighted_sums(cells)
     parts = None if weighted is None else weighted.parts(i, j)
-
-    def without(assessor: str) -> float:
-        others = rows.select(assessors=lambda name: name != assessor)
-        if not set(others.topics) & set(rankings.topics):
-            return np.nan
-        scores = evaluate(rankings, others, parsed, conventions=conventions).values[0]
-        differences = scores[:, :, rankings.systems.index(first)] - scores[:, :, rankings.systems.index(second)]
-        differences = differences[:, ~np.isnan(differences).all(axis=0)]
-        return float(np.nanmean(differences, axis=0).mean()) if differences.size else np.nan
+    in_pool = _in_pool(cells, conventions.graded(rows).single(repeats=conventions.repeats))
 
     return DecomposedDifference(
         first,
@@ -163,7 +155,7 @@ def decompose_difference(
         cells.n_topics,
         int(judged.sum()),
         _by_topic(cells, by_cell, judged),
-        _by_assessor(cells, by_cell, judged, without),
+        _by_assessor(cells, by_cell, judged, cells.score[i] - cells.score[j], in_pool),
         None if parts is None else _by_document(cells, parts, judged),
         None if parts is None else _by_judgment(cells, parts),
     )
@@ -180,15 +172,38 @@ def _by_topic(cells: Cells, by_cell: Floats, judged: Bools) -> DifferenceParts:
     return DifferenceParts(names, None, None, None, n_judgments[topics][order], parts[order], without[order])
 
 
-def _by_assessor(cells: Cells, by_cell: Floats, judged: Bools, without: Callable[[str], float]) -> DifferenceParts:
+def _by_assessor(cells: Cells, by_cell: Floats, judged: Bools, difference: Floats, in_pool: Bools) -> DifferenceParts:
+    """difference : (cells,) first minus second system. in_pool : (items, assessors) as `_in_pool` gives it."""
     assessors = np.flatnonzero((cells.level >= 0).any(axis=0))
     parts = by_cell.sum(axis=0)[assessors]
     order = _largest_first(parts)
-    names = _labels(cells.assessors, assessors[order])
     n_judgments = judged.sum(axis=0)[assessors][order]
-    return DifferenceParts(
-        None, None, names, None, n_judgments, parts[order], np.array([without(name) for name in names])
-    )
+    differences = difference.reshape(-1, cells.n_assessors)
+    without = np.array([_without(cells, differences, in_pool, assessor) for assessor in assessors[order].tolist()])
+    names = _labels(cells.assessors, assessors[order])
+    return DifferenceParts(None, None, names, None, n_judgments, parts[order], without)
+
+
+def _in_pool(cells: Cells, rows: Judgments) -> Bools:
+    """(items, assessors) whether the assessor judged the document or was shown it, which puts it into the pool."""
+    pool, width = cells.panel.pool, len(rows.documents)
+    item = np.searchsorted(cells.topic * width + pool.document, rows.pair_numbers)
+    in_pool = np.zeros((pool.document.size, cells.n_assessors), bool)
+    in_pool[item, rows.assessor] = True
+    return in_pool
+
+
+def _without(cells: Cells, differences: Floats, in_pool: Bools, assessor: int) -> float:
+    """The difference without an assessor, whose documents leave the pool unless others have them in it."""
+    others = np.arange(cells.n_assessors) != assessor
+    starts = cells.panel.pool.starts[:-1]
+    n_pool = np.add.reduceat(in_pool[:, others].any(axis=1), starts, dtype=np.int64)
+    coverage = cells.counts[:, others] / np.maximum(n_pool, 1)[:, None]
+    has_score = (coverage > 0) & (coverage >= cells.conventions.min_coverage)
+    scored = has_score.any(axis=1)
+    shared = (n_pool > 0) & np.isin(cells.topics, cells.runs.topics)  # without any, nothing can be scored
+    by_others = np.where(has_score, differences[:, others], np.nan)[scored]
+    return float(np.nanmean(by_others, axis=1).mean()) if shared.any() and scored.any() else np.nan
 
 
 def _by_document(cells: Cells, parts: Floats, judged: Bools) -> DifferenceParts:

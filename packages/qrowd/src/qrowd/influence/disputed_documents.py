@@ -78,13 +78,30 @@ class Disagreements(Result):
     @property
     def grades(self) -> tuple[str, ...]:
         """The grades of each document by assessor, as text: "ann 0, bob 3"."""
-        by_pair: dict[tuple[str, str], list[str]] = {}
-        table = self._judgments()
-        for topic, document, assessor, value in zip(
-            *(table[name] for name in ("topic", "document", "assessor", "value")), strict=True
-        ):
-            by_pair.setdefault((topic, document), []).append(f"{assessor} {value:g}")
-        return tuple(", ".join(by_pair[pair]) for pair in zip(self.topics, self.documents, strict=True))
+        return self.grades_of_first(len(self.documents))
+
+    def grades_of_first(self, n: int) -> tuple[str, ...]:
+        """The grades of the first n documents."""
+        place, rows = self._rows
+        rows = rows[place < n]
+        columns = (
+            place[place < n].tolist(),
+            self.judgments.assessor[rows].tolist(),
+            self.judgments.value[rows].tolist(),
+        )
+        texts: list[list[str]] = [[] for _ in self.topics[:n]]
+        for document, assessor, value in zip(*columns, strict=True):
+            texts[document].append(f"{self.judgments.assessors[assessor]} {value:g}")
+        return tuple(map(", ".join, texts))
+
+    @property
+    def _rows(self) -> tuple[Ints, Ints]:
+        """The places of documents in their order, each as often as it was judged, and the rows of the judgments."""
+        numbers = _pair_numbers(self.judgments, self.topics, self.documents)
+        by_number = numbers.argsort()
+        place = by_number[np.searchsorted(numbers[by_number], self.judgments.pair_numbers)]
+        order = np.lexsort((self.judgments.assessor, place))
+        return place[order], order
 
     def _columns(self) -> Mapping[str, Any]:
         return {**super()._columns(), "grades": self.grades}
@@ -94,13 +111,14 @@ class Disagreements(Result):
 
     def _judgments(self) -> dict[str, Any]:
         """The judgments of the documents in their order, by assessor."""
-        import pandas  # slow to import
-
-        frame = self.judgments.to_frame().iloc[self.judgments.assessor.argsort(kind="stable")]
-        rows = pandas.DataFrame({"topic": self.topics, "document": self.documents}, dtype=object)
-        columns = [name for name in ("topic", "document", "assessor", "value", "comment") if name in frame]
-        ordered = rows.merge(frame.astype({"topic": object, "document": object}), on=["topic", "document"])
-        return {name: ordered[name].to_numpy() for name in columns}
+        (place, order), rows = self._rows, self.judgments
+        columns = {
+            "topic": [self.topics[document] for document in place],
+            "document": [self.documents[document] for document in place],
+            "assessor": [rows.assessors[assessor] for assessor in rows.assessor[order]],
+            "value": rows.value[order],
+        }
+        return columns if rows.comment is None else columns | {"comment": rows.comment[order]}
 
     def _sentence(self) -> str:
         n, effect = len(self.topics), (self.effect > ROUNDING).sum()
@@ -176,12 +194,14 @@ def disagreements(
     product = np.where(effect > ROUNDING, sd * effect, 0.0)
     order = np.lexsort((-sd, -product))
     topics, documents = cells.topics, cells.documents
-    pairs = [(topics[cells.topic[item]], documents[item]) for item in items[order]]
+    of_topics = tuple(topics[topic] for topic in cells.topic[items[order]])
+    of_documents = tuple(documents[item] for item in items[order])
+    chosen = np.isin(graded.pair_numbers, _pair_numbers(graded, of_topics, of_documents)) & (graded.value >= 0)
     return Disagreements(
         cells.systems,
         str(parsed),
-        tuple(topic for topic, _ in pairs),
-        tuple(document for _, document in pairs),
+        of_topics,
+        of_documents,
         n_judgments[items][order],
         cells.values[low[items][order]],
         cells.values[high[items][order]],
@@ -194,7 +214,7 @@ def disagreements(
         highest[order],
         _reversed_pairs(at_lowest, at_highest)[order],
         int((n_judgments > 1).sum()),
-        _of_pairs(graded, pairs),
+        graded._take(np.flatnonzero(chosen)),
         conventions.grades == "rescaled",
     )
 
@@ -223,13 +243,13 @@ def _reversed_pairs(lowest: Floats, highest: Floats) -> Ints:
     return counts
 
 
-def _of_pairs(judgments: Judgments, pairs: Sequence[tuple[str, str]]) -> Judgments:
-    """The judgments of these documents."""
-    topics, documents = (
-        {label: n for n, label in enumerate(names)} for names in (judgments.topics, judgments.documents)
+def _pair_numbers(judgments: Judgments, topics: Sequence[str], documents: Sequence[str]) -> Ints:
+    """(documents,) their numbers as `judgments.pair_numbers` gives them."""
+    topic, document = (
+        {label: n for n, label in enumerate(labels)} for labels in (judgments.topics, judgments.documents)
     )
-    numbers = [topics[topic] * len(judgments.documents) + documents[document] for topic, document in pairs]
-    return judgments._take(np.flatnonzero(np.isin(judgments.pair_numbers, numbers) & (judgments.value >= 0)))
+    pairs = zip(topics, documents, strict=True)
+    return np.array([topic[t] * len(document) + document[d] for t, d in pairs], np.int64)
 
 
 def write_adjudication(

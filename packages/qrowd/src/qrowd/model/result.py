@@ -57,9 +57,13 @@ class Result(Displayed):
         tables = self._tables()
         name = next(iter(tables)) if what is None else what
         check_choice("what", name, tables)
-        columns = {column: _cells(values) for column, values in tables[name]().items()}
-        n_rows = max((cells.size for cells in columns.values() if cells.ndim), default=1)
-        return make_frame({column: np.broadcast_to(cells, n_rows) for column, cells in columns.items()}, backend)
+        return make_frame(_whole_columns(tables[name]()), backend)
+
+    def _records(self) -> list[dict[str, Any]]:
+        """The rows of the first table as {column: cell}, without a data frame."""
+        columns = _whole_columns(next(iter(self._tables().values()))())
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def _display(self) -> Display:
         name, columns = next((name, make()) for name, make in self._tables().items())
@@ -85,6 +89,13 @@ class Result(Displayed):
             labels = isinstance(value, tuple) and name.endswith("s") and all(isinstance(cell, str) for cell in value)
             columns[name.removesuffix("s") if labels else name] = value
         return columns
+
+
+def _whole_columns(table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Columns of one length; a single value is repeated in each row."""
+    columns = {column: _cells(values) for column, values in table.items()}
+    n_rows = max((cells.size for cells in columns.values() if cells.ndim), default=1)
+    return {column: np.broadcast_to(cells, n_rows) for column, cells in columns.items()}
 
 
 def _cells(values: Any) -> NDArray[Any]:

@@ -225,6 +225,8 @@ def json_value(value: Any) -> Any:
     """The same in types that JSON has: lists for arrays and tuples, None for nan."""
     if isinstance(value, dict):
         return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return np.where(np.isnan(value), np.array(None), value).tolist()
     if isinstance(value, np.ndarray):
         return json_value(value.tolist())
     if isinstance(value, list | tuple):

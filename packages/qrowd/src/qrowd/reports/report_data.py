@@ -11,7 +11,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isinf, nan
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -135,13 +135,13 @@ class PageData:
 
     def encoded(self) -> str:
         """The data as the page holds them; they cannot end the script element that they stand in."""
-        content = json.dumps(json_value(self._content()), separators=(",", ":"), allow_nan=False)
+        content = json.dumps(self._content(), default=json_value, separators=(",", ":"), allow_nan=False)
         return b64encode(gzip.compress(content.encode(), mtime=0, compresslevel=6)).decode()
 
     def _content(self) -> dict[str, Any]:
         first = self.scores[0]
         measures = [name for scores in self.scores for name in scores.measures]
-        bounds = [[nan if isinf(end) else end for end in bounds_of(name)] for name in measures]
+        bounds = [[None if isinf(end) else end for end in bounds_of(name)] for name in measures]
         return {
             "systems": first.systems,
             "assessors": first.assessors,
@@ -162,8 +162,8 @@ class PageData:
 
 def _grades(
     judgments: Judgments, topics: Sequence[str], conventions: Conventions
-) -> dict[tuple[str, str], list[float]]:
-    """{(topic, document): the grade of each assessor, nan without one} of judged documents."""
+) -> dict[tuple[str, str], list[float | None]]:
+    """{(topic, document): the grade of each assessor, None without one} of judged documents."""
     panel = judgments.panel(repeats=conventions.repeats)
     pool = panel.pool
     wanted = set(topics)
@@ -171,7 +171,7 @@ def _grades(
     for t, topic in enumerate(pool.topics):
         if topic in wanted:
             rows = pool.rows(t)
-            values = panel.values[rows].tolist()
+            values = json_value(panel.values[rows])
             for code, of_document in zip(pool.document[rows].tolist(), values, strict=True):
                 grades[topic, pool.documents[code]] = of_document
     return grades

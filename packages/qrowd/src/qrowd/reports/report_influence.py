@@ -118,8 +118,8 @@ def _reversal(fragile: Fragility) -> str:
 
 def _changes(fragile: Fragility, first: str, second: str) -> Table:
     """The judgments that are changed, in order; none where no changes do it."""
-    records = fragile.changes(first, second).to_frame().to_dict("records")
-    rows = [ChangeRow(**record) for record in records] if isfinite(fragile.n_changes_high[0]) else []
+    possible = isfinite(fragile.n_changes_high[0])
+    rows = [ChangeRow(**record) for record in fragile.changes(first, second)._records()] if possible else []
     return table_of("Judgments that, each moved by one grade, reverse the difference", rows)
 
 
@@ -136,8 +136,8 @@ def _concentration(whole: DecomposedDifference) -> str:
 def _documents(whole: DecomposedDifference, texts: Mapping[str, str]) -> Table:
     """The documents with the largest parts."""
     assert whole.documents is not None
-    frame = whole.documents.to_frame().head(min(DOCUMENTS, whole.n_documents))
-    rows = [DocumentRow(**record, text=texts.get(record["document"])) for record in frame.to_dict("records")]
+    records = whole.documents._records()[: min(DOCUMENTS, whole.n_documents)]
+    rows = [DocumentRow(**record, text=texts.get(record["document"])) for record in records]
     return table_of(f"Documents with the largest parts of {whole.first} minus {whole.second}", rows)
 
 
