@@ -14,7 +14,6 @@ from qrowd.influence.score_cells import ROUNDING, Cells, cells_of
 from qrowd.influence.weighted_sums import weighted_sums
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.conventions import Conventions
-from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
@@ -145,7 +144,9 @@ def decompose_difference(
     judged = (cells.level >= 0) & (share > 0)[cells.topic]
     weighted = weighted_sums(cells)
     parts = None if weighted is None else weighted.parts(i, j)
-    in_pool = _in_pool(cells, conventions.graded(rows).single(repeats=conventions.repeats))
+    graded = conventions.graded(rows).single(repeats=conventions.repeats)
+    in_pool = np.zeros(cells.level.shape, bool)
+    in_pool[cells.items_of(graded), graded.assessor] = True
 
     return DecomposedDifference(
         first,
@@ -173,7 +174,7 @@ def _by_topic(cells: Cells, by_cell: Floats, judged: Bools) -> DifferenceParts:
 
 
 def _by_assessor(cells: Cells, by_cell: Floats, judged: Bools, difference: Floats, in_pool: Bools) -> DifferenceParts:
-    """difference : (cells,) first minus second system. in_pool : (items, assessors) as `_in_pool` gives it."""
+    """difference : (cells,) first minus second system. in_pool : (items, assessors) whether judged or shown."""
     assessors = np.flatnonzero((cells.level >= 0).any(axis=0))
     parts = by_cell.sum(axis=0)[assessors]
     order = _largest_first(parts)
@@ -184,26 +185,15 @@ def _by_assessor(cells: Cells, by_cell: Floats, judged: Bools, difference: Float
     return DifferenceParts(None, None, names, None, n_judgments, parts[order], without)
 
 
-def _in_pool(cells: Cells, rows: Judgments) -> Bools:
-    """(items, assessors) whether the assessor judged the document or was shown it, which puts it into the pool."""
-    pool, width = cells.panel.pool, len(rows.documents)
-    item = np.searchsorted(cells.topic * width + pool.document, rows.pair_numbers)
-    in_pool = np.zeros((pool.document.size, cells.n_assessors), bool)
-    in_pool[item, rows.assessor] = True
-    return in_pool
-
-
 def _without(cells: Cells, differences: Floats, in_pool: Bools, assessor: int) -> float:
     """The difference without an assessor, whose documents leave the pool unless others have them in it."""
     others = np.arange(cells.n_assessors) != assessor
-    starts = cells.panel.pool.starts[:-1]
-    n_pool = np.add.reduceat(in_pool[:, others].any(axis=1), starts, dtype=np.int64)
-    coverage = cells.counts[:, others] / np.maximum(n_pool, 1)[:, None]
-    has_score = (coverage > 0) & (coverage >= cells.conventions.min_coverage)
-    scored = has_score.any(axis=1)
-    shared = (n_pool > 0) & np.isin(cells.topics, cells.runs.topics)  # without any, nothing can be scored
-    by_others = np.where(has_score, differences[:, others], np.nan)[scored]
-    return float(np.nanmean(by_others, axis=1).mean()) if shared.any() and scored.any() else np.nan
+    n_pool = np.bincount(cells.topic, in_pool[:, others].any(axis=1), len(cells.topics))[:, None]
+    n_judged = cells.counts[:, others]
+    has_score = (n_judged > 0) & (n_judged / np.maximum(n_pool, 1) >= cells.conventions.min_coverage)
+    scored = np.where(has_score, differences[:, others], np.nan)[has_score.any(axis=1)]
+    can_be_scored = np.isin(cells.topics, cells.runs.topics)[n_pool[:, 0] > 0].any()
+    return float(np.nanmean(scored, axis=1).mean()) if scored.size and can_be_scored else np.nan
 
 
 def _by_document(cells: Cells, parts: Floats, judged: Bools) -> DifferenceParts:

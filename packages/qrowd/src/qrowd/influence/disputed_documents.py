@@ -36,7 +36,7 @@ class Disagreements(Result):
     the largest of the pairs. product : sd x effect, the order. first, second : this pair. difference_lowest,
     difference_highest : first minus second if all gave the lowest grade, or the highest. n_reversed : pairs of
     systems of which another is ahead between the two.
-    judgments : all judgments of these documents, with comments where there are any. rescaled : whether grades were
+    judgments : all judgments of these documents, document by document and by assessor. rescaled : whether grades were
     divided by the maximum of the assessor's scale.
     """
 
@@ -78,30 +78,11 @@ class Disagreements(Result):
     @property
     def grades(self) -> tuple[str, ...]:
         """The grades of each document by assessor, as text: "ann 0, bob 3"."""
-        return self.grades_of_first(len(self.documents))
-
-    def grades_of_first(self, n: int) -> tuple[str, ...]:
-        """The grades of the first n documents."""
-        place, rows = self._rows
-        rows = rows[place < n]
-        columns = (
-            place[place < n].tolist(),
-            self.judgments.assessor[rows].tolist(),
-            self.judgments.value[rows].tolist(),
-        )
-        texts: list[list[str]] = [[] for _ in self.topics[:n]]
-        for document, assessor, value in zip(*columns, strict=True):
-            texts[document].append(f"{self.judgments.assessors[assessor]} {value:g}")
-        return tuple(map(", ".join, texts))
-
-    @property
-    def _rows(self) -> tuple[Ints, Ints]:
-        """The places of documents in their order, each as often as it was judged, and the rows of the judgments."""
-        numbers = _pair_numbers(self.judgments, self.topics, self.documents)
-        by_number = numbers.argsort()
-        place = by_number[np.searchsorted(numbers[by_number], self.judgments.pair_numbers)]
-        order = np.lexsort((self.judgments.assessor, place))
-        return place[order], order
+        names = self.judgments.assessors
+        pairs = zip(self.judgments.assessor.tolist(), self.judgments.value.tolist(), strict=True)
+        texts = [f"{names[assessor]} {value:g}" for assessor, value in pairs]
+        ends = np.cumsum(self.n_judgments)
+        return tuple(", ".join(texts[end - n : end]) for end, n in zip(ends, self.n_judgments, strict=True))
 
     def _columns(self) -> Mapping[str, Any]:
         return {**super()._columns(), "grades": self.grades}
@@ -110,15 +91,14 @@ class Disagreements(Result):
         return {"documents": self._columns, "judgments": self._judgments}
 
     def _judgments(self) -> dict[str, Any]:
-        """The judgments of the documents in their order, by assessor."""
-        (place, order), rows = self._rows, self.judgments
-        columns = {
-            "topic": [self.topics[document] for document in place],
-            "document": [self.documents[document] for document in place],
-            "assessor": [rows.assessors[assessor] for assessor in rows.assessor[order]],
-            "value": rows.value[order],
+        rows, repeats = self.judgments, self.n_judgments
+        columns: dict[str, Any] = {
+            "topic": np.repeat(np.array(self.topics, object), repeats),
+            "document": np.repeat(np.array(self.documents, object), repeats),
+            "assessor": np.array(rows.assessors, object)[rows.assessor],
+            "value": rows.value,
         }
-        return columns if rows.comment is None else columns | {"comment": rows.comment[order]}
+        return columns if rows.comment is None else columns | {"comment": rows.comment}
 
     def _sentence(self) -> str:
         n, effect = len(self.topics), (self.effect > ROUNDING).sum()
@@ -193,18 +173,15 @@ def disagreements(
     sd = np.nanstd(gains, axis=1)
     product = np.where(effect > ROUNDING, sd * effect, 0.0)
     order = np.lexsort((-sd, -product))
-    topics, documents = cells.topics, cells.documents
-    of_topics = tuple(topics[topic] for topic in cells.topic[items[order]])
-    of_documents = tuple(documents[item] for item in items[order])
-    chosen = np.isin(graded.pair_numbers, _pair_numbers(graded, of_topics, of_documents)) & (graded.value >= 0)
+    items = items[order]
     return Disagreements(
         cells.systems,
         str(parsed),
-        of_topics,
-        of_documents,
-        n_judgments[items][order],
-        cells.values[low[items][order]],
-        cells.values[high[items][order]],
+        tuple(cells.topics[topic] for topic in cells.topic[items]),
+        tuple(cells.documents[item] for item in items),
+        n_judgments[items],
+        cells.values[low[items]],
+        cells.values[high[items]],
         sd[order],
         effect[order],
         product[order],
@@ -214,7 +191,7 @@ def disagreements(
         highest[order],
         _reversed_pairs(at_lowest, at_highest)[order],
         int((n_judgments > 1).sum()),
-        graded._take(np.flatnonzero(chosen)),
+        _of_items(graded, items, cells),
         conventions.grades == "rescaled",
     )
 
@@ -243,13 +220,13 @@ def _reversed_pairs(lowest: Floats, highest: Floats) -> Ints:
     return counts
 
 
-def _pair_numbers(judgments: Judgments, topics: Sequence[str], documents: Sequence[str]) -> Ints:
-    """(documents,) their numbers as `judgments.pair_numbers` gives them."""
-    topic, document = (
-        {label: n for n, label in enumerate(labels)} for labels in (judgments.topics, judgments.documents)
-    )
-    pairs = zip(topics, documents, strict=True)
-    return np.array([topic[t] * len(document) + document[d] for t, d in pairs], np.int64)
+def _of_items(judgments: Judgments, items: Ints, cells: Cells) -> Judgments:
+    """The judgments of these documents in their order, by assessor."""
+    place = np.full(cells.topic.size, -1)
+    place[items] = np.arange(items.size)
+    of_row = place[cells.items_of(judgments)]
+    rows = np.lexsort((judgments.assessor, of_row))
+    return judgments._take(rows[(of_row[rows] >= 0) & (judgments.value[rows] >= 0)])
 
 
 def write_adjudication(

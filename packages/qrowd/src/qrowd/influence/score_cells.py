@@ -104,6 +104,11 @@ class Cells:
         """(judgments,) numbers of the cells of these assessors' judgments."""
         return np.asarray(self.topic[items] * self.n_assessors + assessors)
 
+    def items_of(self, judgments: Judgments) -> Ints:
+        """(rows,) numbers of the documents of judgments that were read as the cells' were."""
+        numbers = self.topic * len(judgments.documents) + self.panel.pool.document
+        return np.searchsorted(numbers, judgments.pair_numbers)
+
     @cached_property
     def is_ranked(self) -> Bools:
         """(items,) whether a system ranks the document where the measure looks."""

@@ -57,7 +57,7 @@ class DisagreementsReport(Reported):
             "lowest": cells(signed, one.difference_lowest[:n]),
             "highest": cells(signed, one.difference_highest[:n]),
             "reversed": one.n_reversed[:n],
-            "grades": one.grades_of_first(n),
+            "grades": one.grades[:n],
         }
         return Document(
             self.sentence, (Table.of(title, columns),), tuple(self._notes()), partial(self.to_frame), self.records
