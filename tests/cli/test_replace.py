@@ -220,8 +220,48 @@ def test_several_models_are_tested_by_one_closeness_which_a_note_names_once(qrow
 def test_further_files_of_judgments_are_named_as_assessors_and_a_note_says_how_to_leave_them_out(qrowd, folder):
     outcome = qrowd("replace", "--judgments", folder / "judges", "--model", "sven", "--exclude", "crowd-*")
     assert outcome.status == 0, outcome.err
-    assert "assessors: all in --judgments other than models; --exclude NAMES leaves some out" in outcome.out
-    assert " assessors ann, bob, lena" in outcome.out.splitlines()[0]
+    assert "assessors: all in --judgments whom --model does not name count as people; --exclude leaves" in outcome.out
+    first = outcome.out.splitlines()[0]
+    assert " assessors ann, bob, lena" in first
+    assert "Who is not named by --model counts as a person, also llm-a; name models by --model, or leave" in first
+    without = qrowd("replace", "--judgments", folder / "judges", "--model", "sven", "llm-a", "--exclude", "crowd-*")
+    assert "counts as a person" not in without.out.splitlines()[0]
+
+
+def test_the_threshold_of_relevant_or_not_is_printed_and_can_be_set(qrowd, folder, tmp_path):
+    judges = [folder / "judges" / f"{name}.qrels" for name in ("sven", "crowd-1")]
+    options = ("replace", "--judgments", folder / "judges" / "ann.qrels", "--model", *judges, "--scale", "ann=0-3",
+               "--scale", "sven=0-3", "--scale", "crowd-1=binary")  # fmt: skip
+    scores = pd.DataFrame(
+        [line.split() for name in ("ann", "sven", "crowd-1")
+         for line in (folder / "judges" / f"{name}.qrels").read_text().replace("\n", f" {name}\n").splitlines()],
+        columns=["topic", "zero", "document", "grade", "name"],
+    ).pivot(index=["topic", "document"], columns="name", values="grade").astype(float)  # fmt: skip
+    heads = {}
+    for rel in (1, 2):
+        outcome = qrowd(*options, *(["--rel", rel] if rel > 1 else []), "-o", "out.csv")
+        assert outcome.status == 0, outcome.err
+        assert f"by its assessor's own scale, from {rel} on 0-3, 1 on binary" in outcome.out
+        assert "weights=" not in outcome.out
+        of_model = pd.read_csv(tmp_path / "out.csv").set_index("model")["kappa"]
+        for name, lowest in (("sven", rel), ("crowd-1", 1)):
+            both = scores[["ann", name]].dropna()
+            first, second = both["ann"] >= rel, both[name] >= lowest
+            chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+            assert of_model[name] == pytest.approx(((first == second).mean() - chance) / (1 - chance))
+        heads[rel] = outcome.out.splitlines()[0]
+        best = of_model.idxmax()
+        assert f"{best} has the highest kappa (relevant or not, from {rel} on 0-3, 1 on binary), " in heads[rel]
+        assert f" {of_model[best]:.3f} [" in heads[rel]
+        assert f"which is {of_model.max() - of_model.min():.3f} [" in heads[rel]
+        again = qrowd(*options, *(["--rel", rel] if rel > 1 else []), "--seed", 7)
+        assert again.out.splitlines()[0] == heads[rel]
+
+
+def test_kappa_of_yes_or_no_is_not_called_weighted(qrowd, folder):
+    judges = [folder / "judges" / f"crowd-{n}.qrels" for n in (1, 2)]
+    outcome = qrowd("replace", "--judgments", judges[0], "--model", judges[1])
+    assert "kappa: Cohen's, unweighted; " in outcome.out
 
 
 @pytest.mark.parametrize("ending", ["", "/*.qrels"])
@@ -290,7 +330,8 @@ def test_nist_and_three_models_of_dl21(qrowd, dl21):
                     "--runs", dl21 / "runs")  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.splitlines()[0].endswith(
-        "enough documents; binary-gpt4o has the highest kappa (0.599); umbrela-gpt4o has the highest tau-b (0.941)."
+        "enough documents; binary-gpt4o has the highest kappa (relevant or not, from 1 on 0-3, 1 on binary), 0.599 "
+        "[0.530, 0.668], which is 0.004 [-0.054, 0.063] more than that of umbrela-gpt4o."
     )
     lines = outcome.out[outcome.out.index("\neach model compared") + 1 :].splitlines()
     header, *rows = [re.split(r"\s{2,}", line) for line in lines[1:5]]

@@ -35,13 +35,17 @@ PANEL = DEMO.select(assessors=["ann", "bob", "sven"])
 TWO = RUNS.select(systems=["rerank-llm", "dense-large"])
 
 
-def random_case(seed, n_topics=2, n_assessors=2):
-    """Runs of two systems and judgments of parts of the documents, on the scale 0-2."""
+SCALE = {"*": "0-2"}
+MIXED = {"a0": "0-2", "a1": "binary"}
+
+
+def random_case(seed, n_topics=2, n_assessors=2, highest=(2, 2)):
+    """Runs of two systems and judgments of parts of the documents, from 0 to the highest grade of each assessor."""
     rng = np.random.default_rng(seed)
     topics, assessors = [f"t{t}" for t in range(n_topics)], [f"a{a}" for a in range(n_assessors)]
     runs = {s: {t: {d: 9.0 - r for r, d in enumerate(rng.permutation(DOCUMENTS)[:4])} for t in topics} for s in "xy"}
     rows = [
-        (t, str(d), a, int(rng.integers(3)))
+        (t, str(d), a, int(rng.integers(highest[int(a[1:])] + 1)))
         for t in topics
         for a in assessors
         for d in rng.permutation(DOCUMENTS)[: rng.integers(1, 6)]
@@ -49,20 +53,21 @@ def random_case(seed, n_topics=2, n_assessors=2):
     return runs, rows
 
 
-def reachable(runs, rows, topic, assessor, measure, change):
+def reachable(runs, rows, topic, assessor, measure, change, scales):
     """{number of changes: differences of x and y that they can make of one topic of one assessor}, by scoring each."""
     own = [row for row in rows if row[0] == topic and row[2] == assessor]
     if change == "panel":
         choices = [sorted({row[3] for row in rows if row[:2] == one[:2]}) for one in own]
     else:
-        choices = [(0, 1, 2)] * len(own)
+        choices = [(0, 1) if scales.get(assessor) == "binary" else (0, 1, 2)] * len(own)
     assignments = list(product(*choices))
     variants = [
         (topic, one[1], f"v{n}", grade)
         for n, grades in enumerate(assignments)
         for one, grade in zip(own, grades, strict=True)
     ]
-    scores = qrowd.evaluate(runs, made(variants), measure, conventions=qrowd.Conventions(min_coverage=0))
+    of_assessor = {"*": scales.get(assessor, scales.get("*"))}
+    scores = qrowd.evaluate(runs, made(variants, of_assessor), measure, conventions=qrowd.Conventions(min_coverage=0))
     differences = scores.values[0, :, 0, scores.systems.index("x")] - scores.values[0, :, 0, scores.systems.index("y")]
     numbers = {name: int(name[1:]) for name in scores.assessors}
     out = {}
@@ -73,13 +78,13 @@ def reachable(runs, rows, topic, assessor, measure, change):
     return out
 
 
-def made(rows):
-    return Judgments.from_rows(rows, scales={"*": "0-2"})
+def made(rows, scales=SCALE):
+    return Judgments.from_rows(rows, scales=scales)
 
 
-def least_number(runs, rows, measure, change):
+def least_number(runs, rows, measure, change, scales=SCALE):
     """The difference, and the least number of changes that reverse it: every assignment of every topic, combined."""
-    scores = qrowd.evaluate(runs, made(rows), measure)
+    scores = qrowd.evaluate(runs, made(rows, scales), measure)
     values = scores.values[0, :, :, scores.systems.index("x")] - scores.values[0, :, :, scores.systems.index("y")]
     has_score = ~np.isnan(values)
     n_topics = has_score.any(axis=0).sum()
@@ -91,7 +96,7 @@ def least_number(runs, rows, measure, change):
             if not has_score[a, t]:
                 continue
             share = sign / has_score[:, t].sum() / n_topics
-            options = reachable(runs, rows, topic, assessor, measure, change)
+            options = reachable(runs, rows, topic, assessor, measure, change, scales)
             before, best = best, {}
             for cost, differences in options.items():
                 lowest = min(share * one for one in differences)
@@ -107,11 +112,41 @@ def test_bounds_contain_the_least_number_that_all_assignments_show(seed, measure
     difference, least = least_number(runs, rows, measure, change)
     result = qrowd.fragility(runs, made(rows), measure, change=change)
     assert result.difference[0] == pytest.approx(difference, abs=1e-12)
-    assert np.isnan(result.n_changes[0])
+    assert np.isnan(result.n_changes_fixed[0])
     if abs(difference) < 1e-12:
         assert np.isnan(result.n_changes_low[0])
         return
     assert result.n_changes_low[0] <= least <= result.n_changes_high[0]
+
+
+SUMS = ("nDCG@3", "nDCG(dcg='exp-log2')@2", "P@2", "DCG@3", "R@2", "AP", "RR", "Bpref")
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 100_000), st.sampled_from(SUMS), st.sampled_from(["mixed", "ties", "equal", "unjudged"]))
+def test_bounds_contain_the_least_number_on_mixed_scales_with_ties_equal_grades_and_unjudged_documents(
+    seed, measure, how
+):
+    runs, rows = random_case(seed, highest=(2, 1))
+    if how == "ties":
+        runs = {
+            s: {t: {d: float(round(x)) // 3 for d, x in ds.items()} for t, ds in of.items()} for s, of in runs.items()
+        }
+    if how == "equal":  # of the documents that a system has, nobody judged one otherwise
+        rows = [(t, d, a, int(d == "d5")) for t, d, a, _ in rows]
+    if how == "unjudged":  # what is judged stands in no run
+        rows = [(t, d if d == "d1" else f"other-{d}", a, grade) for t, d, a, grade in rows]
+    difference, least = least_number(runs, rows, measure, "grade", MIXED)
+    result = qrowd.fragility(runs, made(rows, MIXED), measure)
+    assert result.difference[0] == pytest.approx(difference, abs=1e-12)
+    low, high = result.n_changes_low[0], result.n_changes_high[0]
+    if abs(difference) < 1e-12:
+        assert np.isnan(low)
+        return
+    assert low <= least <= high
+    assert least == inf or low < inf  # "none" is proved
+    if measure in ("P@2", "DCG@3"):
+        assert low == high == result.n_changes_fixed[0]
 
 
 @settings(deadline=None, max_examples=60)
@@ -144,7 +179,7 @@ def test_after_each_listed_change_scoring_again_gives_the_difference_that_is_lis
 def test_the_bounds_by_scoring_contain_the_exact_number_of_a_weighted_sum(measure, seed):
     runs, rows = random_case(seed)
     result = qrowd.fragility(runs, made(rows), measure)
-    if np.isnan(result.n_changes[0]):
+    if np.isnan(result.n_changes_fixed[0]):
         return
     options = {"systems": None, "change": "grade", "conventions": qrowd.Conventions()}
     cells = cells_of(qrowd.Runs.from_dict(runs), made(rows), qrowd.measure(measure), **options)

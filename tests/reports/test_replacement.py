@@ -2,14 +2,16 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
+from scipy import stats
 
 from qrowd.agreement import cohen_kappa
 from qrowd.comparison import kendall_tau_b
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
-from qrowd.model.judgments import concatenate_judgments
+from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.replacement import (
     alternative_annotator_test,
     assessor_bias,
@@ -71,6 +73,62 @@ def test_kappas_of_several_models_are_of_the_same_kind():
     expected = [cohen_kappa(yes_no, "ann", name).value for name in ("sven", "crowd-1")]
     assert both.to_frame()["kappa"].tolist() == pytest.approx(expected)
     assert both.to_frame()["model"].tolist() == ["sven", "crowd-1"]
+
+
+def test_the_interval_of_kappa_is_that_of_leaving_out_one_topic_at_a_time():
+    judgments = JUDGMENTS.select(assessors=["ann", "bob", "sven", "lena"])
+    first, second = (compare_model(judgments.select(assessors=["ann", "bob", name]), name) for name in ("sven", "lena"))
+
+    def mean_kappa(topics, model):
+        some = judgments.select(topics=topics)
+        return np.mean([cohen_kappa(some, name, model, weights="quadratic").value for name in ("ann", "bob")])
+
+    topics = judgments.topics
+    without = {m: [mean_kappa([t for t in topics if t != out], m) for out in topics] for m in ("sven", "lena")}
+    for other, values in ((None, without["sven"]), (second, np.subtract(without["sven"], without["lena"]))):
+        value = mean_kappa(list(topics), "sven") - (mean_kappa(list(topics), "lena") if other else 0)
+        n = len(topics)
+        error = np.sqrt((n - 1) ** 2 / n * np.var(values, ddof=1))
+        half = stats.t.ppf(0.975, n - 1) * error
+        assert first.kappa_interval(other) == pytest.approx((value, value - half, value + half))
+
+
+def test_the_interval_of_a_difference_of_kappas_covers_the_difference():
+    """Both models err more often in some topics than in others; 95 % nominal, 400 draws."""
+    rng = np.random.default_rng(8)
+    n_topics, n_documents, n_draws, n_inside = 30, 12, 400, 0
+    expected = kappa_of_errors(0.2, 0.3) - kappa_of_errors(0.3, 0.3)
+    topic = np.repeat(np.arange(n_topics), n_documents)
+    for _ in range(n_draws):
+        ann = (rng.random(topic.size) < 0.3).astype(float)
+        draws = {"ann": ann}
+        for name, mean in (("near", 0.2), ("far", 0.3)):
+            share = rng.beta(4 * mean, 4 * (1 - mean), n_topics)[topic]
+            draws[name] = np.where(rng.random(topic.size) < share, 1 - ann, ann)
+        one = {
+            name: compare_model(
+                Judgments.from_rows(
+                    [
+                        (f"t{t}", f"d{d}", who, value)
+                        for who in ("ann", name)
+                        for d, (t, value) in enumerate(zip(topic, draws[who], strict=True))
+                    ],
+                    scales={"*": "binary"},
+                ),
+                name,
+            )
+            for name in ("near", "far")
+        }
+        _, low, high = one["near"].kappa_interval(one["far"])
+        n_inside += low <= expected <= high
+    assert 0.92 <= n_inside / n_draws <= 0.98
+
+
+def kappa_of_errors(error, relevant):
+    """Cohen's kappa with a model that errs on this share of documents, whatever they are."""
+    of_model = relevant * (1 - error) + (1 - relevant) * error
+    chance = relevant * of_model + (1 - relevant) * (1 - of_model)
+    return (1 - error - chance) / (1 - chance)
 
 
 def test_a_model_equal_to_the_person_has_error_0_and_tau_1():

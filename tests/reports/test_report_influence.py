@@ -135,9 +135,47 @@ def test_a_judgment_that_decides_alone_needs_no_bounds_with_a_fixed_normaliser()
     runs = Runs.from_dict({"a": {"t": {"d1": 2.0}, "u": {"d1": 1.0}}, "b": {"t": {"d2": 2.0}, "u": {"d1": 1.0}}})
     judgments = Judgments.from_dict({"ann": {"t": {"d1": 1.0, "d2": 0.0}, "u": {"d1": 1.0}}})
     found = summary_of(runs, judgments, "P@1")
-    assert headline(found) == "It would take 2 changes by one grade in 3 judgments to put b ahead."
+    assert headline(found) == (
+        "It would take 2 changes by one grade in 3 judgments to put b ahead; between yes and no, a whole scale: 2 of "
+        "the 2 listed."
+    )
     changes = [(row.document, row.before, row.after) for row in rows_of(found, "changes")]
     assert changes == [("d1", 1, 0), ("d2", 0, 1)]
+
+
+ORDERS = {"a": ["d1", "d2", "d3"], "b": ["d3", "d2", "d1"]}
+
+
+def report_of_scales(scales, measure="DCG@2"):
+    """On two runs of three documents, of which each assessor gives the first a 1."""
+    runs = {s: {t: {d: 3.0 - i for i, d in enumerate(ds)} for t in "tu"} for s, ds in ORDERS.items()}
+    rows = [(t, d, name, int(d == "d1")) for name in scales for t in "tu" for d in ORDERS["a"]]
+    return summary_of(Runs.from_dict(runs), Judgments.from_rows(rows, scales=scales), measure)
+
+
+def test_the_report_counts_the_changes_that_take_a_whole_scale():
+    said = "It would take 3 changes by one grade in 6 judgments to put b ahead"
+    assert headline(report_of_scales({"ann": "0-3"})) == f"{said}."
+    binary = headline(report_of_scales({"ann": "binary"}))
+    assert binary == f"{said}; between yes and no, a whole scale: 3 of the 3 listed."
+    mixed = report_of_scales({"ann": "0-3", "bob": "binary"})
+    rows = rows_of(mixed, "changes")
+    n = sum(row.assessor == "bob" for row in rows)
+    assert 0 < n < len(rows)
+    assert headline(mixed).endswith(
+        f" to put b ahead; between yes and no, a whole scale: {n} of the {len(rows)} listed."
+    )
+
+
+def test_changes_that_were_not_found_are_not_said_to_be_impossible():
+    runs = {"a": {"t": {"d1": 2, "d2": 1}}, "b": {"t": {"d2": 2, "d1": 1}}}
+    judgments = Judgments.from_rows([("t", "d1", "ann", 3)], scales={"ann": "0-3"})
+    found = summary_of(Runs.from_dict(runs), judgments, "nDCG@2")
+    said = "No changes by one grade in 1 judgment were found that put b ahead; at least 3 are needed."
+    assert headline(found) == said
+    found = summary_of(Runs.from_dict({"a": runs["a"], "b": {"t": {"d2": 2}}}), judgments, "DCG@2")
+    assert headline(found) == "No changes by one grade each would put b ahead."
+    assert "changes" not in found.tables
 
 
 def test_one_judgment_that_is_enough_is_said_in_the_singular(panel):

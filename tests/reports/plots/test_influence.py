@@ -39,18 +39,18 @@ def test_pairs_that_no_change_reverses_stand_above_all_others_and_equal_systems_
     }
     result = qrowd.fragility(runs, {"t": {"d": 2, "e": 1}}, "DCG@1")
     marks = groups(plot_fragility(result, ["a", "c", "b", "twin"]))
-    highest = result.n_changes[np.isfinite(result.n_changes)].max()
+    highest = result.n_changes_fixed[np.isfinite(result.n_changes_fixed)].max()
     never = marks.pop("no changes found that reverse it")
-    assert len(never) == np.isinf(result.n_changes).sum()
+    assert len(never) == np.isinf(result.n_changes_fixed).sum()
     assert (never[:, 1] > highest).all()
-    assert sum(map(len, marks.values())) == np.isfinite(result.n_changes).sum()
-    assert np.isnan(result.n_changes).sum() == 1  # b and its twin
+    assert sum(map(len, marks.values())) == np.isfinite(result.n_changes_fixed).sum()
+    assert np.isnan(result.n_changes_fixed).sum() == 1  # b and its twin
 
 
 def test_the_caption_names_the_change_and_the_systems_behind_the_ranks():
     figure = PLOTS["fragility"](RUNS, PANEL, Options(top=3))
     assert "3 pairs of systems by nDCG@10" in figure.caption
-    assert "moves one judgment by one grade" in figure.caption
+    assert "moves one judgment by one grade, or between yes and no" in figure.caption
     assert figure.caption.endswith("Ranks: 1 rerank-large, 2 rerank-llm, 3 rerank-small.")
     expected = qrowd.fragility(RUNS, PANEL, systems=["rerank-large", "rerank-llm", "rerank-small"])
     assert figure.frame().equals(expected.to_frame())

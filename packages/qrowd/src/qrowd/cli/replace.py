@@ -49,6 +49,7 @@ def replace(
     min_coverage: options.MinCoverage = 0.1,
     repeats: options.Repeats = "first",
     combine_scales: options.CombineScales = "auto",
+    rel: options.Rel = None,
     seed: options.Seed = 1,
     short_names: ShortNames = False,
     output: Output = None,
@@ -70,6 +71,7 @@ def replace(
         closeness=closeness,
         clusters=clusters,
         combine_scales=combine_scales,
+        rel=rel,
         conventions=Conventions(min_coverage=min_coverage, repeats=repeats),
         rng=seed,
     )

@@ -67,14 +67,13 @@ class Fragility(Result):
 
     first, second : names of the systems. difference : first minus second. low, high : its interval, t over topics of
     the mean over assessors.
-    n_changes : least number of changes after which the other system is ahead, with the normaliser of each topic fixed
-    at today's: exact; nan for measures that are no weighted sums of gains, as AP.
-    n_changes_low, n_changes_high : bounds of the least number, whatever becomes of the normaliser: no fewer than the
-    first can do it, and the second do, as scoring again shows. The second is inf where no changes were found that do
-    it, the first where it is proved that there are none. Both are n_changes where judgments do not move the normaliser.
-    n_changes_interval : so many of the changes make the interval include 0: an upper bound of the least number. 0 where
-    it includes 0 today.
-    Numbers are nan where the difference is 0; n_changes_interval is nan where there is no interval.
+    n_changes_low, n_changes_high : bounds of the least number of changes after which the other system is ahead: no
+    fewer than the first can do it, and the second do, as scoring again shows. The second is inf where no changes were
+    found that do it, the first where it is proved that there are none. They are equal for P, DCG and RBP.
+    n_changes_fixed : the least number if the normaliser of each topic stayed as it is today; as changes move that of
+    nDCG, it may lie outside the bounds. nan for measures that are no weighted sums of gains, as AP.
+    n_changes_interval : an upper bound of the least number that makes the interval include 0; nan without interval.
+    Numbers are nan where the difference is 0.
     """
 
     systems: tuple[str, ...]
@@ -83,9 +82,9 @@ class Fragility(Result):
     difference: Floats
     low: Floats
     high: Floats
-    n_changes: Floats
     n_changes_low: Floats
     n_changes_high: Floats
+    n_changes_fixed: Floats
     n_changes_interval: Floats
     measure: str
     change: Change
@@ -100,16 +99,16 @@ class Fragility(Result):
         "difference",
         "low",
         "high",
-        "n_changes",
         "n_changes_low",
         "n_changes_high",
+        "n_changes_fixed",
         "n_changes_interval",
     )
 
     @property
     def exact(self) -> bool:
         """Whether the bounds are the exact numbers."""
-        return bool(np.array_equal(self.n_changes, self.n_changes_high, equal_nan=True))
+        return bool(np.array_equal(self.n_changes_low, self.n_changes_high, equal_nan=True))
 
     def _sentence(self) -> str:
         n = len(self.first)
@@ -153,8 +152,9 @@ def fragility(
     systems
         Those whose pairs are taken; default: all.
     change
-        "grade": a change moves one judgment by one grade, and a judgment can be moved several times. "panel": a change
-        replaces one judgment by what another assessor of the panel gave the document.
+        "grade": a change moves one judgment by one grade of its assessor's scale, which is the whole scale between yes
+        and no; a judgment can be moved several times. "panel": a change replaces one judgment by what another assessor
+        of the panel gave the document.
     confidence
         Of the interval.
     conventions
@@ -207,9 +207,9 @@ def fragility(
         difference,
         difference - half,
         difference + half,
-        fixed,
         low,
         high,
+        fixed,
         interval,
         str(parsed),
         change,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.kappa import Weights
+from qrowd.agreement.kappa import Weights, credits, kappas, unlike_with
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
 from qrowd.comparison.rankings import correlations, shared_means
 from qrowd.comparison.system_ranking import ranks
@@ -20,11 +20,11 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
-from qrowd.model.judgments import Judgments
-from qrowd.model.one_scale import CombineScales
+from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Scores
+from qrowd.model.scores import Scores, known_mean
 from qrowd.replacement.alternative_annotator import (
     AnnotatorTest,
     Closeness,
@@ -34,7 +34,7 @@ from qrowd.replacement.alternative_annotator import (
     with_scale_of_model,
 )
 from qrowd.replacement.assessor_bias import AssessorBias, assessor_bias, expected_scores
-from qrowd.replacement.calibration import Calibration, calibration
+from qrowd.replacement.calibration import Calibration, calibration, jackknife_interval
 
 CONVENTIONS = Conventions()
 
@@ -70,6 +70,7 @@ class ModelComparison(Result):
 
     test : of the model; None where there are too few assessors or documents, and `reason` says which.
     kappas : Cohen's kappa of each pair of assessors and model; None where the values are no categories.
+    kappas_without : {topic: mean kappa of the model with the assessors without the topic}.
     calibrations : of the model against each assessor who judged a document of the model's. calibration : against the
         mean grade of all assessors; None where their scales cannot be one.
     scores, rankings : None without runs. bias : None without groups of systems.
@@ -82,6 +83,7 @@ class ModelComparison(Result):
     test: AnnotatorTest | None
     reason: str
     kappas: PairwiseAgreement | None
+    kappas_without: Mapping[str, float]
     calibrations: Mapping[str, Calibration]
     calibration: Calibration | None
     scores: Scores | None
@@ -94,12 +96,14 @@ class ModelComparison(Result):
         kappa = self.kappa()
         return float(np.nanmean(kappa)) if not np.isnan(kappa).all() else np.nan
 
-    @property
-    def mean_tau_b(self) -> float:
-        """Mean tau-b of the model's ranking of systems with those of the assessors; nan where there is none."""
-        if self.rankings is None or np.isnan(self.rankings.tau_b).all():
-            return np.nan
-        return float(np.nanmean(self.rankings.tau_b))
+    def kappa_interval(self, other: ModelComparison | None = None) -> tuple[float, float, float]:
+        """Mean kappa, or how much higher it is than that of another model, and its 95 % interval over topics."""
+        value, without = self.mean_kappa, np.array(list(self.kappas_without.values()))
+        if other is not None:
+            value -= other.mean_kappa
+            without -= [other.kappas_without.get(topic, other.mean_kappa) for topic in self.kappas_without]
+        low, high = jackknife_interval(np.array(value), without, np.ones(without.size), 0.95)
+        return value, float(low), float(high)
 
     def kappa(self) -> Floats:
         """(assessors,) kappa with the model."""
@@ -109,15 +113,13 @@ class ModelComparison(Result):
 
     def kappa_with_others(self) -> Floats:
         """(assessors,) mean kappa with the other assessors, weighted by the documents that both judged."""
-        means = np.full(len(self.assessors), np.nan)
-        if self.kappas is not None:
-            rows = self._rows(self.kappas.assessors)
-            kappa, n = self.kappas.kappa[np.ix_(rows, rows)], self.kappas.n[np.ix_(rows, rows)]
-            for i in range(len(rows)):
-                defined = ~np.isnan(kappa[i])
-                if n[i][defined].sum():
-                    means[i] = np.average(kappa[i][defined], weights=n[i][defined])
-        return means
+        if self.kappas is None:
+            return np.full(len(self.assessors), np.nan)
+        rows = np.ix_(self._rows(self.kappas.assessors), self._rows(self.kappas.assessors))
+        kappa = self.kappas.kappa[rows]
+        n = np.where(np.isnan(kappa), 0, self.kappas.n[rows]).sum(axis=1)
+        total = np.nansum(kappa * self.kappas.n[rows], axis=1)
+        return np.asarray(np.where(n > 0, total / np.maximum(n, 1), np.nan))
 
     def _rows(self, names: Sequence[str]) -> list[int]:
         return [names.index(name) for name in self.assessors]
@@ -212,12 +214,18 @@ def compare_model(
         if groups:
             expected = expected_scores(runs, graded, measure, model, conventions=scoring, rng=rng)
             bias = assessor_bias(scores, groups, model, expected=expected)
+    agreement = _kappas(own, combine_scales, closeness, conventions)
+    without: dict[str, float] = {}
+    if agreement is not None:
+        one = on_one_scale(own, combine_scales, unlike_with(agreement.weights))
+        without = _kappas_without(one, model, agreement.weights, repeats)
     return ModelComparison(
         model,
         assessors,
         test,
         reason,
-        _kappas(own, combine_scales, closeness, conventions),
+        agreement,
+        without,
         calibrations,
         mean_calibration,
         scores,
@@ -234,13 +242,30 @@ def _kappas(
     same_scale = alike(judgments.scales) and combine_scales != "relevant"
     if "magnitude" in kinds or combine_scales == "rescaled" or (same_scale and "fractions" in kinds):
         return None
-    weights: Weights | None = "quadratic" if same_scale and closeness != "accuracy" else None
+    weighted = same_scale and closeness != "accuracy" and any(scale.maximum > 1 for scale in judgments.scales)
+    weights: Weights | None = "quadratic" if weighted else None
     try:
         return pairwise_agreement(
             judgments, weights=weights, combine_scales=combine_scales, repeats=conventions.repeats
         )
     except NoOverlapError:
         return None
+
+
+def _kappas_without(judgments: Judgments, model: str, weights: Weights | None, repeats: Repeats) -> dict[str, float]:
+    """{topic: mean kappa of the model with the assessors without the topic}; of topics that a pair of them judged."""
+    panel = judgments.panel(repeats=repeats)
+    values = np.unique(panel.values[~np.isnan(panel.values)])
+    code = np.searchsorted(np.append(values, np.nan), panel.values)
+    of_model = panel.assessors.index(model)
+    topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
+    counts = np.zeros((len(panel.assessors), topic.max() + 1, values.size + 1, values.size + 1))
+    for a, of_assessor in enumerate(counts):
+        np.add.at(of_assessor, (topic, code[:, a], code[:, of_model]), 1)
+    counts = np.delete(counts, of_model, axis=0)[..., :-1, :-1]  # of documents that both judged
+    without = kappas(counts.sum(axis=1, keepdims=True) - counts, credits(values, weights))[2]
+    pairs = zip(panel.pool.topics, known_mean(without, axis=0).tolist(), strict=True)
+    return {name: value for (name, value), n in zip(pairs, counts.sum(axis=(0, 2, 3)), strict=True) if n}
 
 
 def model_rankings(scores: Scores, model: str) -> ModelRankings:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
 from typing import Any
@@ -14,7 +15,8 @@ from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
-from qrowd.model.one_scale import CombineScales
+from qrowd.model.one_scale import Combined, CombineScales
+from qrowd.model.scales import Scale
 from qrowd.replacement.alternative_annotator import (
     MIN_ASSESSORS,
     MIN_DOCUMENTS,
@@ -30,7 +32,7 @@ from qrowd.replacement.model_comparison import ModelComparison, compare_model
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, interval, is_or_are, listed, number, percent, probability, signed
-from qrowd.reports.scale_notes import scale_note, scale_rules
+from qrowd.reports.scale_notes import scale_rules, scales_note, thresholds
 from qrowd.reports.table import Column, frame_table
 
 CLUSTERS = {
@@ -38,6 +40,7 @@ CLUSTERS = {
     "documents": "all count as independent, as in the paper; p is too small where a model fails on whole topics",
 }
 FEW_TOPICS = 20
+MODEL_NAME = re.compile("gpt|llama|llm|claude|gemini|gemma|mi[sx]tral|qwen|deepseek|umbrela", re.IGNORECASE)
 CLOSENESS = {
     "accuracy": "share of the others who gave the same grade",
     "rmse": "minus the root of the mean squared difference to the others",
@@ -48,17 +51,26 @@ CLOSENESS = {
 class Replacement(Reported):
     """Models compared with the same human assessors, each model without the others.
 
-    scales : notes on the scales that were judged on.
+    scales : note on the scales that were judged on. relevant : from which value on a judgment counts as relevant.
     """
 
     models: tuple[ModelComparison, ...]
-    scales: tuple[Note, ...] = ()
+    scales: Note
+    relevant: str
 
     @property
     def sentence(self) -> str:
         """Whether the models may replace the assessors, and which systems they favour."""
-        if len(self.models) > 1:
-            return self._sentence_of_several()
+        like_models = [name for name in self.models[0].assessors if MODEL_NAME.search(name)]
+        verdict = self._sentence_of_several() if len(self.models) > 1 else self._sentence_of_one()
+        if not like_models:
+            return verdict
+        return (
+            f"{verdict} Who is not named by --model counts as a person, also {listed(like_models, 4)}; name models by "
+            "--model, or leave them out by --exclude."
+        )
+
+    def _sentence_of_one(self) -> str:
         comparison = self.models[0]
         sentences = [_untested(comparison) if comparison.test is None else _verdict(comparison.test)]
         if comparison.rankings is not None:
@@ -75,16 +87,23 @@ class Replacement(Reported):
             passing = [test.model for test in tests if test.passes]
             verdict = f"{listed(passing)} may" if passing else "none has shown that it may"
             return f"Of {n} models, each tested alone: {verdict} replace your assessors ({assessors})."
-        best = []
-        for name, values in (
-            ("kappa", [comparison.mean_kappa for comparison in self.models]),
-            ("tau-b", [comparison.mean_tau_b for comparison in self.models]),
-        ):
-            if not any(isnan(value) for value in values):
-                best.append(f"; {self.models[int(np.argmax(values))].model} has the highest {name} ({max(values):.3f})")
         return (
             f"Whether any of {n} models may replace {assessors} is not known: the alternative annotator test needs at "
-            f"least {MIN_ASSESSORS} assessors with enough documents{''.join(best)}."
+            f"least {MIN_ASSESSORS} assessors with enough documents{self._highest_kappa()}."
+        )
+
+    def _highest_kappa(self) -> str:
+        """The model with the highest kappa, and how far it is ahead of the next; of equal ones the first given."""
+        ranked = sorted((one for one in self.models if not isnan(one.mean_kappa)), key=lambda one: -one.mean_kappa)
+        if len(ranked) < 2:
+            return ""
+        first, second = ranked[:2]
+        (kappa, low, high), (ahead, least, most) = first.kappa_interval(), first.kappa_interval(second)
+        weights = first.kappas and first.kappas.weights
+        how = f"{weights} weights" if weights else f"relevant or not, from {self.relevant}"
+        return (
+            f"; {first.model} has the highest kappa ({how}), {kappa:.3f} {interval(low, high)}, which is "
+            f"{ahead:.3f} {interval(least, most)} more than that of {second.model}"
         )
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
@@ -111,7 +130,7 @@ class Replacement(Reported):
             title = f"calibration: what a grade of the model means in grades of {people}"
             tables.append(frame_table(title, self.to_frame(what="grades"), GRADES))
         tables += [_bias_table(comparison.bias) for comparison in self.models if comparison.bias is not None]
-        notes = [note for comparison in self.models for note in _notes(comparison)] + list(self.scales)
+        notes = [note for comparison in self.models for note in _notes(comparison)] + [self.scales]
         scores = self.models[0].scores
         if scores is not None:
             notes += [note for note in scoring_notes(scores) if note.kind != "scale"]
@@ -134,10 +153,13 @@ def replacement_report(
     *,
     closeness: Closeness | None = None,
     combine_scales: CombineScales = "auto",
+    rel: float | None = None,
     conventions: Conventions = Conventions(),
     **options: Any,
 ) -> Replacement:
     """Compare each model with the human assessors, without the other models. options : of `compare_model`.
+
+    rel : lowest grade that counts as relevant, on scales of grades that have it; default: what each scale says.
 
     Several models are compared by one rule: if the scale of one asks for relevant or not, all are compared by that.
 
@@ -152,28 +174,34 @@ def replacement_report(
     panels = []
     for model in names:
         panel = judgments.select(assessors=(set(judgments.assessors) - set(names) | {model}).__contains__)
-        panels.append(with_scale_of_model(panel, model) if combine_scales == "auto" else panel)
+        panel = with_scale_of_model(panel, model) if combine_scales == "auto" else panel
+        panels.append(panel if rel is None else relevant_from(panel, rel))
     rules_of_test = {unlike_in_test(panel.scales, closeness) for panel in panels if not alike(panel.scales)}
     if len(names) > 1 and combine_scales == "auto" and "relevant" in rules_of_test:
         combine_scales = "relevant"
-    comparisons, notes = [], []
-    for panel, model in zip(panels, names, strict=True):
-        comparisons.append(
-            compare_model(
-                panel,
-                model,
-                closeness=closeness,
-                combine_scales=combine_scales,
-                conventions=conventions,
-                **options,
-            )
-        )
-        statistics = {"test": unlike_in_test(panel.scales, closeness)} if comparisons[-1].test is not None else {}
-        statistics |= {"kappa": "relevant"} if comparisons[-1].kappas is not None else {}
-        rules = [scale_rules(panel.scales, combine_scales, statistics)]
-        rules.append(scale_rules(panel.scales, "auto", {"mean difference, error": "rescaled"}))
-        notes.append(scale_note(conventions.graded(panel), "; ".join(filter(None, rules))))
-    return Replacement(tuple(comparisons), tuple(dict.fromkeys(notes)))
+    options |= {"closeness": closeness, "combine_scales": combine_scales, "conventions": conventions}
+    comparisons = [compare_model(panel, model, **options) for panel, model in zip(panels, names, strict=True)]
+    scales: dict[str, Scale] = {}
+    for panel in map(conventions.graded, panels):
+        scales |= dict(zip(panel.assessors, panel.scales, strict=True))
+    every = list(scales.values())
+    statistics: dict[str, Combined] = {}
+    if any(one.test is not None for one in comparisons):
+        statistics["test"] = unlike_in_test(every, closeness)
+    if any(one.kappas is not None for one in comparisons):
+        statistics["kappa"] = "relevant"
+    rules = [scale_rules(every, combine_scales, statistics)]
+    rules.append(scale_rules(every, "auto", {"mean difference, error": "rescaled"}))
+    return Replacement(tuple(comparisons), scales_note(scales, "; ".join(filter(None, rules))), thresholds(every))
+
+
+def relevant_from(judgments: Judgments, rel: float) -> Judgments:
+    """The judgments with this as the lowest relevant grade of each scale of grades that has it."""
+    scales = [
+        replace(scale, rel=rel) if scale.kind == "graded" and rel <= scale.maximum else scale
+        for scale in judgments.scales
+    ]
+    return replace(judgments, scales=tuple(scales))
 
 
 # ---------------------------------------------------------------------- sentences
@@ -324,10 +352,11 @@ def _notes(comparison: ModelComparison) -> Iterator[Note]:
             )
         consequence = "without it nobody knows whether the model is as close to assessors as they are to each other"
         yield Note("no test", f"{reason}; {consequence}")
-    yield Note("assessors", "all in --judgments other than models; --exclude NAMES leaves some out")
+    yield Note("assessors", "all in --judgments whom --model does not name count as people; --exclude leaves some out")
     if comparison.kappas is not None:
         weights = comparison.kappas.weights
-        yield Note("kappa", f"Cohen's, weights={weights}; with others: their mean, weighted by documents shared")
+        how = f"weights={weights}" if weights else "unweighted"
+        yield Note("kappa", f"Cohen's, {how}; with others: their mean, weighted by documents shared")
     yield Note(
         "mean difference, RMSE",
         "of the model's grade minus the assessor's; recoded: grades of the model replaced by the assessor's mean "

@@ -39,7 +39,10 @@ class DocumentRow:
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """A judgment that is moved by one grade. difference : first minus second after it and all above it."""
+    """A judgment that is moved by one grade of its assessor's scale.
+
+    difference : first minus second after it and all above it.
+    """
 
     topic: Annotated[str, Column("topic")]
     document: Annotated[str, Column("document")]
@@ -78,7 +81,7 @@ def influence_section(
             why = str(error).removeprefix("change='grade': ")
             sentences.append(f"How few judgments would reverse the difference is not counted: {why}.")
         else:
-            headline = _reversal(fragile)
+            headline = _reversal(fragile, conventions.graded(judgments))
             sentences.append(f"{headline} That says how few could do it, not how likely it is.")
             tables["changes"] = _changes(fragile, first, second)
     if whole.documents is None:  # no sum over judgments, but bounds by scoring again
@@ -104,23 +107,29 @@ def influence_section(
     )
 
 
-def _reversal(fragile: Fragility) -> str:
-    """How few changes of judgments put the system ahead that is behind."""
+def _reversal(fragile: Fragility, judgments: Judgments) -> str:
+    """How few changes of judgments put the system ahead that is behind, and how many of them take a whole scale."""
     behind = fragile.second[0] if fragile.difference[0] > 0 else fragile.first[0]
     low = float(fragile.n_changes_low[0])
     high = float(fragile.n_changes_high[0])
+    where = count(fragile.n_judgments, "judgment")
     if isinf(low):
         return f"No changes by one grade each would put {behind} ahead."
-    number = f"{low:,.0f} or more" if isinf(high) else span(low, high)
-    changes = "1 change" if low == high == 1 else f"{number} changes"
-    return f"It would take {changes} by one grade in {count(fragile.n_judgments, 'judgment')} to put {behind} ahead."
+    if isinf(high):
+        return f"No changes by one grade in {where} were found that put {behind} ahead; at least {low:,.0f} are needed."
+    changes = "1 change" if low == high == 1 else f"{span(low, high)} changes"
+    scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
+    listed = fragile.changes(fragile.first[0], fragile.second[0]).assessors
+    n = sum(scales[name].maximum == 1 for name in listed)
+    whole = f"; between yes and no, a whole scale: {n:,} of the {len(listed):,} listed" if n else ""
+    return f"It would take {changes} by one grade in {where} to put {behind} ahead{whole}."
 
 
 def _changes(fragile: Fragility, first: str, second: str) -> Table:
     """The judgments that are changed, in order; none where no changes do it."""
     possible = isfinite(fragile.n_changes_high[0])
     rows = [ChangeRow(**record) for record in fragile.changes(first, second)._records()] if possible else []
-    return table_of("Judgments that, each moved by one grade, reverse the difference", rows)
+    return table_of("Changes of judgments that reverse the difference", rows)
 
 
 def _concentration(whole: DecomposedDifference) -> str:

@@ -7,7 +7,7 @@ options that declare what was inferred.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from glob import escape
 
 from qrowd.model.inferred_scales import alike
@@ -37,7 +37,13 @@ def scale_rules(scales: Sequence[Scale], combine_scales: CombineScales, unlike: 
         by_rule.setdefault(combined_how(scales, combine_scales, rule), []).append(statistic)
     if list(by_rule) == ["as-is"] and alike(scales):
         return ""
-    return "; ".join(f"{', '.join(statistics)}: {SCALE_RULES[rule]}" for rule, statistics in by_rule.items())
+    texts = SCALE_RULES | {"relevant": f"{SCALE_RULES['relevant']}, from {thresholds(scales)}"}
+    return "; ".join(f"{', '.join(statistics)}: {texts[rule]}" for rule, statistics in by_rule.items())
+
+
+def thresholds(scales: Iterable[Scale]) -> str:
+    """From which value on each scale a judgment counts as relevant: 1 on 0-3, 0.5 on 0..1."""
+    return ", ".join(dict.fromkeys(f"{scale.rel:g} on {scale}" for scale in scales if scale.rel is not None))
 
 
 def scale_note(judgments: Judgments, rules: str = "") -> Note:

@@ -36,7 +36,7 @@ HATCHES = ("", "//", "||", "\\\\", "xx", "++", "--")
 STEP = 1.25  # inches from one method to the next
 LEADERS = 4  # systems whose pairs are named
 CHANGES: dict[Change, str] = {
-    "grade": "moves one judgment by one grade",
+    "grade": "moves one judgment by one grade, or between yes and no",
     "panel": "replaces one judgment by what another assessor gave the document",
 }
 
