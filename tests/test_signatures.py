@@ -92,7 +92,6 @@ DEFAULTS = {  # name: why its default differs from function to function
     "ties": "ties of different things",
     "smoothing": "none for a likelihood, one count for a posterior",
     "min_documents": "of a profile, or the alternative annotator test's",
-    "apc_reference": "the paper's: random lists are walked, gold is not",
     "assessor_weights": "whether to estimate them, or the ones to simulate",
     "correction": "top sets are as published; p-values against a baseline are adjusted",
     "name": "of everybody's preferences, or of the truth as an assessor",

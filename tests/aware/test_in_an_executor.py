@@ -38,7 +38,7 @@ def same(one, other):
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"level_sd": 0.2, "by_topic": False, "gaps": ("rmse", "kld")}])
+@pytest.mark.parametrize("options", [{}, {"by_topic": False, "gaps": ("rmse", "kld")}])
 def test_threads_processes_and_any_order_give_the_same_similarities(case, options):
     totals = []
     alone = similarities_of(case, progress=lambda done, total: totals.append(total), **options)

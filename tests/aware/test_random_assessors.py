@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import kstest, truncnorm
 
 from oracles import aware as oracle
 from qrowd.aware import NAMES, estimator, similarity_to_random
 from qrowd.aware.estimators import ESTIMATORS, GAPS
-from qrowd.aware.random_assessors import LEVELS, _probabilities, even_grades
+from qrowd.aware.random_assessors import LEVELS, even_grades
 from qrowd.errors import ArgumentError, MeasureError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
@@ -116,36 +115,6 @@ def test_the_aware_version_of_a_measure_is_the_weighted_mean_of_the_scores(case)
             for t, row in enumerate(expected):
                 assert close(average.values[m, 0, t], row or [np.nan] * len(case.runs.systems))
         assert average.attributes["aware"]["n_resamples"] == case.n
-
-
-def test_with_the_other_as_reference_of_ap_correlation_the_assessors_list_is_walked(plain):
-    similarities = similarities_of(plain, apc_reference="other")
-    same = similarities_of(plain)
-    for a, assessor in enumerate(plain.judgments.assessors):
-        randoms = plain.random_tables(assessor)["AP"]
-        tables = {"sgl": similarities.single[4, 0, :, a], "tpc": similarities.by_topic[4, 0, :, a]}
-        for granularity, table in tables.items():
-            mine = plain.tables["AP", assessor]
-            expected = [oracle.mean_similarity(granularity, "apc", mine, level, walked="mine") for level in randoms]
-            first = np.array([next(value for value in row if not np.isnan(value)) for row in expected])
-            assert close(table, first if granularity == "sgl" else expected)
-    assert np.array_equal(similarities.single[:4], same.single[:4])
-    assert not np.allclose(similarities.single[4], same.single[4])
-
-
-def test_beta_bandwidth_and_points_shape_the_divergence_alone(plain):
-    similarities = similarities_of(plain, beta=0.1)
-    for a, assessor in enumerate(plain.judgments.assessors):
-        expected = [
-            oracle.mean_similarity("tpc", "kld", plain.tables["AP", assessor], level, beta=0.1)
-            for level in plain.random_tables(assessor)["AP"]
-        ]
-        assert close(similarities.by_topic[2, 0, :, a], expected)
-    usual = similarities_of(plain)
-    for option in ({"bandwidth": 0.1}, {"points": 60}):
-        other = similarities_of(plain, **option)
-        same = [np.array_equal(other.single[g], usual.single[g]) for g in range(5)]
-        assert same == [True, True, False, True, True]
 
 
 def test_more_random_assessors_than_a_block_holds_are_averaged_one_by_one(plain):
@@ -273,25 +242,6 @@ def test_levels_are_the_callers(plain):
     assert np.array_equal(similarities.single[:, :, 1], usual.single[:, :, 1])  # a level is known by its name
     only = similarities_of(plain, levels={"even": 0.5})
     assert close(only.accuracy("sgl_fro_md"), only.accuracy("sgl_fro_med"))
-
-
-@pytest.mark.parametrize("p", [0.05, 0.5, 0.95])
-def test_a_level_sd_spreads_the_probabilities_normally_between_0_and_1(p):
-    drawn = _probabilities(20_000, p, 0.2, np.random.default_rng(3))
-    expected = truncnorm((0 - p) / 0.2, (1 - p) / 0.2, loc=p, scale=0.2)
-    assert drawn.min() >= 0
-    assert drawn.max() <= 1
-    assert kstest(drawn, expected.cdf).pvalue > 0.001
-
-
-def test_with_a_level_sd_each_random_assessor_has_a_probability_of_their_own(plain):
-    same = similarities_of(plain)
-    spread = similarities_of(plain, level_sd=0.3)
-    assert (same.attributes["level_sd"], spread.attributes["level_sd"]) == (0.0, 0.3)
-    assert not close(spread.single, same.single)
-    # with so little difference between the random assessors the similarities are nearly the same
-    assert np.allclose(similarities_of(plain, level_sd=1e-9, n_resamples=400).single,
-                       similarities_of(plain, n_resamples=400).single, atol=0.05)  # fmt: skip
 
 
 def test_even_grades_share_the_probability_among_the_relevant_grades():
@@ -422,12 +372,6 @@ def test_what_cannot_be_weighed_is_said_in_one_message(plain):
         ({"levels": {"often": 1.2}}, "levels: 'often' is 1.2; a probability from 0 to 1"),
         ({"levels": {"seldom": -0.1}}, "levels: 'seldom' is -0.1"),
         ({"levels": {"some": float("nan")}}, "levels: 'some' is nan"),
-        ({"level_sd": -0.1}, "level_sd=-0.1: a standard deviation from 0 to 1"),
-        ({"bandwidth": 0}, "bandwidth=0"),
-        ({"bandwidth": 0.001}, "bandwidth=0.001: too narrow for 100 points"),
-        ({"points": 1}, "points=1"),
-        ({"beta": -1}, "beta=-1"),
-        ({"apc_reference": "gold"}, "apc_reference='gold': choose one of assessor, other"),
     ],
 )
 def test_an_option_out_of_range_is_named(plain, options, message):

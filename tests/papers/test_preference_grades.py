@@ -11,11 +11,11 @@ from qrowd_papers.preferences.replays import Answers, simulate_topic
 
 def test_a_replay_by_hand():
     # 0 (utility 1) is worth 3 of at most 3, so 3 stays ahead of 1.5 (2 at rank 1 against rank 3) and 1.5 (3 at rank 3).
-    gains, levels = np.array([3.0, 0.0, 1.0, 0.0]), np.arange(4.0)
+    gains = np.array([3.0, 0.0, 1.0, 0.0])
     coefficients = rank_coefficients(Systems.of([[0, 1, 2], [2, 1, 3]], 4), 1 / np.log2([2, 3, 4]))
     order = order_documents(coefficients, np.random.default_rng(1).permutation(4).tolist()).tolist()
     assert (order[0], order[-1]) == (0, 1)
-    assert graded_until_settled(gains, coefficients, levels, order) == 2
+    assert graded_until_settled(gains, coefficients, 3.0, order) == 2
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4))
@@ -25,7 +25,7 @@ def test_a_proven_stop_is_never_wrong(seed, n_systems):
         Systems.of([rng.permutation(6)[:4].tolist() for _ in range(n_systems)], 6), 1 / np.log2(np.arange(2, 6))
     )
     gains, order = rng.integers(0, 4, 6).astype(float), rng.permutation(6)
-    n = graded_until_settled(gains, coefficients, np.arange(4.0), order.tolist())
+    n = graded_until_settled(gains, coefficients, 3.0, order.tolist())
     graded = np.zeros(6)
     graded[order[:n]] = gains[order[:n]]
     stopped, full = coefficients @ graded, coefficients @ gains

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.aware.estimators import NAMES
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure, with_probabilities
 from qrowd.executors import AnyExecutor
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions, Repeats
 from qrowd.model.inferred_scales import alike
@@ -467,7 +467,7 @@ def _side_by_side(names: tuple[str, ...], parts: Sequence[Scores], about: Mappin
     shape = (len(first.measures), len(parts), len(topics), len(first.systems))
     values = np.full(shape, np.nan)
     relevant = np.zeros(shape[:3])
-    coverage: NDArray[np.float64] = np.zeros(shape[1:3])
+    coverage: Floats = np.zeros(shape[1:3])
     for a, part in enumerate(parts):
         place = [topics.index(topic) for topic in part.topics]
         values[:, a, place] = part.values[:, 0]

@@ -20,10 +20,10 @@ import numpy as np
 
 from qrowd import readers
 from qrowd.errors import ArgumentError, FileError, InputError, RowError
+from qrowd.kernels.arrays import Codes
 from qrowd.model.cells import Cells
 from qrowd.model.headers import COLUMNS, DOCUMENT, PREFERENCE_COLUMNS, TOPIC, Kind, is_called, kind_of, roles_of
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import Codes
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.readers.tool_exports import records

@@ -145,7 +145,8 @@ def _statements(study: Study) -> Claims:
     ours = preference_table(study.preferred), inferred_table(study.graded), preference_table(study.strong)
     coin = redistributed(ours[1])
     labels = np.array(TABLES["1"][2])
-    shares, here = 100 * labels / labels.sum(), 100 * label_table(study.graded).share
+    shares = 100 * labels / labels.sum()
+    here = 100 * label_table(study.graded).share
     chi = 2 * agreement_difference(actual, inferred).chi_square
     between = inferred.agreement < strong.agreement < actual.agreement
     rows: tuple[tuple[str, str, str, str, str], ...] = (

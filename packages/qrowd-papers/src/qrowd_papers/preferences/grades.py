@@ -14,7 +14,7 @@ from qrowd.kernels.arrays import Floats
 from qrowd.measures.measure_kinds import linear_parts
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.scales import parse_scale
-from qrowd.preferences.scheduling import grades_may_stop, order_documents, rank_coefficients
+from qrowd.preferences.scheduling import grade_bounds, order_documents, rank_coefficients
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
 from qrowd_papers.preferences.claims import GRADED, LABELS
@@ -37,18 +37,17 @@ def gains_of_answers(answers: Answers, shares: Sequence[float], gains: Floats) -
     return np.asarray(gains[np.searchsorted(ends.round(9), place, side="right")])
 
 
-def graded_until_settled(gains: Floats, coefficients: Floats, levels: Floats, sequence: Iterable[int]) -> int:
+def graded_until_settled(gains: Floats, coefficients: Floats, highest: float, sequence: Iterable[int]) -> int:
     """How many documents of the sequence are graded until no further grade can change the order of the systems.
 
-    gains : (documents,) that they will get. coefficients, levels : as in `grades_may_stop`.
+    gains : (documents,) that they will get. coefficients, highest : as in `grade_bounds`.
     """
-    graded, n_graded = np.full(gains.size, np.nan), 0
-    for document in sequence:
+    graded = np.full(gains.size, np.nan)
+    for n_graded, document in enumerate(sequence, 1):
         graded[document] = gains[document]
-        n_graded += 1
-        if grades_may_stop(graded, coefficients, levels).stop:
-            break
-    return n_graded
+        if grade_bounds(graded, coefficients, highest=highest).settled:
+            return n_graded
+    return gains.size
 
 
 def grades_needed(topics: Sequence[Topic], *, rng: Rng) -> Floats:
@@ -60,8 +59,8 @@ def grades_needed(topics: Sequence[Topic], *, rng: Rng) -> Floats:
         coefficients = rank_coefficients(topic.systems, discounts)
         chance = Chance.of(Chance.of(rng).stream("topic", i))
         at_random = chance.stream("sequence").permutation(by_document.size).tolist()
-        by_utility = order_documents(coefficients, at_random).tolist()
-        stops = [graded_until_settled(by_document, coefficients, gains, one) for one in (at_random, by_utility)]
+        by_utility = order_documents(coefficients, at_random)
+        stops = [graded_until_settled(by_document, coefficients, gains.max(), one) for one in (at_random, by_utility)]
         needed.append([by_document.size, *stops])
     return np.array(needed, np.float64)
 

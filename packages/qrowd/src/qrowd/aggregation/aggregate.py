@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.model.chance import Seed
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import compact, distinct_values
@@ -40,10 +40,10 @@ class Coded:
 
     pool: Pool
     starts: Ints
-    assessor: NDArray[np.int32]
+    assessor: Codes
     value: Floats
     grades: Floats
-    code: NDArray[np.int32]
+    code: Codes
     assessors: tuple[str, ...]
     scale: Scale
     combine_scales: CombineScales

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import By, DocumentCounts, Documents, document_counts
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import Counts, coincidences
 from qrowd.kernels.disagreement import (
     INTERVAL,
@@ -329,7 +328,7 @@ class Disagreement:
             alpha = np.where((totals > 0).sum(axis=1) > 1, 1 - observed / expected, np.nan)
         return alpha, observed, expected
 
-    def resampled(self, multiplicity: NDArray[np.int64], n_resamples: int, random: np.random.Generator) -> Floats:
+    def resampled(self, multiplicity: Ints, n_resamples: int, random: np.random.Generator) -> Floats:
         """(n_resamples,) alpha of documents drawn with replacement."""
         blocks = resampled(multiplicity, n_resamples, self.at_once, random)
         return np.concatenate([self.alphas(weights)[0] for weights in blocks])
@@ -339,9 +338,7 @@ class Disagreement:
         blocks = resampled(np.ones(documents.shape[0], np.int64), n_resamples, self.at_once, random)
         return np.concatenate([self.alphas(topics @ documents)[0] for topics in blocks])
 
-    def deviations(
-        self, multiplicity: NDArray[np.int64], expected: float, n_resamples: int, random: np.random.Generator
-    ) -> Floats:
+    def deviations(self, multiplicity: Ints, expected: float, n_resamples: int, random: np.random.Generator) -> Floats:
         """(n_resamples,) alpha of pairs of judgments drawn with replacement, expected disagreement held fixed."""
         draws = int((multiplicity * self.size * (self.size - 1)).sum()) // 2
         totals = (multiplicity @ self.counts)[None, :]

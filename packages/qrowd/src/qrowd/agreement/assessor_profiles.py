@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import LEVEL_OF, unlike_at
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import value_counts
 from qrowd.kernels.disagreement import NOMINAL, RATIO, Difference, Level, mid_ranks, to_the_others
 from qrowd.model.gold import AgainstGold, Gold, against
@@ -83,7 +83,7 @@ class Rows:
         """Values over the scale's maximum, or logarithms of magnitudes."""
         return _rescaled(value, self.scale)
 
-    def number(self, mask: NDArray[np.bool_]) -> Ints:
+    def number(self, mask: Bools) -> Ints:
         """(assessors,) number of rows where the mask is True."""
         return np.bincount(self.who[mask], minlength=len(self.assessors))
 

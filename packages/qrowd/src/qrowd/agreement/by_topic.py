@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alphas
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.correlation import pearson
 from qrowd.model.result import Result
 from qrowd.model.scores import known_mean, one_measure
@@ -135,7 +134,7 @@ def binned(agreement: Floats, ease: Floats, bins: int) -> tuple[Floats, Floats]:
     return np.array(x), np.array(y)
 
 
-def in_bins(agreement: Floats, bins: int) -> list[NDArray[np.int64]]:
+def in_bins(agreement: Floats, bins: int) -> list[Ints]:
     """The places of topics in bins of equal size (differing by at most one), sorted by agreement."""
     if not 1 <= bins <= agreement.size:
         raise ArgumentError(f"expected 1 bin or more, and at most the number of topics, {agreement.size}", "bins", bins)

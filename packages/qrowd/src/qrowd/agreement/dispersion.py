@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import document_counts
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
@@ -26,7 +26,7 @@ class TopicDispersion(Result):
     summary = "Means over the documents of each topic"
 
     topics: tuple[str, ...]
-    n_documents: NDArray[np.int64]
+    n_documents: Ints
     variance: Floats
     sd: Floats
     entropy: Floats
@@ -46,7 +46,7 @@ class DocumentDispersion(Result):
 
     topic: NDArray[np.object_]
     document: NDArray[np.object_]
-    n: NDArray[np.int64]
+    n: Ints
     mean: Floats
     variance: Floats
     sd: Floats

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import Counts, alike, value_counts
 from qrowd.kernels.disagreement import Level
 from qrowd.model.judgments import Judgments, Repeats
@@ -62,7 +62,7 @@ class Documents:
             return alike(self.counts)
         return self.counts, np.arange(self.pair.size)
 
-    def select(self, condition: Callable[[Ints], NDArray[np.bool_]]) -> Documents:
+    def select(self, condition: Callable[[Ints], Bools]) -> Documents:
         """The documents whose numbers meet a condition."""
         rows = np.flatnonzero(condition(self.pair))
         return Documents(self.values, self.counts[rows], self.pair[rows], self.left_out[condition(self.left_out)])
@@ -170,7 +170,7 @@ def need_two_assessors(judgments: Judgments) -> None:
         raise NoOverlapError(f"agreement needs at least two assessors; {reason}")
 
 
-def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ...], NDArray[np.int64]]:
+def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ...], Ints]:
     """Divide judgments into groups so that each topic belongs to one group.
 
     Returns the judgments, the name of the grouping, the labels of the groups, and (topics,) the group of each topic.

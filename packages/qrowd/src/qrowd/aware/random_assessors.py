@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aware.estimators import GAPS, Gap
-from qrowd.aware.similarity import ApcReference, Parts, Similarities, SimilarityOptions, refuse_high
+from qrowd.aware.similarity import Parts, Similarities, SimilarityOptions, refuse_high
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation.scoring_plan import Plan, parsed_measures
 from qrowd.executors import AnyExecutor, in_executor
-from qrowd.kernels.arrays import Bools, Floats
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -57,12 +57,7 @@ def similarity_to_random(
     *,
     n_resamples: int = 1000,
     levels: Mapping[str, float] = LEVELS,
-    level_sd: float = 0.0,
     draw: Draw = even_grades,
-    bandwidth: float = 0.015,
-    points: int = 100,
-    beta: float = 1.0,
-    apc_reference: ApcReference = "assessor",
     gaps: Sequence[Gap] = GAPS,
     by_topic: bool = True,
     conventions: Conventions = CONVENTIONS,
@@ -80,14 +75,8 @@ def similarity_to_random(
     measures : with scores from 0 to 1; texts or ir_measures objects.
     n_resamples : random assessors of each level.
     levels : {name: probability that a random assessor calls a document relevant}.
-    level_sd : standard deviation of that probability among the random assessors of a level, normally distributed and
-        cut off at 0 and 1; 0 (the paper): the same for all.
     draw : how that probability is shared among the grades of a scale; default: equally among the relevant grades.
         Fractions are drawn from those the assessor used.
-    bandwidth, points : of the kernel densities (equation 10) that "kld" compares: Gaussian, at points from 0 to 1.
-    beta : of the similarity exp(-beta KLD) (equation 22).
-    apc_reference : whose ranking is the reference of AP correlation: the "assessor"'s (the paper: the random assessor's
-        ranking is walked) or the "other"'s.
     gaps : those that are computed; an estimator needs its own alone.
     by_topic : whether each topic is compared by itself too, for estimators with one accuracy for each topic ("tpc").
     conventions : of the scores; default: a topic in which an assessor found nothing relevant is left out.
@@ -107,13 +96,13 @@ def similarity_to_random(
     ScaleError
         Magnitudes, which have no grades to draw.
     """
-    _check(n_resamples, levels, level_sd, conventions)
+    _check(n_resamples, levels, conventions)
     seed = seed_of(rng)
     panel = _panel(judgments, conventions)
     scores = evaluate(runs, judgments, measures, conventions=conventions, threads=threads)
     if len(scores.systems) < 2:
         raise ArgumentError("runs: AWARE compares how assessors score systems; give two systems or more")
-    options = SimilarityOptions(bandwidth, points, beta, apc_reference, gaps=tuple(gaps)).checked(scores)
+    options = SimilarityOptions("random", tuple(gaps)).checked(scores)
     n_measures = len(scores.measures)
     n_topics = len(scores.topics)
     n_assessors = len(scores.assessors)
@@ -128,7 +117,6 @@ def similarity_to_random(
         scores,
         tuple(groups),
         dict(levels),
-        level_sd,
         n_resamples,
         unwrap(draw),
         options,
@@ -149,11 +137,6 @@ def similarity_to_random(
     attributes = {
         "n_resamples": n_resamples,
         "levels": dict(levels),
-        "level_sd": level_sd,
-        "bandwidth": bandwidth,
-        "points": points,
-        "beta": beta,
-        "apc_reference": apc_reference,
         "seed": seed,
         "conventions": conventions.as_dict(),
     }
@@ -188,7 +171,7 @@ def _groups(panel: Panel, scores: Scores) -> Iterator[_Group]:
     rank = np.empty(len(labels), np.int64)
     rank[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
     members: dict[tuple[object, ...], list[int]] = {}
-    pools: dict[tuple[int, ...], tuple[NDArray[np.int64], Pool]] = {}
+    pools: dict[tuple[int, ...], tuple[Ints, Pool]] = {}
     unjudged = np.isnan(panel.values)
     for a in range(len(panel.assessors)):
         if known[:, a].any():
@@ -214,7 +197,7 @@ def _groups(panel: Panel, scores: Scores) -> Iterator[_Group]:
         yield _Group(np.array(assessors), topics, pool, grades[rows], scale, known[:, first][:, topics], values)
 
 
-def _sorted_pool(pool: Pool, topics: NDArray[np.intp], rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], Pool]:
+def _sorted_pool(pool: Pool, topics: NDArray[np.intp], rank: Ints) -> tuple[Ints, Pool]:
     """The rows of these topics, documents by their rank among all, and the pool that they are."""
     rows = np.concatenate(
         [pool.starts[t] + np.argsort(rank[pool.document[pool.rows(t)]], kind="stable") for t in topics.tolist()]
@@ -225,21 +208,20 @@ def _sorted_pool(pool: Pool, topics: NDArray[np.intp], rank: NDArray[np.int64]) 
 
 
 class _RandomAssessors:
-    """Random assessors for a group, one for each probability."""
+    """n random assessors for a group, who call a document relevant with probability p."""
 
     def __init__(
-        self, group: _Group, probabilities: Floats, draw: Draw, rng: np.random.Generator, threads: int | None
+        self, group: _Group, n: int, p: float, draw: Draw, rng: np.random.Generator, threads: int | None
     ) -> None:
         self._values, self._scale = group.values, group.scale
-        same = bool((probabilities == probabilities[0]).all())
-        shares = np.array([_shares(group, p, draw) for p in probabilities[: 1 if same else None].tolist()])
-        if shares.shape[1] == 1:  # fractions of one value: nothing to draw
-            shares = np.column_stack([shares, np.zeros(len(shares))])
+        shares = _shares(group, p, draw)
+        if shares.size == 1:  # fractions of one value: nothing to draw
+            shares = np.append(shares, 0.0)
             self._values = np.repeat(group.values if group.values is not None else [0.0], 2)
         self._drawn = RandomAssessors(
             group.pool,
-            probabilities.size,
-            distribution=shares[0] if same else shares,
+            n,
+            distribution=shares,
             like=group.like,
             block=BLOCK,
             rng=rng,
@@ -269,16 +251,6 @@ def _shares(group: _Group, p: float, draw: Draw) -> Floats:
     return np.asarray(shares / shares.sum())
 
 
-def _probabilities(n: int, p: float, sd: float, rng: np.random.Generator) -> Floats:
-    """(n,) the probability with which each random assessor of a level calls a document relevant."""
-    if sd == 0:
-        return np.full(n, p)
-    from scipy.special import ndtr, ndtri
-
-    low, high = ndtr((0 - p) / sd), ndtr((1 - p) / sd)
-    return np.asarray(np.clip(p + sd * ndtri(rng.uniform(low, high, n)), 0.0, 1.0))
-
-
 class _Plans(local):
     """What a thread keeps from block to block: a plan of scoring, which holds the runs aligned with the last pool."""
 
@@ -297,7 +269,6 @@ class _Comparison:
     scores: Scores
     groups: tuple[_Group, ...]
     levels: Mapping[str, float]
-    level_sd: float
     n_resamples: int
     draw: Draw
     options: SimilarityOptions
@@ -321,10 +292,10 @@ class _Comparison:
 
         Returns (gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, topics).
         """
-        group, (name, p), block = self.groups[task[0]], list(self.levels.items())[task[1]], task[2]
-        probabilities = _probabilities(self.n_resamples, p, self.level_sd, self.chance.stream(f"{name}, p"))
-        drawn = _RandomAssessors(group, probabilities, self.draw, self.chance.stream(name), self.threads)
-        panel = drawn.panel(block)  # the same whoever else is in the panel
+        group = self.groups[task[0]]
+        name, p = list(self.levels.items())[task[1]]
+        drawn = _RandomAssessors(group, self.n_resamples, p, self.draw, self.chance.stream(name), self.threads)
+        panel = drawn.panel(task[2])  # the same whoever else is in the panel
         return self._similarities(self.plan().gather(panel.assessors, [panel]), group)
 
     def _similarities(self, block: Scores, group: _Group) -> tuple[Floats, Floats]:
@@ -383,7 +354,7 @@ def _panel(judgments: Judgments, conventions: Conventions) -> Panel:
     return panel
 
 
-def _check(n_resamples: int, levels: Mapping[str, float], level_sd: float, conventions: Conventions) -> None:
+def _check(n_resamples: int, levels: Mapping[str, float], conventions: Conventions) -> None:
     if not n_resamples >= 1 or n_resamples % 1:
         raise ArgumentError("a whole number from 1 was expected; the paper uses 1000", "n_resamples", n_resamples)
     if not levels:
@@ -391,8 +362,6 @@ def _check(n_resamples: int, levels: Mapping[str, float], level_sd: float, conve
     for name, p in levels.items():
         if not 0 <= p <= 1:
             raise ArgumentError(f"levels: {name!r} is {p!r}; a probability from 0 to 1 was expected")
-    if not 0 <= level_sd <= 1:
-        raise ArgumentError("a standard deviation from 0 to 1 was expected", "level_sd", level_sd)
     if conventions.missing == "skip":
         raise ArgumentError(
             "AWARE needs a score of every system on every topic; use zero or interpolate", "missing", "skip"

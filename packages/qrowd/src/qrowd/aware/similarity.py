@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
 Polarity = Literal["dissimilarity", "printed"]
 Across = Literal["own", "all"]
 Toward = Literal["random", "gold"]
-ApcReference = Literal["assessor", "other"]
+
+BANDWIDTH = 0.015  # of the Gaussian kernels of densities (equation 10)
+POINTS = 100  # from 0 to 1, at which densities are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,17 +165,15 @@ class Parts:
 
 @dataclass(frozen=True)
 class SimilarityOptions:
-    """The options of `similarity_to_random` that change similarities.
+    """What changes similarities.
 
-    signed : a rank correlation below 0 is similarity 0; by default its absolute value counts.
+    toward : "random": a random assessor's ranking is walked for AP correlation, as in the paper, and the absolute value
+        of a rank correlation counts. "gold": the assessor's ranking is walked, and a correlation below 0 is similarity
+        0.
     gaps : those that are computed.
     """
 
-    bandwidth: float
-    points: int
-    beta: float
-    apc_reference: ApcReference
-    signed: bool = False
+    toward: Toward
     gaps: tuple[Gap, ...] = GAPS
 
     @property
@@ -184,22 +183,8 @@ class SimilarityOptions:
 
     def checked(self, scores: Scores) -> SimilarityOptions:
         """The options, once they are known to be in range and to suit the scores."""
-        check_choice("apc_reference", self.apc_reference, ApcReference)
         for gap in self.gaps:
             check_choice("gaps", gap, Gap)
-        bandwidth = self.bandwidth
-        points = self.points
-        beta = self.beta
-        if not (0 < bandwidth < inf and 0 < beta < inf and points >= 2):
-            raise ArgumentError(
-                f"bandwidth={bandwidth}, beta={beta}, points={points}: bandwidth and beta must be above 0, points 2 or "
-                "more"
-            )
-        if bandwidth * (points - 1) < 0.5:
-            raise ArgumentError(
-                f"bandwidth={bandwidth}: too narrow for {points} points, {1 / (points - 1):.3g} apart; a score between "
-                "two points would not count. Use more points"
-            )
         refuse_high(scores)
         return self
 
@@ -208,7 +193,8 @@ class SimilarityOptions:
 
         panel : (assessors, systems), others : (systems, others); no nan.
         """
-        panel, parts = np.ascontiguousarray(panel), self.parts(panel, others)
+        panel = np.ascontiguousarray(panel)
+        parts = self.parts(panel, others)
         mean = parts.squares / panel.shape[1]
         return self._similar(mean, mean, self._density(panel), parts.density, panel, others), parts
 
@@ -234,9 +220,9 @@ class SimilarityOptions:
 
     def _density(self, panel: Floats) -> Floats:
         """(assessors, points) of (assessors, scores); no points where no gap compares densities."""
-        density = np.zeros((panel.shape[0], self.points if "kld" in self.gaps else 0))
+        density = np.zeros((panel.shape[0], POINTS if "kld" in self.gaps else 0))
         if "kld" in self.gaps:
-            add_densities(np.ascontiguousarray(panel.T), self.bandwidth, density)
+            add_densities(np.ascontiguousarray(panel.T), BANDWIDTH, density)
         return density
 
     def _similar(
@@ -245,7 +231,7 @@ class SimilarityOptions:
         """Equations 20-24; a rank gap of an assessor without a ranking is that of a random one."""
         values: dict[Gap, Floats] = {"fro": 1 - np.sqrt(frobenius), "rmse": 1 - np.sqrt(square)}
         if "kld" in self.gaps:
-            values["kld"] = np.exp(-self.beta * divergences(mine, theirs))
+            values["kld"] = np.exp(-divergences(mine, theirs))
         if {"tau", "apc"}.intersection(self.gaps):
             values["tau"], values["apc"] = self._of_rankings(rankable(panel), rankable(others))
         return np.array([values[gap] for gap in self.gaps])
@@ -253,12 +239,14 @@ class SimilarityOptions:
     def _of_rankings(self, panel: Floats, others: Floats) -> Floats:
         """(2, assessors, others) the similarities by tau and by AP correlation."""
         tau, apc = rank_correlations(panel, others)
-        if self.apc_reference == "other":
-            apc = walking_the_assessors(panel, others)
-        ranks = np.array([tau, apc])
-        ranks = np.maximum(ranks, 0) if self.signed else np.abs(ranks)
-        ranks[:, panel.min(axis=1) == panel.max(axis=1)] = 0.0 if self.signed else 1.0
-        return np.asarray(ranks)
+        without_ranking = panel.min(axis=1) == panel.max(axis=1)
+        if self.toward == "gold":
+            similarity = np.maximum([tau, walking_the_assessors(panel, others)], 0)
+            similarity[:, without_ranking] = 0.0
+        else:
+            similarity = np.abs([tau, apc])
+            similarity[:, without_ranking] = 1.0
+        return np.asarray(similarity)
 
 
 def refuse_high(scores: Scores) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from qrowd.aware.estimators import GAPS
 from qrowd.aware.random_assessors import CONVENTIONS, LEVELS, similarity_to_random
-from qrowd.aware.similarity import ApcReference, Similarities, SimilarityOptions
+from qrowd.aware.similarity import Similarities, SimilarityOptions
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.executors import AnyExecutor
@@ -36,7 +36,6 @@ def assessor_similarities(
     gold: str | Judgments | None = None,
     n_resamples: int = 1000,
     levels: Mapping[str, float] = LEVELS,
-    level_sd: float = 0.0,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     executor: AnyExecutor = None,
@@ -48,7 +47,7 @@ def assessor_similarities(
     A topic in which an assessor found nothing relevant is left out for this assessor, whatever `conventions.empty` is.
 
     gold : an assessor of the judgments, who is then not weighted, or the judgments of one gold assessor.
-    n_resamples, levels, level_sd, rng, executor, threads, progress : of `similarity_to_random`; without effect where a
+    n_resamples, levels, rng, executor, threads, progress : of `similarity_to_random`; without effect where a
         gold is given.
 
     Raises
@@ -64,7 +63,6 @@ def assessor_similarities(
             measures,
             n_resamples=n_resamples,
             levels=levels,
-            level_sd=level_sd,
             conventions=conventions,
             rng=rng,
             executor=executor,
@@ -86,21 +84,15 @@ def similarity_to_gold(
     gold: Scores,
     *,
     topics: Sequence[str] | None = None,
-    bandwidth: float = 0.015,
-    points: int = 100,
-    beta: float = 1.0,
-    apc_reference: ApcReference = "other",
 ) -> Similarities:
     """Compare every assessor's scores with a gold assessor's, by every gap.
 
     scores, gold : of the same systems by the same measures; gold has one assessor.
     topics : topics on which the gold's scores are used; default: all on which the gold has a score.
-    bandwidth, points, beta : as of `similarity_to_random`.
-    apc_reference : whose ranking is the reference of AP correlation: the "other"'s (the gold's; the assessor's ranking
-        is walked) or the "assessor"'s.
 
     Similarities are defined as in `similarity_to_random`, but here they raise an assessor's accuracy, and a correlation
-    below 0 is similarity 0. On a topic without the gold's scores a "tpc" estimator uses that over all topics.
+    below 0 is similarity 0; the gold's ranking is the reference of AP correlation. On a topic without the gold's
+    scores a "tpc" estimator uses that over all topics.
 
     Raises
     ------
@@ -121,7 +113,7 @@ def similarity_to_gold(
     allowed = place if topics is None else set(topics)
     column = [place[topic] if topic in place and topic in allowed else -1 for topic in scores.topics]
     truth = np.where(np.array(column)[None, :, None] >= 0, gold.values[:, 0, column], np.nan)
-    options = SimilarityOptions(bandwidth, points, beta, apc_reference, signed=True).checked(scores)
+    options = SimilarityOptions("gold").checked(scores)
     n_measures, n_assessors, n_topics, _ = scores.values.shape
     single = np.full((len(GAPS), n_measures, 1, n_assessors), np.nan)
     by_topic = np.full((*single.shape, n_topics), np.nan)
@@ -152,9 +144,5 @@ def similarity_to_gold(
     attributes = {
         "gold": gold.assessors[0],
         "topics": [topic for topic, c in zip(scores.topics, column, strict=True) if c >= 0],
-        "bandwidth": bandwidth,
-        "points": points,
-        "beta": beta,
-        "apc_reference": apc_reference,
     }
     return Similarities(scores, "gold", {"gold": 1.0}, single, by_topic, attributes)

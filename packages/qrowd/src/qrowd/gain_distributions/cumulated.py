@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Codes, Floats
 from qrowd.kernels.gains import discounts, weighted_ranks
 from qrowd.model.alignment import Alignment, align
 from qrowd.model.conventions import Conventions, Missing
@@ -243,7 +242,7 @@ def list_moments(
     return mean, sd
 
 
-def sd_over_assessors(gains: GainDistributions, topic: int, rows: NDArray[np.int32], weights: Floats) -> Floats:
+def sd_over_assessors(gains: GainDistributions, topic: int, rows: Codes, weights: Floats) -> Floats:
     """(lists,) s.d. over the topic's assessors of their own DCG; an unjudged document gains its mean.
 
     rows : (lists, depth) places in the topic's pool, -1 outside.

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, ScaleError, check_choice
 from qrowd.gain_distributions.weighting import weights_of
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.measure import gain_map
 from qrowd.model.panel import Pool
@@ -60,7 +59,7 @@ class GainDistributions(Result):
     starts: Ints
     gain: Floats
     share: Floats
-    assessor: NDArray[np.int32]
+    assessor: Codes
     weights: Floats
     gains: Gains | Mapping[float, float]
     shape: Shape
@@ -82,11 +81,11 @@ class GainDistributions(Result):
         return np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
 
     @property
-    def judged_topics(self) -> NDArray[np.bool_]:
+    def judged_topics(self) -> Bools:
         """(topics,) whether there is a judgment that counts."""
         return np.asarray(np.diff(self.pool.starts) > 0)
 
-    def widened(self) -> NDArray[np.bool_]:
+    def widened(self) -> Bools:
         """(pairs,) documents of one judgment that have the pooled variance of others: single="pooled"."""
         return np.asarray((self.n == 1) & (self.variance > 0))
 

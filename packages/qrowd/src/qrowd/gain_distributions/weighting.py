@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
@@ -16,7 +15,7 @@ from qrowd.model.labels import closest, matching
 if TYPE_CHECKING:
     import xarray
 
-    Weights = Mapping[str, float | Mapping[str, float]] | NDArray[np.float64] | xarray.DataArray
+    Weights = Mapping[str, float | Mapping[str, float]] | Floats | xarray.DataArray
 
 
 def weights_of(judgments: Judgments, weights: Weights) -> Floats:

@@ -12,10 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, ScaleError
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.magnitude.units import By, Rows, Units, and_more, units_of
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.judgments import Judgments
@@ -110,11 +109,11 @@ class UnitChecks(Result):
     """
 
     units: Units
-    ordered: NDArray[np.bool_]
-    slow_enough: NDArray[np.bool_]
+    ordered: Bools
+    slow_enough: Bools
 
     @property
-    def passed(self) -> NDArray[np.bool_]:
+    def passed(self) -> Bools:
         """(units,) which pass both."""
         return self.ordered & self.slow_enough
 

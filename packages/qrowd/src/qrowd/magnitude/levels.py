@@ -12,7 +12,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
@@ -168,7 +167,7 @@ def _t_test(low: Floats, high: Floats) -> tuple[float, float, float]:
     """Welch's t, degrees of freedom and two-sided p of mean(high) - mean(low); nan if it cannot be tested."""
     from scipy.special import stdtr
 
-    sizes: NDArray[np.float64] = np.array([low.size, high.size], np.float64)
+    sizes: Floats = np.array([low.size, high.size], np.float64)
     if sizes.min() < 2:
         return np.nan, np.nan, np.nan
     variance = np.array([low.var(ddof=1), high.var(ddof=1)])

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import Codes, factorize
+from qrowd.model.labels import factorize
 from qrowd.model.result import Result
 
 Rows = Ints  # numbers of judgments, or one number for each
@@ -82,7 +82,7 @@ class Units(Result):
         name = f"unit {self.labels[unit]} of " if self.by == "unit" else ""
         return f"{name}assessor {who}, topic {topic}"
 
-    def select(self, mask: NDArray[np.bool_]) -> Judgments:
+    def select(self, mask: Bools) -> Judgments:
         """The judgments of the units where mask (units,) is True."""
         return rows_of(self.judgments, np.flatnonzero(mask[self.number]))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.measures.measure_kinds import JUDGED_ONLY, Scored, TopicView, reach
 from qrowd.model.measure import Measure
 
@@ -75,7 +74,7 @@ def ideal_ranks(grades: Floats, n: int) -> tuple[Floats, Floats]:
     return np.where(outside, 1.0, first), np.where(outside, n, np.minimum(last, n))
 
 
-def _ideal_ranking(grades: Floats, n: int) -> NDArray[np.int64]:
+def _ideal_ranking(grades: Floats, n: int) -> Ints:
     """(n, assessors) the document at each rank of the ideal ranking, one more than the last for those of grade 0."""
     n_documents, n_assessors = grades.shape
     ranking = np.full((n, n_assessors), n_documents)
@@ -84,7 +83,7 @@ def _ideal_ranking(grades: Floats, n: int) -> NDArray[np.int64]:
     return ranking
 
 
-def _distances(documents: NDArray[np.int64], first: Floats, last: Floats) -> Floats:
+def _distances(documents: Ints, first: Floats, last: Floats) -> Floats:
     """(ranks, assessors) how far the document at each rank is too low, above 0, or too high, below 0.
 
     documents : (ranks, assessors), or (ranks, 1) for one ranking. first, last : as of `ideal_ranks`.

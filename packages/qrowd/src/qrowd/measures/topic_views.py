@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qrowd.errors import MeasureError
 from qrowd.kernels import gains as kernels
 from qrowd.kernels import ranking
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.alignment import PooledLists
 from qrowd.model.measure import Measure
 from qrowd.model.panel import Coded, Panel
@@ -32,12 +32,12 @@ class TopicView:
     lengths : (systems,) how many documents each system returned; default: as many as there are columns.
     """
 
-    rows: NDArray[np.int32]
+    rows: Codes
     values: Floats
     panel: Panel
-    tied: NDArray[np.bool_] | None = None
+    tied: Bools | None = None
     everyone: TopicView | None = None
-    lengths: NDArray[np.int64] | None = None
+    lengths: Ints | None = None
     _memo: dict[object, Floats] = field(default_factory=dict)
     _alone: dict[int, TopicView] = field(default_factory=dict)
 
@@ -184,7 +184,7 @@ class Levels:
 
     coded: Coded
     view: TopicView
-    of_assessor: NDArray[np.int64]  # (assessors,) column of `view`
+    of_assessor: Ints  # (assessors,) column of `view`
 
     @classmethod
     def of(cls, panel: Panel) -> Levels | None:
@@ -288,7 +288,7 @@ class Part:
         return judged / np.diff(self.lists.documents)[:, None]
 
     @cached_property
-    def counts(self) -> NDArray[np.int32]:
+    def counts(self) -> Codes:
         """(topics, levels, assessors) how many documents have each code."""
         assert self.levels is not None
         assert self.codes is not None

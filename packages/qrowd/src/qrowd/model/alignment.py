@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.labels import first_of
 from qrowd.model.panel import Pool
 from qrowd.model.runs import Rankings, Runs, ScoreDtype
@@ -27,10 +27,10 @@ class RankedTopic:
     later : (systems, depth) bool, the duplicates of a document further up; None where no document has duplicates.
     """
 
-    rows: NDArray[np.int32]
-    tied: NDArray[np.bool_]
-    lengths: NDArray[np.int64]
-    later: NDArray[np.bool_] | None = None
+    rows: Codes
+    tied: Bools
+    lengths: Ints
+    later: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,23 +44,23 @@ class PooledLists:
     first, last : (entries,) int32, first and last rank of the documents that share the score; default: the rank.
     """
 
-    starts: NDArray[np.int64]
-    rank: NDArray[np.int32]
-    row: NDArray[np.int32]
-    documents: NDArray[np.int64]
+    starts: Ints
+    rank: Codes
+    row: Codes
+    documents: Ints
     n_systems: int
-    first: NDArray[np.int32] | None = None
-    last: NDArray[np.int32] | None = None
+    first: Codes | None = None
+    last: Codes | None = None
 
     @property
     def n_topics(self) -> int:
         return self.documents.size - 1
 
     @cached_property
-    def _ends(self) -> dict[int, NDArray[np.int64]]:
+    def _ends(self) -> dict[int, Ints]:
         return {}
 
-    def ends(self, cutoff: int | None) -> NDArray[np.int64]:
+    def ends(self, cutoff: int | None) -> Ints:
         """(lists,) where the entries of each list with a rank up to the cut-off end."""
         if cutoff is None or not self.rank.size:
             return self.starts[1:]
@@ -70,10 +70,10 @@ class PooledLists:
         return self._ends[cutoff]
 
     @cached_property
-    def _memo(self) -> dict[object, NDArray[np.float64]]:
+    def _memo(self) -> dict[object, Floats]:
         return {}
 
-    def remember(self, key: object, make: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
+    def remember(self, key: object, make: Callable[[], Floats]) -> Floats:
         """make() the first time; the weights of ranks are the same for all assessors."""
         if key not in self._memo:
             self._memo[key] = make()
@@ -148,13 +148,13 @@ class Alignment:
 
     pool: Pool
     lists: PooledLists
-    missing: NDArray[np.bool_]
+    missing: Bools
     n_unjudged_topics: int
     n_tied_lists: int
     n_lists: int
     _rankings: Rankings
-    _number: NDArray[np.int64]  # (topics,) of the pool among those of the runs; -1 where the runs lack it
-    _later: tuple[NDArray[np.int64], NDArray[np.int32]]  # list and rank of each duplicate of a document further up
+    _number: Ints  # (topics,) of the pool among those of the runs; -1 where the runs lack it
+    _later: tuple[Ints, Codes]  # list and rank of each duplicate of a document further up
 
     @cached_property
     def topics(self) -> tuple[RankedTopic, ...]:
@@ -270,9 +270,7 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
     )
 
 
-def _pooled_entries(
-    list_starts: NDArray[np.int64], lengths: NDArray[np.int64], document: NDArray[np.int32], place: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+def _pooled_entries(list_starts: Ints, lengths: Ints, document: Codes, place: Codes) -> tuple[Ints, Codes, Codes]:
     """How many pooled documents each of a topic's lists has; rank and pair of each of them, list by list.
 
     list_starts, lengths : (systems,) into `document`, best first. place : (documents,) the pair of each, -1 for none.
@@ -293,9 +291,7 @@ def no_shared_topic(of_runs: Sequence[str], of_judgments: Sequence[str]) -> str:
     )
 
 
-def _with_duplicates(
-    pool: Pool, pool_document: NDArray[np.int32], runs: Runs
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+def _with_duplicates(pool: Pool, pool_document: Codes, runs: Runs) -> tuple[Ints, Codes, Codes]:
     """The pool's starts and documents with every duplicate added, and the pair of the pool that each counts as."""
     starts = [0]
     documents = []
@@ -312,9 +308,7 @@ def _with_duplicates(
     return np.array(starts, np.int64), np.concatenate(documents), np.concatenate(pairs).astype(np.int32)
 
 
-def _without_later(
-    starts: NDArray[np.int64], rank: NDArray[np.int32], row: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], tuple[NDArray[np.int64], NDArray[np.int32]]]:
+def _without_later(starts: Ints, rank: Codes, row: Codes) -> tuple[Ints, Codes, Codes, tuple[Ints, Codes]]:
     """The entries without those of a pair that is further up in the list; and list and rank of these."""
     number = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     _, firsts = np.unique(number * (int(row.max(initial=0)) + 1) + row, return_index=True)

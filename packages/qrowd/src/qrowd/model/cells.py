@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, RowError
-from qrowd.kernels.arrays import Codes, Floats
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.labels import factorize, first_of, number_in, plural, renumbered, repeated_rows
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Column: TypeAlias = "Series[Any] | NDArray[Any] | Sequence[object] | Cells"
 Encoded = tuple[Codes, tuple[str, ...]]
 """The number of each row's label, and the labels in order of appearance."""
-Rows = range | NDArray[np.int64]
+Rows = range | Ints
 """The number of each row in its table, from 1."""
 IncompleteRows = Literal["refuse", "drop"]
 IdenticalRows = Literal["keep", "drop"]
@@ -58,11 +58,11 @@ class Cells:
     def __iter__(self) -> Iterator[Any]:
         return map(self.distinct.__getitem__, self.codes.tolist())
 
-    def take(self, places: NDArray[np.int64]) -> Cells:
+    def take(self, places: Ints) -> Cells:
         """The cells of these rows."""
         return Cells(*renumbered(self.codes[places], self.distinct))
 
-    def rows_with(self, chosen: NDArray[np.bool_]) -> list[tuple[int, Any]]:
+    def rows_with(self, chosen: Bools) -> list[tuple[int, Any]]:
         """(row from 0, cell) of the rows that have a chosen one of the distinct cells."""
         places = np.flatnonzero(chosen[self.codes]) if chosen.any() else np.empty(0, np.int64)
         return [(row, self[row]) for row in places.tolist()]
@@ -211,7 +211,7 @@ def is_missing(cell: object) -> bool:
     return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
 
 
-def missing_cells(column: Cells | Floats, *, value: bool = False) -> NDArray[np.bool_] | None:
+def missing_cells(column: Cells | Floats, *, value: bool = False) -> Bools | None:
     """(n,) where a cell is missing, None where none is; a value is also missing where text says so (`NaN`, `null`)."""
     if not isinstance(column, Cells):
         missing = np.isnan(column)
@@ -335,7 +335,7 @@ def grades_in(column: Cells | Floats, order: tuple[str, ...] | None, rows: Rows,
 
 def complete_rows(
     columns: Mapping[str, Cells | Floats], incomplete: IncompleteRows, mistakes: Mistakes
-) -> tuple[NDArray[np.int64] | None, list[str]]:
+) -> tuple[Ints | None, list[str]]:
     """Numbers (from 0) of the rows that have all cells, None where all do, and a note about the others."""
     by_name = {name: missing_cells(column, value=name == "value") for name, column in columns.items()}
     missing = {name: rows for name, rows in by_name.items() if rows is not None}
@@ -355,7 +355,7 @@ def complete_rows(
 
 def distinct_rows(
     labels: Sequence[Encoded], others: Sequence[NDArray[Any]], identical: IdenticalRows
-) -> tuple[NDArray[np.int64] | None, list[str]]:
+) -> tuple[Ints | None, list[str]]:
     """Places of the rows that stay, None where all do, and a note, where rows repeat an earlier one in all columns.
 
     labels : three columns. Only rows that agree in the labels are compared in the other columns.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, RowError, ScaleError, check_choice
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.cells import (
     NO_VALUE,
     Cells,
@@ -316,7 +316,7 @@ class _Rows:
     mistakes: Mistakes
     notes: list[str]
 
-    def labels(self, name: str, places: NDArray[np.int64] | None = None) -> Encoded:
+    def labels(self, name: str, places: Ints | None = None) -> Encoded:
         """The labels of a column, of some places only where there are places."""
         column: Any = self.columns[name]
         if places is None or places.size == len(self.rows):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ScaleError
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.scales import Kind, Scale, infer_scale
 
 Sources = tuple[int, ...]
@@ -78,7 +78,7 @@ def scales_of_parts(
         An assessor who has two declared scales.
     """
     number = {name: i for i, name in enumerate(assessors)}
-    tables: list[NDArray[np.int64]] = []
+    tables: list[Ints] = []
     stated: list[set[Scale]] = [set() for _ in assessors]
     for names, scales, sources in parts:
         here = np.array([number[name] for name in names], np.int64)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.conventions import Repeats as Repeats
 from qrowd.model.inferred_scales import (
     Sources,
@@ -26,7 +27,6 @@ from qrowd.model.inferred_scales import (
     two_unlike,
 )
 from qrowd.model.labels import (
-    Codes,
     Nested,
     Selection,
     as_integers,
@@ -76,12 +76,12 @@ class Judgments(Displayed):
     topic: Codes
     document: Codes
     assessor: Codes
-    value: NDArray[np.float64]
+    value: Floats
     scales: tuple[Scale, ...]
     sources: Sources | None = None
-    order: NDArray[np.float64] | None = None
+    order: Floats | None = None
     unit: NDArray[np.object_] | None = None
-    seconds: NDArray[np.float64] | None = None
+    seconds: Floats | None = None
     time: NDArray[np.object_] | None = None
     comment: NDArray[np.object_] | None = None
     notes: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class Judgments(Displayed):
         topic: Codes,
         document: Codes,
         assessor: Codes,
-        value: NDArray[np.float64],
+        value: Floats,
         *,
         scales: Mapping[str, Scale | str] | None = None,
         sources: Sources | None = None,
@@ -211,17 +211,17 @@ class Judgments(Displayed):
         )
 
     @property
-    def pair_numbers(self) -> NDArray[np.int64]:
+    def pair_numbers(self) -> Ints:
         """(n,) one number per (topic, document): topic * len(documents) + document."""
         return self.topic.astype(np.int64) * len(self.documents) + self.document
 
     @cached_property
-    def _repeated(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _repeated(self) -> tuple[Ints, Bools]:
         """Rows of repeated judgments by topic, document and assessor, then `order`; and where one repeats the last."""
         rows, again = repeated_rows(self.topic, self.document, self.assessor, len(self.documents), len(self.assessors))
         return rows if self.order is None else rows[np.lexsort((self.order[rows], np.cumsum(~again)))], again
 
-    def repeats_by_assessor(self) -> NDArray[np.int64]:
+    def repeats_by_assessor(self) -> Ints:
         """(assessors,) how many rows repeat an earlier judgment of the assessor on the same topic and document."""
         rows, again = self._repeated
         return np.bincount(self.assessor[rows[again]], minlength=len(self.assessors))
@@ -230,11 +230,11 @@ class Judgments(Displayed):
         """How many rows repeat an earlier judgment of the same assessor on the same topic and document."""
         return int(self._repeated[1].sum())
 
-    def coverage(self) -> NDArray[np.float64]:
+    def coverage(self) -> Floats:
         """(assessors, topics) share of the topic's pool (all documents anyone judged) that the assessor judged."""
         return self.panel().coverage()
 
-    def values_by_assessor(self) -> list[NDArray[np.float64]]:
+    def values_by_assessor(self) -> list[Floats]:
         """The values of each assessor, in the order of rows."""
         return by_code(self.value, self.assessor, len(self.assessors))
 
@@ -328,9 +328,7 @@ class Judgments(Displayed):
                 scales[i] = BINARY
         return replace(self, value=value, scales=tuple(self._inferred_again(scales, value, changed)))
 
-    def _inferred_again(
-        self, scales: list[Scale], value: NDArray[np.float64], changed: NDArray[np.bool_]
-    ) -> list[Scale]:
+    def _inferred_again(self, scales: list[Scale], value: Floats, changed: Bools) -> list[Scale]:
         """The scales, undeclared ones inferred anew in every table where the scale of some assessor changed."""
         if self.sources is None or not changed.any():
             return scales
@@ -437,7 +435,7 @@ class Judgments(Displayed):
         pool = Pool(one.topics, one.documents, starts.astype(np.int64), (pairs % width).astype(np.int32))
         return Panel(pool, one.assessors, one.scales, values)
 
-    def _take(self, rows: NDArray[np.int64], *, keep_assessors: bool = False) -> Judgments:
+    def _take(self, rows: Ints, *, keep_assessors: bool = False) -> Judgments:
         """These rows, with labels that no row uses left out (assessors only if asked)."""
         topics, topic = compact(self.topics, self.topic[rows])
         documents, document = compact(self.documents, self.document[rows])

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 
-Codes = NDArray[np.int32]
 Selection = str | Iterable[str] | Callable[[str], bool]
 """Labels by name, by shell pattern, several of those, or a function that says which."""
 
@@ -51,7 +51,7 @@ def renumbered(codes: NDArray[np.integer], labels: Sequence[Label]) -> tuple[Cod
     return number[codes], [labels[i] for i in order.tolist()]
 
 
-def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[Ints, Ints]:
     """The distinct ones of numbers 0 ... size - 1 in order, and the place of each number among them."""
     if size > 8 * numbers.size + (1 << 20):  # more than memory has room for
         used, places = np.unique(numbers, return_inverse=True)
@@ -61,15 +61,13 @@ def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[NDArray[n
     return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[numbers]
 
 
-def distinct_values(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def distinct_values(values: Floats) -> tuple[Floats, Ints]:
     """The distinct ones of many values, few of which differ, in order, and the place of each among them; no nan."""
     distinct = np.unique(values)
     return distinct, np.searchsorted(distinct, values)
 
 
-def repeated_rows(
-    topic: Codes, document: Codes, who: Codes, n_documents: int, n_who: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def repeated_rows(topic: Codes, document: Codes, who: Codes, n_documents: int, n_who: int) -> tuple[Ints, Bools]:
     """The rows (from 0) that agree with another one in all three columns, and where one repeats the one before.
 
     They come by topic, document and who.
@@ -88,7 +86,7 @@ def repeated_rows(
     return rows[several], np.append(False, equal)[several]
 
 
-def by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:
+def by_code(values: Floats, codes: Codes, n: int) -> list[Floats]:
     """values grouped by code 0 ... n - 1."""
     if not n:
         return []
@@ -116,7 +114,7 @@ def joined_labels(parts: Sequence[Any], *names: str) -> list[tuple[tuple[str, ..
     ]
 
 
-def selected(data: Any, **selections: Selection | None) -> NDArray[np.int64]:
+def selected(data: Any, **selections: Selection | None) -> Ints:
     """The rows of data whose labels are all wanted: selections of topics, documents ... by the name of their labels."""
     keep = np.ones(len(data), bool)
     for plural_name, selection in selections.items():
@@ -146,7 +144,7 @@ def plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def matching(labels: Sequence[str], wanted: Selection, noun: str) -> NDArray[np.bool_]:
+def matching(labels: Sequence[str], wanted: Selection, noun: str) -> Bools:
     """Which labels are wanted: by name, by shell pattern (`umbrela-*`), or by a function of the label.
 
     Raises
@@ -234,7 +232,7 @@ def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tupl
     return sorted(rule_of.items())
 
 
-Columns = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], Codes, Codes, Codes, NDArray[np.float64]]
+Columns = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], Codes, Codes, Codes, Floats]
 
 
 def coded_rows(rows: Iterable[tuple[str, str, str, float]]) -> Columns:
@@ -260,7 +258,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return self._size
 
-    def encode(self, text: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Codes:
+    def encode(self, text: NDArray[np.uint8], starts: Ints, ends: Ints) -> Codes:
         """The number of each word text[starts[i]:ends[i]], which holds no newline; unknown words are added."""
         from qrowd.kernels.text import encode_words
 
@@ -378,6 +376,6 @@ def nested_of(
     return nested
 
 
-def as_integers(numbers: NDArray[np.float64]) -> Any:
+def as_integers(numbers: Floats) -> Any:
     """The numbers as integers, where all of them are whole: grades of pytrec_eval and ranx must be."""
     return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers

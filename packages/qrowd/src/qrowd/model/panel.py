@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.model.conventions import Duplicates
 from qrowd.model.scales import Scale
 
@@ -32,15 +33,15 @@ class Pool:
 
     topics: tuple[str, ...]
     documents: tuple[str, ...]
-    starts: NDArray[np.int64]
-    document: NDArray[np.int32]
+    starts: Ints
+    document: Codes
     duplicates: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
     def rows(self, topic: int) -> slice:
         """Where the documents of a topic stand."""
         return slice(int(self.starts[topic]), int(self.starts[topic + 1]))
 
-    def merged(self, duplicates: Duplicates) -> tuple[Pool, NDArray[np.int64]]:
+    def merged(self, duplicates: Duplicates) -> tuple[Pool, Ints]:
         """The pool with one document for each group of duplicates, and (pairs,) the new row of each old one."""
         row_of = np.arange(self.document.size)
         topic_number = {label: t for t, label in enumerate(self.topics)}
@@ -74,12 +75,10 @@ class Coded:
     """
 
     codes: NDArray[np.uint8]
-    levels: NDArray[np.float64]
+    levels: Floats
 
 
-def panel_values(
-    value: NDArray[np.float64], row: NDArray[np.int64], column: NDArray[np.integer], shape: tuple[int, int]
-) -> NDArray[np.float64] | Coded:
+def panel_values(value: Floats, row: Ints, column: NDArray[np.integer], shape: tuple[int, int]) -> Floats | Coded:
     """(pairs, assessors) values that stand at these rows and columns; nan elsewhere and for negative ones.
 
     Grades 0, 1, 2, ... are stored as codes, which takes an eighth of the memory and is faster to score.
@@ -107,7 +106,7 @@ class Panel:
     pool: Pool
     assessors: tuple[str, ...]
     scales: tuple[Scale, ...]
-    stored: NDArray[np.float64] | Coded
+    stored: Floats | Coded
 
     @property
     def coded(self) -> Coded | None:
@@ -115,17 +114,17 @@ class Panel:
         return self.stored if isinstance(self.stored, Coded) else None
 
     @cached_property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """(pairs, assessors) float64, nan where the assessor has not judged."""
         return self.stored.levels[self.stored.codes] if isinstance(self.stored, Coded) else self.stored
 
     @cached_property
-    def maximum(self) -> NDArray[np.float64]:
+    def maximum(self) -> Floats:
         """(assessors,) the highest value of each scale; inf for magnitudes."""
         return np.array([scale.maximum for scale in self.scales])
 
     @cached_property
-    def rel(self) -> NDArray[np.float64]:
+    def rel(self) -> Floats:
         """(assessors,) from which value on each scale calls a document relevant; nan where it does not say."""
         lowest = [scale.rel for scale in self.scales]
         return np.array([np.nan if value is None else value for value in lowest])
@@ -136,17 +135,17 @@ class Panel:
         some = Coded(stored.codes[:, columns], stored.levels) if isinstance(stored, Coded) else stored[:, columns]
         return Panel(self.pool, self.assessors[columns], self.scales[columns], some)
 
-    def merged(self, pool: Pool, new_row: NDArray[np.int64]) -> Panel:
+    def merged(self, pool: Pool, new_row: Ints) -> Panel:
         """On a pool with duplicates merged, where the highest value of a group counts; arguments of `Pool.merged`."""
         values = np.full((pool.document.size, len(self.assessors)), np.nan)
         np.fmax.at(values, new_row, self.values)
         return Panel(pool, self.assessors, self.scales, values)
 
-    def topic(self, topic: int) -> NDArray[np.float64]:
+    def topic(self, topic: int) -> Floats:
         """(documents, assessors) values of one topic."""
         return self.values[self.pool.rows(topic)]
 
-    def coverage(self) -> NDArray[np.float64]:
+    def coverage(self) -> Floats:
         """(assessors, topics) share of the topic's pool that the assessor judged."""
         coded = self.coded
         judged = ~np.isnan(self.values) if coded is None else ~np.isnan(coded.levels)[coded.codes]

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from qrowd.display import Display, Displayed
 from qrowd.errors import InputError, RowError, check_choice
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.labels import (
-    Codes,
     Selection,
     compact,
     factorize,
@@ -59,13 +59,13 @@ class TopicPreferences:
     """
 
     n_documents: int
-    starts: NDArray[np.int64]
-    pairs: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    strength: NDArray[np.int64]
-    bad_starts: NDArray[np.int64]
-    bad: NDArray[np.int32]
-    rows: NDArray[np.int64]
+    starts: Ints
+    pairs: Codes
+    weight: Floats
+    strength: Ints
+    bad_starts: Ints
+    bad: Codes
+    rows: Ints
 
     @property
     def n_assessors(self) -> int:
@@ -86,7 +86,7 @@ class TopicPreferences:
             self.rows[here],
         )
 
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Bools:
         """(documents, assessors) whether the assessor compared or marked the document."""
         is_bad = np.zeros((self.n_documents, self.n_assessors), bool)
         assessor = np.repeat(np.arange(self.n_assessors), np.diff(self.starts))
@@ -117,14 +117,14 @@ class Preferences(Displayed):
     preferred: Codes
     other: Codes
     assessor: Codes
-    strength: NDArray[np.int64]
+    strength: Ints
     bad_topic: Codes = field(default_factory=_no_codes)
     bad_document: Codes = field(default_factory=_no_codes)
     bad_assessor: Codes = field(default_factory=_no_codes)
-    weight: NDArray[np.float64] | None = None
-    first: NDArray[np.float64] | None = None
-    order: NDArray[np.float64] | None = None
-    seconds: NDArray[np.float64] | None = None
+    weight: Floats | None = None
+    first: Floats | None = None
+    order: Floats | None = None
+    seconds: Floats | None = None
     time: NDArray[np.object_] | None = None
     notes: tuple[str, ...] = ()
 
@@ -144,7 +144,7 @@ class Preferences(Displayed):
             if (column := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read_only(column))
 
-    def _refuse(self, wrong: NDArray[np.bool_], problem: str) -> None:
+    def _refuse(self, wrong: Bools, problem: str) -> None:
         if wrong.any():
             row = int(wrong.argmax())
             raise RowError(row + 1, f"{self.describe(row)}: {problem}")
@@ -345,13 +345,13 @@ class Preferences(Displayed):
         return tuple((self.topics[t], self.documents[d], self.assessors[a]) for t, d, a in codes)
 
     @cached_property
-    def _pairs(self) -> NDArray[np.int64]:
+    def _pairs(self) -> Ints:
         """(n,) one number per (topic, two documents, assessor), whichever of the two is preferred."""
         low = np.minimum(self.preferred, self.other)
         high = np.maximum(self.preferred, self.other)
         return self._numbered(low, high)
 
-    def _numbered(self, one: Codes, two: Codes) -> NDArray[np.int64]:
+    def _numbered(self, one: Codes, two: Codes) -> Ints:
         pair = one.astype(np.int64) * len(self.documents) + two
         _, row = np.unique(pair, return_inverse=True)
         return np.asarray((row.astype(np.int64) * len(self.topics) + self.topic) * len(self.assessors) + self.assessor)
@@ -368,7 +368,7 @@ class Preferences(Displayed):
         return self._placed[0]
 
     @cached_property
-    def _placed(self) -> tuple[Pool, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    def _placed(self) -> tuple[Pool, Codes, Codes, Codes]:
         """The pool, and (n,), (n,), (marks,) places in it of preferred, other and marked documents."""
         width = max(len(self.documents), 1)
         n = len(self)
@@ -382,11 +382,11 @@ class Preferences(Displayed):
         return pool, place[:n], place[n : 2 * n], place[2 * n : 2 * n + m]
 
     @cached_property
-    def _by_topic(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _by_topic(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Rows by (topic, assessor) as they came, where each such cell starts; the same of the marks."""
         cells = len(self.topics) * len(self.assessors)
 
-        def sorted_by(topic: Codes, assessor: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        def sorted_by(topic: Codes, assessor: Codes) -> tuple[Ints, Ints]:
             cell = topic.astype(np.int64) * len(self.assessors) + assessor
             starts = np.append(0, np.cumsum(np.bincount(cell, minlength=cells)))
             return np.argsort(cell, kind="stable"), starts.astype(np.int64)
@@ -461,7 +461,7 @@ class Preferences(Displayed):
             bad_assessor=np.zeros_like(self.bad_assessor),
         )
 
-    def _take(self, rows: NDArray[np.int64]) -> Preferences:
+    def _take(self, rows: Ints) -> Preferences:
         """These rows, where marks stand below preferences, with labels that none uses left out."""
         columns = {name: column[rows] for name, column in self._columns().items()}
         is_mark = columns["preferred"] < 0

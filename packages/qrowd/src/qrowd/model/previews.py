@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.display import N_ROWS, Display, Rows
+from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.model.labels import plural
 
 FIRST = 5  # rows of the data, below the table of assessors or systems
@@ -77,7 +77,7 @@ def _display(
     return Display(f"{sentence}.", (Rows.of(f"{next(iter(by_whom))}s", by_whom), Rows(noun, columns, len(data))))
 
 
-def scores_display(scores: Any, means: NDArray[np.float64]) -> Display:
+def scores_display(scores: Any, means: Floats) -> Display:
     """The systems by the panel's mean of the first measure. means : (measures, systems)."""
     first_means = means[0] if means.size else np.empty(0)
     order = np.argsort(-np.where(np.isnan(first_means), -np.inf, first_means), kind="stable")
@@ -92,7 +92,7 @@ def scores_display(scores: Any, means: NDArray[np.float64]) -> Display:
     return Display(f"{', '.join(scores.measures)}: {counts}.{first}", (table,))
 
 
-def _topics_by(who: NDArray[np.int32], topic: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+def _topics_by(who: Codes, topic: Codes, n: int) -> Ints:
     """(n,) the number of different topics among the rows of each assessor or system."""
     width = int(topic.max(initial=0)) + 1
     pairs = np.unique(who.astype(np.int64) * width + topic)

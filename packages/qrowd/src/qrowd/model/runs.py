@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from qrowd.display import Display, Displayed
 from qrowd.errors import InputError, RowError, check_choice
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.conventions import ScoreDtype as ScoreDtype
 from qrowd.model.labels import (
-    Codes,
     Nested,
     Selection,
     coded_rows,
@@ -56,7 +56,7 @@ class Runs(Displayed):
     system: Codes
     topic: Codes
     document: Codes
-    score: NDArray[np.float64]
+    score: Floats
     rank: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
 
@@ -203,7 +203,7 @@ class Runs(Displayed):
         starts = np.cumsum(lengths) - lengths
         return Rankings(starts.reshape(shape), lengths.reshape(shape), self.document[rows], tied)
 
-    def _break_ties(self, rows: NDArray[np.int64], tied: NDArray[np.bool_]) -> None:
+    def _break_ties(self, rows: Ints, tied: Bools) -> None:
         """Put every group of equal scores into descending order of document id, in place: by bytes, as C's strcmp."""
         places = np.flatnonzero(tied | np.append(tied[1:], False))
         documents, number = np.unique(self.document[rows[places]], return_inverse=True)
@@ -213,7 +213,7 @@ class Runs(Displayed):
         rows[places] = rows[places[np.lexsort((position[number], np.cumsum(~tied)[places]))]]
 
     @property
-    def _lists(self) -> NDArray[np.int64]:
+    def _lists(self) -> Ints:
         """(n,) one number per (system, topic)."""
         return self.system.astype(np.int64) * len(self.topics) + self.topic
 
@@ -245,12 +245,12 @@ class Rankings:
     tied : (n,) True where a document has the score of the one above it.
     """
 
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    starts: Ints
+    lengths: Ints
     document: Codes
-    tied: NDArray[np.bool_]
+    tied: Bools
 
-    def tied_lists(self) -> NDArray[np.bool_]:
+    def tied_lists(self) -> Bools:
         """(systems, topics) which lists hold at least one tie."""
         n_before = np.append(0, np.cumsum(self.tied))
         return np.asarray(n_before[self.starts + self.lengths] > n_before[self.starts])

@@ -13,9 +13,9 @@ from math import ceil, inf, isfinite
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ScaleError
+from qrowd.kernels.arrays import Floats
 
 Kind = Literal["binary", "graded", "fractions", "magnitude"]
 
@@ -56,7 +56,7 @@ class Scale:
             return self
         return Scale("fractions", 1.0, self.declared, (self.rel or 0.0) / self.maximum)
 
-    def problem(self, values: NDArray[np.float64]) -> str | None:
+    def problem(self, values: Floats) -> str | None:
         """What is wrong with values on this scale, or None; negative values mean "not judged" and fit any scale."""
         own_values = values[values >= 0]
         if self.kind == "magnitude":
@@ -91,7 +91,7 @@ def parse_scale(text: str) -> Scale:
     raise ScaleError(f"scale {text!r} is not understood; write binary, 0-3, 0..1, magnitude or magnitude normalised")
 
 
-def infer_scale(values: NDArray[np.float64]) -> Scale:
+def infer_scale(values: Floats) -> Scale:
     """The simplest scale that holds the values (negative ones, "not judged", aside).
 
     Only 0 and 1: binary. Whole numbers that include 0 or stay within 10: graded up to the highest seen. Fractions that

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.labels import first_of, number_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Scores(Displayed):
     attributes: Mapping[str, Any] = field(repr=False)
 
     @cached_property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Bools:
         """(measures, assessors, topics) where the assessor has a score."""
         return np.asarray(~np.isnan(self.values).all(axis=3))
 
@@ -188,7 +188,7 @@ class Scores(Displayed):
         attributes: Mapping[str, Any] | None = None,
     ) -> Scores:
         """Scores of which perhaps no more is known than their values: each topic then has a relevant document."""
-        known: NDArray[np.bool_] = ~np.isnan(values)
+        known: Bools = ~np.isnan(values)
         if relevant is None:
             relevant = np.ones(known.shape[:3])
         if coverage is None:

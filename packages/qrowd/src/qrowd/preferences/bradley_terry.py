@@ -14,11 +14,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels import worths as kernels
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.worths import Rows
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.panel import Pool
@@ -93,7 +92,7 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
     if ties == "davidson" and preferences.weight is not None:
         tied = halves_of_ties(row, up, preferences.weight)
 
-    def counted(which: NDArray[np.bool_]) -> Floats:
+    def counted(which: Bools) -> Floats:
         return np.asarray(np.bincount(row, np.where(which, weight, 0.0), minlength=keys.size), np.float64)
 
     n_pair = keys // 3 // max(len(preferences.assessors), 1)
@@ -109,7 +108,7 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
     return Comparisons(pool, rows, np.searchsorted(first, pool.starts).astype(np.int64), n_pair)
 
 
-def components(data: Comparisons) -> tuple[Ints, NDArray[np.bool_]]:
+def components(data: Comparisons) -> tuple[Ints, Bools]:
     """Which documents are linked, numbered from 0 within a topic, -1 if never compared; and whether they were.
 
     Both are (documents,).
@@ -412,7 +411,7 @@ def bradley_terry(
     )
 
 
-def centred(log_worth: Floats, data: Comparisons, compared: NDArray[np.bool_]) -> Floats:
+def centred(log_worth: Floats, data: Comparisons, compared: Bools) -> Floats:
     """The log-worths with a sum of 0 in each topic, which the ridge gives them up to rounding."""
     topic = np.repeat(np.arange(len(data.pool.topics)), np.diff(data.pool.starts))
     n = np.maximum(np.bincount(topic, compared, minlength=len(data.pool.topics)), 1)
@@ -467,7 +466,7 @@ def _resampled(
     n: int,
     resample: Resample,
     seed: Seed,
-    compared: NDArray[np.bool_],
+    compared: Bools,
 ) -> tuple[Floats, Floats]:
     """(n, documents) log-worths and (n, assessors) weights fitted to n samples drawn with replacement.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Bools, Ints
+from qrowd.kernels.arrays import Bools, Codes, Ints
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.decided import decided
@@ -187,8 +187,8 @@ def closure(preferences: Preferences) -> Closure:
 
 
 def marked_pairs(
-    n: int, starts: Ints, pairs: NDArray[np.int32], seen_starts: Ints, seen: NDArray[np.int32], is_bad: Bools
-) -> tuple[NDArray[np.int32], Ints, Ints]:
+    n: int, starts: Ints, pairs: Codes, seen_starts: Ints, seen: Codes, is_bad: Bools
+) -> tuple[Codes, Ints, Ints]:
     """The pairs that Bad marks add: whoever is compared and not Bad over whoever is Bad, unless it is decided already.
 
     starts, pairs : the closed pairs of each group. seen_starts, seen : (groups + 1,), (documents,) the documents that

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Codes, Floats, Ints
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.preferences import Preferences
 
 
@@ -66,7 +65,7 @@ def decided(preferences: Preferences) -> Decided:
     half = halves_of_ties(pair, upward, weight)
     strong = preferences.strength[rows] == 2
 
-    def weights_of(which: NDArray[np.bool_]) -> Floats:
+    def weights_of(which: Bools) -> Floats:
         return np.asarray(np.bincount(pair, np.where(which & ~half, weight, 0.0), minlength=n_pairs), np.float64)
 
     up = weights_of(upward)
@@ -93,7 +92,7 @@ def decided(preferences: Preferences) -> Decided:
     )
 
 
-def halves_of_ties(pair: Ints, upward: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.bool_]:
+def halves_of_ties(pair: Ints, upward: Bools, weight: Floats) -> Bools:
     """Which rows are one half of a tie: of weight .5, one each way of the same pair, the earliest ones first.
 
     pair : (rows,) number of the pair; upward : which way it was ordered.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Bools, Floats, Ints
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences, TopicPreferences
 
@@ -60,7 +59,7 @@ def to_grades(preferences: Preferences) -> Judgments:
     array([1., 1., 0.])
     """
     pool = preferences.pool
-    parts: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Floats]] = []
+    parts: list[tuple[Codes, Codes, Codes, Floats]] = []
     for topic in range(len(preferences.topics)):
         level = levels_of(preferences.topic_view(topic))
         assessor, place = np.nonzero(~np.isnan(level))
@@ -93,7 +92,7 @@ def levels_of(preferences: TopicPreferences) -> Floats:
     return np.where(judged, n_beaten, np.nan)
 
 
-def _n_beaten(pairs: NDArray[np.int32], weight: Floats, judged: Bools, bad: Bools) -> Ints:
+def _n_beaten(pairs: Codes, weight: Floats, judged: Bools, bad: Bools) -> Ints:
     """(documents,) how many documents each beats, by one assessor; see `to_grades`."""
     weights = np.zeros((judged.size, judged.size))
     np.add.at(weights, (pairs[:, 0], pairs[:, 1]), weight)

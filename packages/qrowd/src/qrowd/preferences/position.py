@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 
@@ -78,7 +77,7 @@ def position_bias(preferences: Preferences, *, confidence: float = 0.95) -> Posi
     return PositionBias(preferences.assessors, n, share, low, high, n_both, same)
 
 
-def _both_ways(preferences: Preferences, with_side: NDArray[np.bool_]) -> tuple[Ints, Floats]:
+def _both_ways(preferences: Preferences, with_side: Bools) -> tuple[Ints, Floats]:
     """(assessors,) pairs seen both ways round, and the share of them with the same document preferred throughout."""
     rows = np.flatnonzero(with_side)
     n_assessors = len(preferences.assessors)

@@ -15,17 +15,16 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.kernels.gains import discounts
 from qrowd.kernels.ranking import condensed
 from qrowd.model.measure import Definition, Measure, Parameter, number, one_of
 from qrowd.model.preferences import TopicPreferences
 from qrowd.preferences.inferred import levels_of
 
-Ranks = NDArray[np.int32]
+Ranks = Codes
 WITHOUT_LIMIT = np.iinfo(np.int32).max - 1
 Made = TypeVar("Made")
 
@@ -43,8 +42,8 @@ class PairView:
     """
 
     rows: Ranks
-    tied: NDArray[np.bool_]
-    lengths: NDArray[np.int64]
+    tied: Bools
+    lengths: Ints
     source: TopicPreferences | Floats
     _memo: dict[object, object] = field(default_factory=dict)
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Bools, Floats, Ints
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.decided import Decided, decided
@@ -155,7 +154,7 @@ def transitivity(preferences: Preferences) -> Transitivity:
     )
 
 
-def chain_counts(starts: Ints, pairs: NDArray[np.int32]) -> Ints:
+def chain_counts(starts: Ints, pairs: Codes) -> Ints:
     """(groups, 4) counts of chains of three documents and of triples.
 
     Chains i > j > k of which i and k were compared, those of them with i > k; triples compared with one another, and

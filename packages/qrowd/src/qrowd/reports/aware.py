@@ -230,8 +230,6 @@ def _notes(summary: AwareSummary) -> Iterator[Note]:
         yield Note("estimator", f"{weights.estimator}, by similarity to {about['gold']} on {n}")
     else:
         levels = ", ".join(f"{level} {p:g}" for level, p in similarities.levels.items())
-        if about["level_sd"]:
-            levels += f"; standard deviation among the assessors of a level {about['level_sd']:g}"
         yield Note(
             "estimator",
             f"{weights.estimator}; polarity: {summary.polarity}; random assessors: {about['n_resamples']:,} of each "

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd import files, tables, trec
 from qrowd.errors import FileError, InputError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import align
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.headers import COLUMNS, Kind
@@ -322,7 +322,7 @@ def _formats(read: Sequence[_File]) -> Iterator[tuple[str, ...]]:
         yield shown(same[0].path) if n == 1 else count(n, "file"), kind, format, columns
 
 
-def _values(values: NDArray[np.float64]) -> str:
+def _values(values: Floats) -> str:
     """Each value with its share, or the quartiles where there are many values."""
     distinct, counts = np.unique(values, return_counts=True)
     if distinct.size <= 7:

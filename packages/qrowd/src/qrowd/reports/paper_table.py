@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.labels import number_of
@@ -53,9 +52,9 @@ class PaperTable(Reported):
     columns: Names
     systems: Names
     mean: Floats
-    best: NDArray[np.bool_]
+    best: Bools
     p: Floats
-    significant: NDArray[np.bool_]
+    significant: Bools
     notes: tuple[Note, ...]
 
     def _columns(self) -> dict[str, Any]:

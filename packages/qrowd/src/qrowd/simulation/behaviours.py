@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale, parse_scale
@@ -275,7 +275,7 @@ def _by_name(coverage: float | Mapping[str, float], assessors: Collection[str]) 
     return {name: share("coverage", coverage.get(name, 1.0)) for name in assessors}
 
 
-def _covered(truth: Truth, coverage: float, random: np.random.Generator) -> NDArray[np.int64]:
+def _covered(truth: Truth, coverage: float, random: np.random.Generator) -> Ints:
     """Pairs an assessor judges, in the order of work: topic after topic, each in random order."""
     lots = random.random(truth.topic.size)
     turn = random.permutation(len(truth.pool.topics))[truth.topic]
@@ -288,6 +288,6 @@ def _covered(truth: Truth, coverage: float, random: np.random.Generator) -> NDAr
     return shuffled[place < sizes_judged[topic]]
 
 
-def seconds_spent(n: int, random: np.random.Generator, *, least: float = 2.0) -> NDArray[np.float64]:
+def seconds_spent(n: int, random: np.random.Generator, *, least: float = 2.0) -> Floats:
     """(n,) seconds per document in tenths: log-normal above `least`, 15 in the median beyond it."""
     return np.round(least + 15.0 * np.exp(0.6 * random.standard_normal(n)), 1)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.simulation.behaviours import CAMPAIGN_SECONDS, seconds_spent
@@ -50,8 +50,8 @@ class MagnitudeCrowd:
     def answers(
         self,
         truth: Truth,
-        pair: NDArray[np.int64],
-        who: NDArray[np.int64],
+        pair: Ints,
+        who: Ints,
         n_assessors: int,
         chance: Chance,
         *,
@@ -61,7 +61,7 @@ class MagnitudeCrowd:
         logs = self.logs(who, n_assessors, chance, truth.relevance[pair])
         return written(logs + self.noise * rng.standard_normal(pair.shape), self.round_numbers, rng)
 
-    def logs(self, who: NDArray[np.int64], n_assessors: int, chance: Chance, seen: Floats) -> Floats:
+    def logs(self, who: Ints, n_assessors: int, chance: Chance, seen: Floats) -> Floats:
         """(units, documents) logarithms without noise, of what is seen of relevance, on each assessor's scale."""
         people = chance.stream("people")
         multiplier, exponent = (
@@ -159,7 +159,7 @@ def simulate_magnitudes(
     ).select()  # leaves out the names of workers without a unit
 
 
-def check_documents(truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def check_documents(truth: Truth) -> tuple[Ints, Ints]:
     """(topics,) rows of the check documents H and N: the first of the topic's highest and of its lowest grade.
 
     Raises
@@ -177,7 +177,7 @@ def check_documents(truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return high, low
 
 
-def _deal(documents: NDArray[np.int64], size: int, redundancy: int, random: np.random.Generator) -> NDArray[np.int64]:
+def _deal(documents: Ints, size: int, redundancy: int, random: np.random.Generator) -> Ints:
     """(units, size) documents dealt round after round in random order, no document twice in a unit."""
     n_units = ceil(redundancy * documents.size / size)
     documents_dealt = np.empty(0, np.int64)
@@ -191,16 +191,14 @@ def _deal(documents: NDArray[np.int64], size: int, redundancy: int, random: np.r
     return documents_dealt[: n_units * size].reshape(n_units, size)
 
 
-def _revise(value: NDArray[np.float64], is_high: NDArray[np.bool_], is_low: NDArray[np.bool_]) -> None:
+def _revise(value: Floats, is_high: Bools, is_low: Bools) -> None:
     """Make H's value in every unit larger than N's, in place."""
     high, low = value[is_high], value[is_low]  # one of each in every row, so these stand unit by unit
     value[is_high] = np.where(high == low, 2 * high, np.maximum(high, low))
     value[is_low] = np.minimum(high, low)
 
 
-def _shifts(
-    who: NDArray[np.int64], length: NDArray[np.float64], n_assessors: int, random: np.random.Generator
-) -> NDArray[np.float64]:
+def _shifts(who: Ints, length: Floats, n_assessors: int, random: np.random.Generator) -> Floats:
     """(units,) when each unit begins: everyone turns up once and then works without a break, topics in random order."""
     turn = np.lexsort((random.random(who.size), who))
     ends = np.cumsum(length[turn])
@@ -211,13 +209,13 @@ def _shifts(
     return start
 
 
-def clock(elapsed: NDArray[np.float64]) -> NDArray[np.object_]:
+def clock(elapsed: Floats) -> NDArray[np.object_]:
     """(n,) ISO 8601 times, UTC, of so many seconds after the campaign began."""
     when = FIRST_DAY + np.round(1000 * elapsed).astype("timedelta64[ms]")
     return np.char.add(np.datetime_as_string(when), "Z").astype(object)
 
 
-def comments(level: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.object_]:
+def comments(level: Floats, random: np.random.Generator) -> NDArray[np.object_]:
     """(n,) a few words that fit the level, from 0 (not relevant) to 1."""
     words = np.array(WORDS, object)
     kind = np.digitize(level, [0.25, 0.75])

@@ -31,7 +31,7 @@ class RandomAssessors:
     Parameters
     ----------
     p : probability that a document is called relevant (exact to the last bits of a double).
-    distribution : probabilities of grades 0, 1, 2 ... instead of p; or (n, grades), a row for each assessor.
+    distribution : probabilities of grades 0, 1, 2 ... instead of p.
     like : (pairs,) one assessor's column of a panel's values; the random ones judge what that one judged (not nan).
     block : assessors per panel; a multiple of 64 wastes nothing.
     threads : number of threads that draw; default: all processors.
@@ -48,7 +48,7 @@ class RandomAssessors:
         p: float = 0.5,
         *,
         distribution: Sequence[float] | Floats | None = None,
-        like: NDArray[np.float64] | None = None,
+        like: Floats | None = None,
         block: int = 512,
         rng: Rng,
         threads: int | None = None,
@@ -57,17 +57,15 @@ class RandomAssessors:
         self.block = count("block", block)
         self.assessors = tuple(f"random {i}" for i in range(1, count("n", n) + 1))
         shares = np.array([1 - share("p", p), p] if distribution is None else distribution, np.float64)
-        n_grades = shares.shape[-1] if shares.ndim else 0
-        if shares.shape not in ((n_grades,), (n, n_grades)) or n_grades < 2 or not _sum_to_one(shares):
+        if shares.ndim != 1 or shares.size < 2 or (shares < 0).any() or not np.isclose(shares.sum(), 1):
             raise ArgumentError("a share for each of two grades or more, summing to 1", "distribution", distribution)
-        self.scale = parse_scale(f"0-{n_grades - 1}")
-        self._levels = np.arange(n_grades, dtype=np.float64)
-        self._edges = 256 * np.cumsum(shares, axis=-1)[..., :-1]
-        if shares.ndim == 1:
-            # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
-            self._grade_of_byte = np.searchsorted(self._edges, np.arange(256), side="right")
-            whole = np.floor(self._edges)
-            self._is_undecided = np.isin(np.arange(256), whole[whole != self._edges])
+        self.scale = parse_scale(f"0-{shares.size - 1}")
+        self._levels = np.arange(shares.size, dtype=np.float64)
+        self._edges = 256 * np.cumsum(shares)[:-1]
+        # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
+        self._grade_of_byte = np.searchsorted(self._edges, np.arange(256), side="right")
+        whole = np.floor(self._edges)
+        self._is_undecided = np.isin(np.arange(256), whole[whole != self._edges])
         if like is not None and np.shape(like) != pool.document.shape:
             raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
         self._gaps = None if like is None else np.isnan(like)
@@ -88,12 +86,11 @@ class RandomAssessors:
         begin = number * self.block
         end = min(begin + self.block, len(self))
         codes = np.empty((self.pool.document.size, end - begin), np.min_scalar_type(self._levels.size - 1))
-        draw = self._draw if self._edges.ndim == 1 else self._draw_own
 
         def fill(strand: int) -> None:
             low = max(begin, strand * STRAND)
             high = min(end, (strand + 1) * STRAND)
-            draw(strand, low % STRAND, codes[:, low - begin : high - begin])
+            self._draw(strand, low % STRAND, codes[:, low - begin : high - begin])
 
         for _ in in_threads(fill, range(begin // STRAND, -(-end // STRAND)), self._threads):
             pass
@@ -112,15 +109,3 @@ class RandomAssessors:
         close = self._is_undecided[every]
         grades[close] = np.searchsorted(self._edges, every[close] + random.random(int(close.sum())), side="right")
         out[...] = grades[:, mine]
-
-    def _draw_own(self, strand: int, first: int, out: NDArray[np.unsignedinteger]) -> None:
-        """The same where each assessor has a distribution of their own."""
-        random = self._chance.stream("random assessors", strand)
-        lots = 256 * random.random((self.pool.document.size, STRAND))[:, first : first + out.shape[1]]
-        out[...] = 0
-        for edge in self._edges[strand * STRAND + first :][: out.shape[1]].T:
-            out += lots >= edge
-
-
-def _sum_to_one(shares: Floats) -> bool:
-    return not (shares < 0).any() and bool(np.isclose(shares.sum(axis=-1), 1).all())

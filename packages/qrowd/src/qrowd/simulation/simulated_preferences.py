@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.preferences import Preferences
 from qrowd.simulation.truth import Truth, count, numbered, share
@@ -51,8 +51,8 @@ def simulate_preferences(
     weights = np.ones(n_assessors) if assessor_weights is None else np.array(assessor_weights, np.float64)
     chance = Chance.of(rng)
     pool = truth.pool
-    rows: list[tuple[NDArray[np.int64], ...]] = []
-    marks: list[tuple[NDArray[np.int64], ...]] = []
+    rows: list[tuple[Ints, ...]] = []
+    marks: list[tuple[Ints, ...]] = []
     for a in range(n_assessors):
         random = chance.stream("preferences", a)
         worth = truth.relevance + taste * random.standard_normal(truth.relevance.size)

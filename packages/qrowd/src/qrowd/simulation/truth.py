@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Pool
@@ -31,21 +32,21 @@ class Truth:
     """
 
     pool: Pool
-    relevance: NDArray[np.float64]
-    appeal: NDArray[np.float64]
-    cuts: NDArray[np.float64]
+    relevance: Floats
+    appeal: Floats
+    cuts: Floats
 
     @property
     def n_grades(self) -> int:
         return self.cuts.size + 1
 
     @cached_property
-    def grade(self) -> NDArray[np.int64]:
+    def grade(self) -> Ints:
         """(pairs,) from 0 (not relevant) to n_grades - 1."""
         return np.searchsorted(self.cuts, self.relevance, side="right")
 
     @cached_property
-    def topic(self) -> NDArray[np.int32]:
+    def topic(self) -> Codes:
         """(pairs,) number of the topic."""
         return np.repeat(np.arange(len(self.pool.topics), dtype=np.int32), np.diff(self.pool.starts))
 
@@ -124,7 +125,7 @@ def outside_labels(topic: str, n: int) -> list[str]:
     return [f"{topic}-{2 * i + 1:05d}" for i in range(n)]
 
 
-def _cuts(n_grades: int, prevalence: float | Sequence[float]) -> NDArray[np.float64]:
+def _cuts(n_grades: int, prevalence: float | Sequence[float]) -> Floats:
     """Where a standard normal must be cut to give every grade its share."""
     if not isinstance(prevalence, float | int):
         shares = np.array(prevalence, np.float64)
@@ -220,7 +221,7 @@ def simulate_runs(
     )
 
 
-def _interleave(where: NDArray[np.bool_], theirs: NDArray[np.int64], ours: NDArray[np.int64]) -> NDArray[np.int64]:
+def _interleave(where: Bools, theirs: Ints, ours: Ints) -> Ints:
     """Row by row, the next of `theirs` where `where` is true and the next of `ours` elsewhere."""
     next_theirs = np.maximum(np.cumsum(where, axis=1) - 1, 0)
     next_ours = np.maximum(np.cumsum(~where, axis=1) - 1, 0)

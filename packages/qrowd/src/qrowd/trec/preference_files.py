@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import FileError, check_choice
-from qrowd.model.labels import Codes, compact, joined_codes
+from qrowd.kernels.arrays import Codes, Floats, Ints
+from qrowd.model.labels import compact, joined_codes
 from qrowd.model.preferences import Preferences
 from qrowd.trec.formats import BYTE_ORDER_MARK, PREFERENCES, Format, mistakes
 from qrowd.trec.reading import Parsed
@@ -81,7 +82,7 @@ def _codes_by_file(files: Sequence[Parsed], role: str) -> tuple[tuple[str, ...],
     return labels, [[next(pieces) for _ in own] for own in fields]
 
 
-PreferenceRows = tuple[Codes, Codes, Codes, NDArray[np.float64], Codes]
+PreferenceRows = tuple[Codes, Codes, Codes, Floats, Codes]
 """topic, preferred (-1 in marks), other, first (nan if not said), group (-1 if there is none)."""
 
 
@@ -119,6 +120,6 @@ def _rows_of_levels(part: Parsed, topic: Codes, group: Codes, document: Codes) -
     return topic[rows], preferred, document[rows], np.full(rows.size, np.nan), group[rows]
 
 
-def _cells(*columns: NDArray[Any]) -> NDArray[np.int64]:
+def _cells(*columns: NDArray[Any]) -> Ints:
     """(n,) one number, from 0, for each distinct combination of what the columns hold."""
     return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import FileError
+from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.model.inferred_scales import joined_sources
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import Codes, Vocabulary, Words, joined_codes, number_in, repeated_rows
+from qrowd.model.labels import Vocabulary, Words, joined_codes, number_in, repeated_rows
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.trec.formats import BYTE_ORDER_MARK, TAGGED_RUN, Format, mistakes
@@ -33,9 +34,9 @@ class Fields:
     format: Format
     text: bytes
     characters: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    numbers: NDArray[np.float64]
+    starts: Ints
+    ends: Ints
+    numbers: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class Parsed:
     format: Format
     vocabularies: tuple[Vocabulary, ...]
     codes: tuple[Codes, ...]
-    number: NDArray[np.float64]
+    number: Floats
     rank: NDArray[Any] | None
     text: bytes
 
@@ -138,7 +139,7 @@ def number_labels(fields: Fields, words: Words) -> Parsed:
     )
 
 
-def _decide(numbers: NDArray[np.float64], characters: NDArray[np.uint8], begin: int, kinds: NDArray[np.int64]) -> None:
+def _decide(numbers: Floats, characters: NDArray[np.uint8], begin: int, kinds: Ints) -> None:
     """Replace the nan among the numbers by what Python reads there."""
     from qrowd.kernels.text import split_fields
 
@@ -148,7 +149,7 @@ def _decide(numbers: NDArray[np.float64], characters: NDArray[np.uint8], begin: 
         numbers[i, row] = number_in(characters[starts[i, row] : ends[i, row]].tobytes())
 
 
-def narrow(rank: NDArray[np.float64]) -> NDArray[Any]:
+def narrow(rank: Floats) -> NDArray[Any]:
     """Ranks as integers of 16 or 32 bits where these hold them exactly."""
     for dtype in (np.int16, np.int32):
         with np.errstate(invalid="ignore"):

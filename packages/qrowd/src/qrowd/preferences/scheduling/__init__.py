@@ -4,13 +4,12 @@ State, Systems : the judgments of a topic and what they imply, and the rankings 
 expected_utility : what a judgment of each pair is expected to tell.
 Order, make_order : which pair is judged next.
 difference_bounds, may_stop : what no later judgment can change.
-grade_bounds, order_documents, grades_may_stop : the same for grades.
+grade_bounds, order_documents : the same for grades.
 """
 
 from qrowd.preferences.scheduling.bounds import (
     difference_bounds,
     grade_bounds,
-    grades_may_stop,
     may_stop,
     order_documents,
     rank_coefficients,
@@ -27,7 +26,6 @@ __all__ = [
     "difference_bounds",
     "expected_utility",
     "grade_bounds",
-    "grades_may_stop",
     "make_order",
     "may_stop",
     "order_documents",

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.result import Result
 from qrowd.preferences.scheduling.state import DROPPED, FIRST, SECOND, LaterBad, State
 from qrowd.preferences.scheduling.utility import Systems, summed_differences
 
-Goal = Literal["ranking", "top"]
 EQUAL = 1e-9  # differences up to this are none: sums of weights differ by rounding
 N_COMPLETIONS = 400  # sampled where proof is not asked for
 BLOCK = 1 << 18  # pairs of systems and of documents that are looked at together
@@ -48,9 +47,10 @@ class Bounds(Result):
         equal = (self.low >= -EQUAL) & (self.high <= EQUAL)
         return np.where(better, 1.0, np.where(worse, -1.0, np.where(equal, 0.0, np.nan)))
 
-    def settled(self, goal: Goal = "ranking", n_best: int = 1) -> bool:
-        """Whether no further judgment can change the answer; see `may_stop`."""
-        return _settled(self.sign, goal, n_best)
+    @property
+    def settled(self) -> bool:
+        """Whether no further judgment can change the order of any pair of systems."""
+        return not bool(np.isnan(self.sign).any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,20 +114,14 @@ def may_stop(
     state: State,
     systems: Systems,
     *,
-    goal: Goal = "ranking",
-    n_best: int = 1,
     later_bad: LaterBad = "any",
     stop_probability: float = 1.0,
-    chance_bad: float | Floats = 0.0,
     rng: Rng = None,
 ) -> Decision:
-    """Whether enough was judged to say which system is better.
+    """Whether enough was judged to say of every two systems which is better, or that they are equal.
 
-    goal : "ranking": of every two systems it is settled which is better, or that they are equal. With two systems
-        that is the sign of their difference. "top": it is settled which `n_best` systems are the best.
     stop_probability : 1 asks for proof, by `difference_bounds`. Below 1, what is not proven is also accepted if at
-        least this share of 400 sampled completions agree: on each sign for "ranking", on the set of the best for "top".
-    chance_bad : one probability, or (n,), that a document that may still be marked as Bad will be.
+        least this share of 400 sampled completions agree on each sign.
     rng : for the completions.
 
     >>> systems = Systems.of([[0, 1, 2], [1, 2, 0]], 3)
@@ -137,32 +131,21 @@ def may_stop(
     >>> may_stop(state.judge(0, 2, winner=0), systems, later_bad="none").stop
     True
     """
-    check_goal(systems.n, goal, n_best, stop_probability)
-    systems.fits(state)
-    if stop_probability == 1 and goal == "ranking" and not _all_settled(state, systems, later_bad):
-        nothing = np.full((systems.n, systems.n), np.nan)
-        return Decision(False, nothing, nothing)
-    sign = difference_bounds(state, systems, later_bad=later_bad).sign
-    proven = np.where(np.isnan(sign), np.nan, 1.0)
-    if _settled(sign, goal, n_best):
-        return Decision(True, sign, proven)
-    if stop_probability == 1:
-        return Decision(False, sign, proven)
-    sampled = sampled_scores(state, systems, later_bad=later_bad, chance_bad=chance_bad, rng=rng)
-    return decision_of_samples(sign, sampled, goal, n_best, stop_probability)
-
-
-def check_goal(n_systems: int, goal: Goal, n_best: int, stop_probability: float) -> None:
-    """An error unless the options of `may_stop` fit each other and the number of systems."""
     if not 0.5 < stop_probability <= 1:
         raise ArgumentError("must be above .5 and at most 1 (proof)", "stop_probability", stop_probability)
-    check_choice("goal", goal, Goal)
-    if goal == "top" and not 1 <= n_best < n_systems:
-        raise ArgumentError(f"of {n_systems} systems the best can be 1 to {n_systems - 1}", "n_best", n_best)
+    systems.fits(state)
+    if stop_probability == 1 and not _all_settled(state, systems, later_bad):
+        nothing = np.full((systems.n, systems.n), np.nan)
+        return Decision(False, nothing, nothing)
+    bounds = difference_bounds(state, systems, later_bad=later_bad)
+    if bounds.settled or stop_probability == 1:
+        return Decision(bounds.settled, bounds.sign, np.where(np.isnan(bounds.sign), np.nan, 1.0))
+    sampled = sampled_scores(state, systems, rng=rng)
+    return _decision_of_samples(bounds.sign, sampled, stop_probability)
 
 
-def decision_of_samples(sign: Floats, sampled: Floats, goal: Goal, n_best: int, stop_probability: float) -> Decision:
-    """The decision where proof fails: whether enough completions agree.
+def _decision_of_samples(sign: Floats, sampled: Floats, stop_probability: float) -> Decision:
+    """The decision where proof fails: whether enough completions agree on each sign.
 
     sign : as in `Decision`, of what is proven. sampled : (completions, systems) scores.
     """
@@ -170,65 +153,40 @@ def decision_of_samples(sign: Floats, sampled: Floats, goal: Goal, n_best: int, 
     shares = np.stack([(gap < -EQUAL).mean(axis=0), (np.abs(gap) <= EQUAL).mean(axis=0), (gap > EQUAL).mean(axis=0)])
     likely = shares.argmax(axis=0) - 1.0
     agreed = np.where(np.isnan(sign), shares.max(axis=0), 1.0)
-    if goal == "ranking":
-        stop = bool((agreed >= stop_probability).all())
-    else:
-        best = np.argsort(-sampled, axis=1, kind="stable")[:, :n_best]
-        sets = np.zeros(sampled.shape, bool)
-        np.put_along_axis(sets, best, True, axis=1)
-        _, times = np.unique(sets, axis=0, return_counts=True)
-        stop = bool(times.max() >= stop_probability * len(sampled))
-    signs = np.where(np.isnan(sign) & (agreed >= stop_probability), likely, sign)
-    return Decision(stop, signs, agreed, sampled.mean(axis=0))
+    enough = agreed >= stop_probability
+    signs = np.where(np.isnan(sign) & enough, likely, sign)
+    return Decision(bool(enough.all()), signs, agreed, sampled.mean(axis=0))
 
 
-def sampled_scores(
-    state: State,
-    systems: Systems,
-    *,
-    later_bad: LaterBad = "any",
-    chance_bad: float | Floats = 0.0,
-    n_completions: int = N_COMPLETIONS,
-    rng: Rng = None,
-) -> Floats:
+def sampled_scores(state: State, systems: Systems, *, n_completions: int = N_COMPLETIONS, rng: Rng = None) -> Floats:
     """(completions, systems) scores in completions sampled at random: transitive ones that fit what is known.
 
-    Each completion marks further documents as Bad (none that was preferred to one that stays), then puts the others
-    into a row, one after the other in random order, each at any of the places that what is known leaves it.
-
-    chance_bad : as in `may_stop`.
+    No further document is marked as Bad. Each completion puts the others into a row, one after the other in random
+    order, each at any of the places that what is known leaves it.
     """
     systems.fits(state)
-    n = state.n_documents
-    chances = np.asarray(chance_bad, np.float64)
-    if chances.shape not in ((), (n,)) or not ((chances >= 0) & (chances <= 1)).all():
-        raise ArgumentError(f"chance_bad: give one probability from 0 to 1, or {n} of them")
-    uniform = Chance.of(rng).stream("completions").random((n_completions, 3, n))
-    bad = state.bad | (uniform[:, 0] < np.where(state.markable(later_bad), chances, 0.0))
-    while True:  # nobody marks what was preferred to a document that stays
-        stays = state.bad | ~((~bad).astype(np.int64) @ state.closed.T.astype(np.int64) > 0)
-        if (bad <= stays).all():
-            break
-        bad &= stays
-    place = _sampled_places(state.closed, bad, uniform[:, 1], uniform[:, 2])
+    bad = state.bad
+    # Of three numbers for each document the last two are used, so that a seed gives the same completions as before.
+    random = Chance.of(rng).stream("completions").random((n_completions, 3, state.n_documents))
+    place = _sampled_places(state.closed, bad, random[:, 1], random[:, 2])
     i, j = np.nonzero(np.triu(~state.decided, k=1))
-    first_wins = bad[:, j] | (~bad[:, i] & (place[:, i] < place[:, j]))
-    counts = (~(bad[:, i] & bad[:, j])).astype(np.float64)
-    right = (counts * first_wins) @ systems.above[i, j] + (counts * ~first_wins) @ systems.above[j, i]
-    total = counts @ systems.either[i, j] + systems.either[state.closed].sum(axis=0)
+    first_wins = bad[j] | (~bad[i] & (place[:, i] < place[:, j]))
+    counts = ~(bad[i] & bad[j])
+    right = (counts & first_wins) @ systems.above[i, j] + (counts & ~first_wins) @ systems.above[j, i]
     right += systems.above[state.closed].sum(axis=0)
+    total = counts @ systems.either[i, j] + systems.either[state.closed].sum(axis=0)
     return np.asarray(right / np.where(total > 0, total, np.inf))
 
 
 def _sampled_places(closed: Bools, bad: Bools, turn: Floats, luck: Floats) -> Ints:
     """(completions, documents) the place of each document that is not Bad among the others.
 
-    bad : (completions, documents); turn, luck : random numbers of the same shape, which decide when a document is put
-    into the row, and where.
+    bad : (documents,). turn, luck : (completions, documents) random numbers, which decide when a document is put into
+    the row, and where.
     """
-    place = np.zeros(bad.shape, np.int64)
-    placed = np.zeros(bad.shape, bool)
-    rows = np.arange(len(bad))
+    place = np.zeros(turn.shape, np.int64)
+    placed = np.zeros(turn.shape, bool)
+    rows = np.arange(len(turn))
     order = np.argsort(turn, axis=1)
     for new in order.T:
         size = placed.sum(axis=1)
@@ -237,7 +195,7 @@ def _sampled_places(closed: Bools, bad: Bools, turn: Floats, luck: Floats) -> In
         below = placed & closed[new] & (place >= low[:, None])
         high = np.where(below, place, size[:, None]).min(axis=1)
         at = low + np.minimum((luck[rows, new] * (high - low + 1)).astype(np.int64), high - low)
-        stays = ~bad[rows, new]
+        stays = ~bad[new]
         place += placed & stays[:, None] & (place >= at[:, None])
         place[rows[stays], new[stays]] = at[stays]
         placed[rows[stays], new[stays]] = True
@@ -364,15 +322,6 @@ def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
     return not any(np.isnan(Bounds(*pairs.bounds(e, f)).sign).any() for e, f in _blocks(pairs, suspects[:, closest]))
 
 
-def _settled(sign: Floats, goal: Goal, n_best: int) -> bool:
-    if goal == "ranking":
-        return not bool(np.isnan(sign).any())
-    # The best: each of them is certainly better than each of the others.
-    order = np.argsort(-(sign > 0).sum(axis=1), kind="stable")
-    best, others = order[:n_best], order[n_best:]
-    return bool((sign[np.ix_(best, others)] > 0).all())
-
-
 def rank_coefficients(systems: Systems, discounts: Floats) -> Floats:
     """(systems, documents) what one unit of gain of each document adds to each system's score.
 
@@ -441,42 +390,6 @@ def order_documents(coefficients: Floats, sequence: Sequence[int] | None = None)
     if not np.array_equal(np.sort(numbers), np.arange(utility.size)):
         raise ArgumentError(f"sequence: give each of the {utility.size} documents once, as numbers from 0")
     return np.asarray(numbers[np.argsort(-utility[numbers].round(12), kind="stable")])
-
-
-def grades_may_stop(
-    gains: Floats,
-    coefficients: Floats,
-    levels: Floats,
-    *,
-    goal: Goal = "ranking",
-    n_best: int = 1,
-    stop_probability: float = 1.0,
-    rng: Rng = None,
-) -> Decision:
-    """Whether enough documents were graded to say which system is better; `may_stop` for grades.
-
-    gains, coefficients : as in `grade_bounds`. levels : (m,) the gains that a document can have.
-    goal, n_best, stop_probability, rng : as in `may_stop`. In a completion each unjudged document draws
-        a level: with a probability proportional to one more than the number of documents that have it already.
-
-    >>> coefficients = np.array([[1, 0.5, 0], [0, 0.5, 0.2]])
-    >>> grades_may_stop(np.array([1, np.nan, np.nan]), coefficients, np.array([0, 1])).stop
-    True
-    """
-    values, weights = _checked(gains, coefficients)
-    possible = np.unique(np.asarray(levels, np.float64))
-    check_goal(weights.shape[0], goal, n_best, stop_probability)
-    if not possible.size or not np.isfinite(possible).all():
-        raise ArgumentError("give the gains that a document can have, one or more numbers", "levels", levels)
-    bounds = grade_bounds(values, weights, lowest=float(possible[0]), highest=float(possible[-1]))
-    proven = np.where(np.isnan(bounds.sign), np.nan, 1.0)
-    if stop_probability == 1 or bounds.settled(goal, n_best):
-        return Decision(bounds.settled(goal, n_best), bounds.sign, proven)
-    left = np.isnan(values)
-    counts = 1 + (values[~left][:, None] == possible).sum(axis=0)
-    drawn = Chance.of(rng).stream("grades").choice(possible, (N_COMPLETIONS, int(left.sum())), p=counts / counts.sum())
-    sampled = drawn @ weights[:, left].T + weights[:, ~left] @ values[~left]
-    return decision_of_samples(bounds.sign, sampled, goal, n_best, stop_probability)
 
 
 def _checked(gains: Floats, coefficients: Floats) -> tuple[Floats, Floats]:

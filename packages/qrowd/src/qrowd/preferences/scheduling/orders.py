@@ -14,10 +14,9 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels.arrays import Ints
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences.scheduling.state import Pair, State
 from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Systems, Utility, expected_utility
@@ -214,9 +213,9 @@ class ByUtility(Order):
 
     systems: Systems
     utility: Utility = "change"
-    learn: Callable[[State], NDArray[np.float64]] | None = None
+    learn: Callable[[State], Floats] | None = None
     sequence: Sequence[int] | None = None
-    _last: list[tuple[bytes, NDArray[np.float64]]] = field(default_factory=list, init=False, repr=False)
+    _last: list[tuple[bytes, Floats]] = field(default_factory=list, init=False, repr=False)
 
     def next(self, state: State) -> Pair | None:
         value = np.where(state.free, self._value(state), -1.0)
@@ -228,7 +227,7 @@ class ByUtility(Order):
         i, j = divmod(int(np.argmax(value.ravel() >= value.max() * (1 - 1e-12))), len(sequence))
         return int(sequence[i]), int(sequence[j])
 
-    def _value(self, state: State) -> NDArray[np.float64]:
+    def _value(self, state: State) -> Floats:
         """What each pair tells; kept for the next question, which often is about the same state beside others."""
         key = state.closed.tobytes() + state.bad.tobytes() + repr(state.even).encode()
         if self._last and self._last[0][0] == key:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import preference
-from qrowd.kernels.arrays import Bools
+from qrowd.kernels.arrays import Bools, Ints
 from qrowd.model.preferences import TopicPreferences
 
 LaterBad = Literal["any", "unseen", "none"]
@@ -251,7 +251,7 @@ class State:
         """(n, n) bool, symmetric: open, and nobody else is being asked."""
         return _without(self.open.copy(), self.held) if self.held else self.open
 
-    def open_pairs(self) -> NDArray[np.int64]:
+    def open_pairs(self) -> Ints:
         """(m, 2) the open pairs, lower number first."""
         return np.argwhere(np.triu(self.open))
 

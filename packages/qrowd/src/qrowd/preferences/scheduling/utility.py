@@ -11,11 +11,10 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import worths as bradley_terry
-from qrowd.kernels.arrays import Bools, Floats
+from qrowd.kernels.arrays import Bools, Codes, Floats
 from qrowd.preferences.preference_measures import pair_discounts
 from qrowd.preferences.scheduling.state import State
 
@@ -33,8 +32,8 @@ class Systems:
     """
 
     names: tuple[str, ...]
-    ranks: NDArray[np.int32]
-    limits: NDArray[np.int32]
+    ranks: Codes
+    limits: Codes
     weight: Weight = "none"
 
     def __post_init__(self) -> None:
@@ -121,7 +120,7 @@ Utility = Literal["change", "settled", "printed"]
 Estimate = Literal["half", "odds", "regression"]
 
 
-def from_log_worths(log_worths: NDArray[np.float64]) -> Floats:
+def from_log_worths(log_worths: Floats) -> Floats:
     """(n, n) Bradley-Terry probabilities of (n,) log-worths: 1 / (1 + exp(s_b - s_a))."""
     gap = np.subtract.outer(log_worths, log_worths)
     return np.asarray(0.5 * (1 + np.tanh(gap / 2)))

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alphas
 from qrowd.agreement.assessor_profiles import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
 from qrowd.comparison.judged_share import JudgedShare
 from qrowd.comparison.rankings import RankingAgreement
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.reports.plots.style import GREY, PALETTE, above, axes_or_new, cells, name_points, name_rows
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _plot_pairs(values: Floats, names: Sequence[str], label: str, ax: Axes | Non
     return ax
 
 
-def kappa_order(pairs: PairwiseAgreement) -> NDArray[np.int64]:
+def kappa_order(pairs: PairwiseAgreement) -> Ints:
     """(assessors,) by mean kappa with the others, the highest first."""
     defined = ~np.isnan(pairs.kappa)
     mean = np.where(defined, pairs.kappa, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1)

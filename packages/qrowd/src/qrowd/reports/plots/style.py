@@ -15,10 +15,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.reports.short_names import fitted_names
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ def table_size(rows: Sequence[str], columns: Sequence[str], cell: tuple[float, f
     return beside + max(cell[0] * len(columns), 2.5), max(below + cell[1] * len(rows), 1.6)
 
 
-def name_rows(ax: Axes, names: Sequence[str]) -> NDArray[np.int64]:
+def name_rows(ax: Axes, names: Sequence[str]) -> Ints:
     """(rows,) heights of the rows, the first one on top; only the grid across them is left."""
     y = np.arange(len(names))
     ax.set_yticks(y, labels_of(names), fontsize=SMALL)
@@ -194,7 +193,7 @@ def cells(
     shown: Callable[[int, int], str],
     label: str,
     colours: str = "Blues",
-    bold: NDArray[np.bool_] | None = None,
+    bold: Bools | None = None,
 ) -> None:
     """A table of (rows, columns) numbers, each in its cell on a colour; grey and empty where there is none (nan).
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.comparison.differences import AllDifferences
 from qrowd.comparison.generalizability import VarianceComponents
@@ -14,6 +13,7 @@ from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.system_ranking import RankChanges, SystemIntervals
 from qrowd.influence.fragility import Fragility
 from qrowd.influence.score_cells import Change
+from qrowd.kernels.arrays import Ints
 from qrowd.reports.phrases import count, percent
 from qrowd.reports.plots.style import (
     GREY,
@@ -111,7 +111,7 @@ def _per_cent(share: float) -> str:
 def plot_ranks(
     intervals: RankIntervals,
     *,
-    by_assessor: NDArray[np.int64] | None = None,
+    by_assessor: Ints | None = None,
     top: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
