@@ -158,7 +158,6 @@ def test_frames_by_system_topic_and_cell():
     systems = found.to_frame(what="systems").set_index("system")
     assert systems["mean"].tolist() == pytest.approx(found.mean.mean(axis=0))
     assert systems["sd"].tolist() == pytest.approx(found.sd.mean(axis=0))
-    assert systems["standard_error"].tolist() == pytest.approx(np.sqrt((found.sd**2).sum(axis=0)) / 2)
     topics = found.to_frame(what="topics").set_index("topic")
     assert topics.loc["q1", "mean"] == pytest.approx(found.mean[0].mean())
     assert topics["ideal"].tolist() == pytest.approx(found.ideal)

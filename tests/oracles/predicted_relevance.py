@@ -150,12 +150,6 @@ def bayes(prior, likelihood, said):
     return weight[True] / (weight[True] + weight[False])
 
 
-def independent_posterior(labels, grades, relevant, smoothing, own):
-    """{document: p(R | all its judgments)} by Bayes' rule."""
-    prior, likelihood = likelihoods(labels, grades, relevant, smoothing, own)
-    return {document: bayes(prior, likelihood, said) for document, said in labels.items()}
-
-
 def linear_posterior(labels, grades, relevant, smoothing, own):
     """{document: p(R) + b sum (x - p(R))}, x of each judgment alone, b = v / (v + (k - 1) d)."""
     prior, likelihood = likelihoods(labels, grades, relevant, smoothing, own)

@@ -260,7 +260,7 @@ class _Estimated(Method):
 
 
 class PredictedRelevance(Method):
-    """Every grade replaced by the chance that a random user finds the document relevant; the mean over assessors.
+    """Every grade of those who judged all documents replaced by the chance that a random user finds it relevant.
 
     Source: Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Information Retrieval Journal 19(3).
     """
@@ -283,13 +283,13 @@ class PredictedRelevance(Method):
         model = predicted_relevance(labels, rel=options["rel"], smoothing=options["smoothing"], n_resamples=0)
         expected = tuple(map(with_probabilities, task.measures))
         plain = replace(task.conventions, grades="as-is")
-        scores = evaluate(task.runs, model.judgments(labels), expected, conventions=plain, threads=task.threads)
+        scores = evaluate(task.runs, model.evaluated_gains(labels), expected, conventions=plain, threads=task.threads)
         merged = averaged(scores, np.where(scores.known, 1.0, np.nan), self.name, {})
         return replace(merged, measures=tuple(map(str, task.measures)))
 
 
 class AgreementAware(Method):
-    """nDCG of gain distributions: the mean gain of every document, beside the ideal ranking's.
+    """nDCG of gain distributions: the mean gain of every document, divided by the ideal ranking's.
 
     Source: Maddalena, Roitero, Demartini & Mizzaro (2017), ICTIR, section 6.
     """
@@ -297,7 +297,6 @@ class AgreementAware(Method):
     name = "agreement-aware"
     unlike = "rescaled"
     parameters = (
-        _word("normalise", "how DCG stands beside the ideal: their ratio, or their difference", "divide", "subtract"),
         _word("gains", "what a value gains", "as-is", "rescaled", "log"),
         _word("cumulate", "how gains of ranks are put together; as printed: mixture", "sum", "mixture", "assessors"),
     )
@@ -320,7 +319,7 @@ class AgreementAware(Method):
                 raise ArgumentError(f"method agreement-aware: it is a form of nDCG@k, not of {each}")
             form: dict[str, Any] = {"cutoff": each.cutoff, "dcg": each["dcg"], "conventions": own}
             found = agreement_aware_ndcg(
-                task.runs, distributions, normalise=options["normalise"], cumulate=options["cumulate"], **form
+                task.runs, distributions, normalise="divide", cumulate=options["cumulate"], **form
             )
             disagreement[str(each)] = found.by_system(interval_dcg(task.runs, distributions, **form))
             scores = found.scores()

@@ -78,10 +78,7 @@ def with_probabilities(text: object) -> Measure:
     parsed = measure(text)
     name = parsed.definition.name
     if name not in GIVEN:
-        raise MeasureError(
-            f"{parsed}: it has no form for probabilities of relevance, and {', '.join(GIVEN)} have; its mean over "
-            "sampled users is its expected value (PredictedRelevance.sample)"
-        )
+        raise MeasureError(f"{parsed}: it has no form for probabilities of relevance, and {', '.join(GIVEN)} have")
     for parameter in ("rel", "max_rel", "gains", "residual"):
         if parsed.values.get(parameter) not in (None, False):
             raise MeasureError(

@@ -40,8 +40,7 @@ PANEL = "panel"
 class AgreementAware(Cells):
     """Agreement-aware nDCG of every system on every topic, with its standard deviation.
 
-    `to_frame` has one row per topic and system; what="systems" gives means over topics, with the standard error of the
-    mean, sqrt(sum of sd^2) / topics, for these topics and independent disagreement; what="topics" means over systems.
+    `to_frame` has one row per topic and system; what="systems" gives means over topics, what="topics" over systems.
 
     mean, sd : (topics, systems); nan where there is no score.
     measure, sd_measure : their names, AANDCG@k and AANDCG(value='sd')@k, with other options that are not default.
@@ -67,25 +66,19 @@ class AgreementAware(Cells):
         return {"cells": self._columns, "systems": self._of_systems, "topics": self._of_topics}
 
     def _of_systems(self) -> dict[str, Any]:
-        n = (~np.isnan(self.sd)).sum(axis=0)
-        error = np.where(n > 0, np.sqrt(np.nansum(self.sd**2, axis=0)) / np.maximum(n, 1), np.nan)
         means = {"mean": known_mean(self.mean, axis=0), "sd": known_mean(self.sd, axis=0)}
-        return {"system": self.systems, **means, "standard_error": error}
+        return {"system": self.systems, **means}
 
     def by_system(self, interval: IntervalDCG) -> dict[str, Any]:
         """{column: (systems,)} means over topics: the score, its s.d., and the ends of interval arithmetic.
 
-        interval : `interval_dcg` of the same lists, distributions, cut-off and discount, which is normalised as the
-            score is (section 6.1.1).
+        interval : `interval_dcg` of the same lists, distributions, cut-off and discount, which is divided by the ideal
+            as the score is, under normalise="divide" (section 6.1.1).
         """
-        ideal = self.ideal[:, None]
-        low, high = (end / self.constant for end in (interval.lower, interval.upper))
-        if self.attributes["conventions"]["normalise"] == "divide":
-            by = np.where(ideal > 0, ideal, np.where(np.isnan(ideal), np.nan, np.inf))
-            low, high = low / by, high / by
-        else:
-            low, high = low - ideal, high - ideal
-        return {**self._of_systems(), "low": known_mean(low, axis=0), "high": known_mean(high, axis=0)}
+        ideal = self.constant * self.ideal[:, None]
+        by = np.where(ideal > 0, ideal, np.where(np.isnan(ideal), np.nan, np.inf))
+        low, high = (known_mean(end / by, axis=0) for end in (interval.lower, interval.upper))
+        return {**self._of_systems(), "low": low, "high": high}
 
     def _of_topics(self) -> dict[str, Any]:
         means = {"mean": known_mean(self.mean, axis=1), "sd": known_mean(self.sd, axis=1)}

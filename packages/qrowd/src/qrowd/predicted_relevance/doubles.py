@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,11 @@ from qrowd.kernels.resample import resampled
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest, distinct_values
 from qrowd.model.one_scale import CombineScales, on_one_scale
+from qrowd.model.panel import Pool
 from qrowd.model.scales import Scale
 
 Repeated = Literal["first", "last", "error"]
 """Which of an assessor's repeated judgments counts; a mean of grades is no grade."""
-
-
-class Pairs(NamedTuple):
-    """(topic, document) pairs, by number among labels: `topic` and `document` are (pairs,)."""
-
-    topics: tuple[str, ...]
-    topic: NDArray[np.integer]
-    documents: tuple[str, ...]
-    document: NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +58,10 @@ class Graded:
     n_single: int = 0
 
     @property
-    def pairs(self) -> Pairs:
-        """(documents,) the judged documents."""
-        return Pairs(self.topics, self.topic, self.documents, self.document)
+    def pool(self) -> Pool:
+        """The judged documents."""
+        starts = np.searchsorted(self.topic, np.arange(len(self.topics) + 1)).astype(np.int64)
+        return Pool(self.topics, self.documents, starts, self.document.astype(np.int32))
 
     @cached_property
     def counts(self) -> Floats:
@@ -232,13 +225,13 @@ class Observed:
     included: Bools
 
 
-def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", first: First = None) -> Observed:
+def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", first: Sequence[str] = ()) -> Observed:
     """Count by equation 5 ("symmetric") or 4 ("one-sided").
 
     relevant : (grades,) which grades are relevant to a user.
-    first : under equation 4, the assessor whose judgment predicts: a name; several names, of which the first who judged
-        a document counts; None, whoever judged it first (by the order column, else by position). The other assessors
-        of the document are users, who share its weight.
+    first : under equation 4, the assessors whose judgments predict, of whom the first who judged a document counts;
+        none: whoever judged it first (by the order column, else by position). The other assessors of the document are
+        users, who share its weight.
 
     Raises
     ------
@@ -251,8 +244,8 @@ def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", fir
     counts = doubles.counts
     n = counts.shape[0]
     if method == "symmetric":
-        if first is not None:
-            raise ArgumentError("only method='one-sided' (equation 4) has a first assessor", "first", first)
+        if first:
+            raise ArgumentError("only method='one-sided' (equation 4) has a first assessor", "first", ", ".join(first))
         # The mean over the other judgments of the document, without the judgment itself.
         others = (counts @ relevant)[:, None] - relevant
         found_relevant = counts * others / (doubles.size - 1)[:, None]
@@ -261,7 +254,9 @@ def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", fir
     row = _first_rows(doubles, first)
     included = row >= 0
     if not included.any():
-        raise NoOverlapError(f"first={first!r} judged no document that another assessor judged too; choose another")
+        raise NoOverlapError(
+            f"first={', '.join(first)!r} judged no document that another assessor judged too; choose another"
+        )
     count = np.eye(doubles.grades.size)[doubles.grade[row[included]]]
     others = counts[included] - count
     share = others / others.sum(axis=1, keepdims=True)
@@ -270,20 +265,19 @@ def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", fir
     return Observed(count, found_relevant, count.T @ share, doubles.topic[included], *kinds, included)
 
 
-def _first_rows(doubles: Graded, first: First) -> Ints:
+def _first_rows(doubles: Graded, first: Sequence[str]) -> Ints:
     """(documents,) the row of the judgment that predicts; -1 where no named assessor judged the document."""
-    if first is None:
+    if not first:
         return doubles.starts[:-1]
-    names = [first] if isinstance(first, str) else list(first)
-    for name in names:
+    for name in first:
         if name not in doubles.assessors:
             raise ArgumentError(f"first={name!r} is no assessor; {closest(name, doubles.assessors, 'assessor')}")
-    order = np.full(len(doubles.assessors), len(names))
-    for place, name in reversed(list(enumerate(names))):
+    order = np.full(len(doubles.assessors), len(first))
+    for place, name in reversed(list(enumerate(first))):
         order[doubles.assessors.index(name)] = place
     of_row = order[doubles.assessor]
     rows = np.lexsort((of_row, doubles.of_rows()))[doubles.starts[:-1]]
-    return np.where(of_row[rows] < len(names), rows, -1)
+    return np.where(of_row[rows] < len(first), rows, -1)
 
 
 def _kinds(rows: Floats) -> tuple[Ints, Ints]:

@@ -18,7 +18,8 @@ from qrowd.errors import ArgumentError, ScaleError, check_choice
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.kernels.resample import tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
-from qrowd.model.judgments import Judgments
+from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.labels import first_of
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
@@ -26,7 +27,6 @@ from qrowd.predicted_relevance.doubles import (
     First,
     Graded,
     Method,
-    Pairs,
     Repeated,
     estimate,
     graded,
@@ -39,6 +39,11 @@ from qrowd.predicted_relevance.doubles import (
 Resample = Literal["topics", "documents", "binomial"]
 
 PROBABILITY = Scale("fractions", 1.0)
+FIRST_JUDGMENTS = "first-judgments"
+EVALUATED: dict[Method, str] = {
+    "symmetric": "assessors who judged all documents of a topic count, else the first judgment of each document",
+    "one-sided": "judgments that predict count, one of each document",
+}
 NEGLIGIBLE = 0.02  # p(R|0) above which a warning says that unjudged documents gain 0
 
 
@@ -68,7 +73,7 @@ class EstimationOptions:
     """
 
     method: Method
-    first: First
+    first: tuple[str, ...]
     smoothing: float
     scale: str
     resample: Resample
@@ -142,30 +147,41 @@ class PredictedRelevance(Result):
         judgments = self.on_scale(judgments)
         judged = judgments.value >= 0
         value = judgments.value.copy()
-        if grade_gains is None:
-            topic, document = judgments.topic[judged], judgments.document[judged]
-            pairs = Pairs(judgments.topics, topic, judgments.documents, document)
-            value[judged] = self.probabilities(value[judged], pairs)
-        else:
-            gain = np.asarray(grade_gains, np.float64)
-            if gain.shape != self.grades.shape:
-                raise ArgumentError(f"grade_gains: {gain.size} for {self.grades.size} grades; one for each is needed")
-            value[judged] = self.gains_of(value[judged], gain)
+        gain = self.probability if grade_gains is None else np.asarray(grade_gains, np.float64)
+        if gain.shape != self.grades.shape:
+            raise ArgumentError(f"grade_gains: {gain.size} for {self.grades.size} grades; one for each is needed")
+        value[judged] = self.gains_of(value[judged], gain)
         return replace(judgments, value=value, scales=(PROBABILITY,) * len(judgments.assessors))
+
+    def evaluated(self, judgments: Judgments) -> Judgments:
+        """The judgments that systems are evaluated by; the others serve to estimate p(R|i) alone.
+
+        symmetric : of each topic, those of the assessors who judged all its documents (section 5.1: one assessor judges
+            everything, others a part again); where nobody did, the first judgment of each document (by the order
+            column, else by place), as of one assessor, `FIRST_JUDGMENTS`.
+        one-sided : those that predict, of `first`, or the first of each document.
+        """
+        judgments = self.on_scale(judgments)
+        named = [judgments.select(assessors=name) for name in self.options.first]
+        judgments = concatenate_judgments(named or [judgments])
+        whole = (judgments.coverage() == 1) & (self.options.method == "symmetric")
+        parts = [replace(judgments.slots(1), assessors=(FIRST_JUDGMENTS,))]
+        parts += [judgments.select(assessors=name) for name in judgments.assessors]
+        topics = np.array(judgments.topics, object)
+        rows = np.vstack([~whole.any(axis=0), whole])
+        return concatenate_judgments(
+            [part.select(topics=topics[row].tolist()) for part, row in zip(parts, rows, strict=True) if row.any()]
+        )
+
+    def evaluated_gains(self, judgments: Judgments) -> Judgments:
+        """`judgments` of the evaluated ones, with a warning that says which they are."""
+        evaluated = self.evaluated(judgments)
+        warnings.warn(f"evaluated judgments: {evaluated_text(self, judgments, evaluated)}", stacklevel=2)
+        return self.judgments(evaluated)
 
     def on_scale(self, judgments: Judgments) -> Judgments:
         """The judgments as relevant or not, where p(R|i) was estimated from such judgments."""
         return judgments.relevant_or_not() if self.options.scale == "binary" else judgments
-
-    def probabilities(self, values: Floats, pairs: Pairs) -> Floats:
-        """p(R|i) of each value, which an assessor gave to the (topic, document) pair.
-
-        Raises
-        ------
-        ScaleError
-            A value that is none of the grades, or whose p(R|i) is not known.
-        """
-        return self.gains_of(values, self.probability)
 
     def gains_of(self, values: Floats, gain: Floats) -> Floats:
         """The gain of each value, by its grade. gain : (grades,).
@@ -241,7 +257,8 @@ def predicted_relevance(
     """
     judged = graded(judgments, repeats, combine_scales)
     relevant, rule = is_relevant(judged.grades, judged.scale, rel, relevant_grades)
-    options = EstimationOptions(method, first, smoothing, str(judged.scale), resample, n_resamples, confidence)
+    names = (first,) if isinstance(first, str) else tuple(first or ())
+    options = EstimationOptions(method, names, smoothing, str(judged.scale), resample, n_resamples, confidence)
     return fitted(judged.doubles(), relevant, rule, options, rng)
 
 
@@ -285,6 +302,12 @@ def fitted(
         np.isnan(replicates).sum(axis=0),
         replicates,
     )
+
+
+def evaluated_text(model: PredictedRelevance, judgments: Judgments, evaluated: Judgments) -> str:
+    """Which judgments systems are evaluated by. evaluated : what `model.evaluated(judgments)` gives."""
+    rule = EVALUATED[model.options.method]
+    return f"{len(evaluated):,} of {len(judgments):,}, by {first_of(evaluated.assessors, 5)}; {rule}"
 
 
 def _check(options: EstimationOptions) -> None:

@@ -2,24 +2,21 @@
 
 After one judgment i by assessor a it is x = p_a(R|i) = p(R) p_a(i|R) / (p(R) p_a(i|R) + p(not R) p_a(i|not R)), with
 p(R) and p(i|R) from the coincidence matrix: p(R|i) itself, apart from smoothing and the assessor's own frequencies.
-Several judgments are combined in one of two ways.
-
-linear : p = p(R) + b sum_a (x_a - p(R)), b = v / (v + (k - 1) d), for k judgments. v is the mean square of x - p(R), d
-    the mean product of two of a document: with them this is the best linear prediction of a user's opinion under any
-    dependence (Bühlmann & Straub 1970, Glaubwürdigkeit für Schadensätze, Mitt. Verein. schweiz. Vers.-Math. 70).
-independent : odds p(R) / p(not R) times all p_a(i|R) / p_a(i|not R), as if assessors were independent given the user's
-    opinion. They are not, since a result that many users like pleases many assessors: probabilities are too extreme.
+Several judgments of a document are combined by p = p(R) + b sum_a (x_a - p(R)), b = v / (v + (k - 1) d), for k
+judgments. v is the mean square of x - p(R), d the mean product of two of a document: with them this is the best linear
+prediction of a user's opinion under any dependence of assessors (Bühlmann & Straub 1970, Glaubwürdigkeit für
+Schadensätze, Mitt. Verein. schweiz. Vers.-Math. 70).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import coincidences
 from qrowd.model.judgments import Judgments
@@ -28,8 +25,6 @@ from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.predicted_relevance.doubles import Graded, Repeated, graded, is_relevant
 from qrowd.predicted_relevance.estimation import PROBABILITY
-
-Combine = Literal["linear", "independent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +37,7 @@ class PosteriorRelevance(Result):
     grades, relevant : as of `PredictedRelevance`; rule : in words.
     likelihood : (assessors, 2, grades) p(i | not R), p(i | R) of each of `assessors`; own : (assessors,) bool, from
         their own judgments; the others share the pooled one.
-    combine, smoothing : how it was computed. variance, covariance : v and d of the linear form.
+    smoothing : how it was computed. variance, covariance : v and d.
     """
 
     judgments: Judgments
@@ -56,7 +51,6 @@ class PosteriorRelevance(Result):
     assessors: tuple[str, ...]
     likelihood: Floats
     own: Bools
-    combine: Combine
     smoothing: float
     variance: float
     covariance: float
@@ -77,7 +71,6 @@ def posterior_relevance(
     *,
     rel: float | None = None,
     relevant_grades: Collection[float] | None = None,
-    combine: Combine = "linear",
     own: int | None = 50,
     smoothing: float = 1.0,
     repeats: Repeated = "first",
@@ -86,10 +79,9 @@ def posterior_relevance(
     """p(R | every judgment of the document).
 
     rel, relevant_grades, repeats, combine_scales : as of `predicted_relevance`.
-    combine : "linear" or "independent"; see above. They are the same for a single judgment.
     own : least number of double judgments of an assessor with an own p(i|R); None pools all assessors.
     smoothing : counts added to p(i|R), distributed as all grades are, or, for an assessor's own p(i|R), as the pooled
-        ones. With 0, independent judgments may rule out both relevant and not relevant.
+        ones.
 
     p(i|R) is estimated from double judgments, of which each document is a part. A grade that no double judgment has
     does not change the probability.
@@ -99,9 +91,8 @@ def posterior_relevance(
     NoOverlapError
         No document judged by two assessors.
     ArgumentError
-        combine="independent", smoothing=0, and a document of which one judgment rules out R, another its opposite.
+        An option out of range.
     """
-    check_choice("combine", combine, Combine)
     if not 0 <= smoothing < np.inf:
         raise ArgumentError("a number of counts from 0 was expected", "smoothing", smoothing)
     if own is not None and own < 1:
@@ -118,13 +109,10 @@ def posterior_relevance(
     enough = n_double >= (np.inf if own is None else own)
     likelihood = np.where(enough[:, None, None], _shares(own_joint, pooled, smoothing), pooled)
     moments = _moments(doubles, likelihood, prior)
-    if combine == "linear":
-        probability = _linear(judged, likelihood, prior, *moments)
-    else:
-        probability = _independent(judged, likelihood, prior, smoothing)
+    probability = _linear(judged, likelihood, prior, *moments)
     return PosteriorRelevance(
         _one_assessor(judged, probability),
-        _pool(judged),
+        judged.pool,
         probability,
         judged.size,
         prior,
@@ -134,7 +122,6 @@ def posterior_relevance(
         judged.assessors,
         likelihood,
         enough,
-        combine,
         smoothing,
         *moments,
     )
@@ -164,24 +151,6 @@ def _linear(data: Graded, likelihood: Floats, prior: float, variance: float, cov
     return np.asarray(np.clip(prior + weight * total, 0.0, 1.0))
 
 
-def _independent(data: Graded, likelihood: Floats, prior: float, smoothing: float) -> Floats:
-    """(documents,) by Bayes' rule, assessors independent given R."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        evidence = np.log(likelihood[:, 1]) - np.log(likelihood[:, 0])
-        evidence[np.isnan(evidence)] = 0.0  # a grade that is impossible either way
-        start = np.log(prior) - np.log1p(-prior)
-        log_odds = start + np.add.reduceat(evidence[data.assessor, data.grade], data.starts[:-1])
-        probability = 1 / (1 + np.exp(-log_odds))
-    unknown = np.flatnonzero(np.isnan(probability))
-    if unknown.size:
-        topic, document = data.topic[unknown[0]], data.document[unknown[0]]
-        raise ArgumentError(
-            f"smoothing={smoothing:g}: the judgments of topic {data.topics[topic]}, document "
-            f"{data.documents[document]} rule out both relevant and not relevant; use some smoothing"
-        )
-    return np.asarray(probability)
-
-
 def _shares(joint: Floats, prior: Floats, smoothing: float) -> Floats:
     """(..., 2, grades) p(i | not R), p(i | R), from counts with `smoothing` more of the prior; the prior where none."""
     counts = joint + smoothing * prior
@@ -198,11 +167,6 @@ def _own_joint(doubles: Graded, relevant: Bools) -> tuple[Floats, Ints]:
     cell = doubles.assessor.astype(np.int64) * shape[1] + doubles.grade
     both = [np.bincount(cell, weight, shape[0] * shape[1]).reshape(shape) for weight in (1 - share, share)]
     return np.stack(both, axis=1), np.bincount(doubles.assessor, minlength=shape[0])
-
-
-def _pool(data: Graded) -> Pool:
-    starts = np.searchsorted(data.topic, np.arange(len(data.topics) + 1)).astype(np.int64)
-    return Pool(data.topics, data.documents, starts, data.document.astype(np.int32))
 
 
 def _one_assessor(data: Graded, probability: Floats) -> Judgments:

@@ -12,7 +12,6 @@ import numpy as np
 from qrowd.aware.similarity import long_labels
 from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems
-from qrowd.errors import ScaleError
 from qrowd.evaluation import evaluate, with_probabilities
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
@@ -28,7 +27,8 @@ from qrowd.predicted_relevance import (
     relevant_results,
 )
 from qrowd.predicted_relevance.doubles import Method, Repeated
-from qrowd.predicted_relevance.estimation import NEGLIGIBLE, Resample
+from qrowd.predicted_relevance.estimation import NEGLIGIBLE, Resample, evaluated_text
+from qrowd.predicted_relevance.results import found_by_others, standard_error
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import count, number, percent
 from qrowd.reports.scale_notes import scale_note, scale_rules
@@ -57,16 +57,15 @@ class PredictedScores(Result):
 class Prediction(Reported):
     """The answer of `qrowd predict`: predicted relevance, with what follows for runs.
 
-    model : p(R|i). gains : the judgments with the gains as their values. results : None without runs where p(R|i) of
-    some grade is unknown. scores : None without runs. scales : on which scales judgments were made, and by which
-    conventions results and scores were computed.
+    model : p(R|i). gains : the evaluated judgments, with the gains as their values. results, scores : None without
+    runs. notes : scales, conventions, which judgments are evaluated, and whether p(R|i) fits the best systems.
     """
 
     model: PredictedRelevance
     gains: Judgments
     results: RelevantResults | None
     scores: PredictedScores | None
-    scales: tuple[Note, ...]
+    notes: tuple[Note, ...]
 
     @property
     def sentence(self) -> str:
@@ -85,23 +84,8 @@ class Prediction(Reported):
         tables = [_grades_table(self.model)]
         tables += [] if self.results is None else [_results_table(self.results)]
         tables += [] if self.scores is None else _scores_tables(self.scores)
-        notes = (*self.scales, *_model_notes(self.model), *self._gains_notes())
+        notes = (*self.notes, *_model_notes(self.model))
         return Document(self.sentence, tuple(tables), notes, self.to_frame, self._content)
-
-    def _gains_notes(self) -> Iterator[Note]:
-        """The gains that systems are scored with, and their known defects."""
-        model = self.model
-        if self.scores is not None:
-            by_grade = zip(model.grades[::-1], model.probability[::-1], strict=True)
-            listed = ", ".join(f"{number(p, 3)} for a {grade:g}" for grade, p in by_grade)
-            yield Note("gains of systems", f"p(R|i) of all documents judged twice: {listed}")
-        zero = model.probability[model.grades == 0]
-        if zero.size and zero[0] > NEGLIGIBLE:
-            yield Note(
-                "p(R|0)",
-                f"{zero[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged ones gain "
-                "0; --unjudged condensed compares on judged documents",
-            )
 
     def _content(self) -> dict[str, Any]:
         content = {**self.records(), "coincidences": self.model.coincidences}
@@ -150,25 +134,37 @@ def predict_relevance(
         rng=rng,
         repeats=repeats,
     )
-    try:
-        results = relevant_results(model, scaled, runs=runs, cutoff=cutoff, duplicates=conventions.duplicates)
-    except ScaleError:
-        if runs is not None:
-            raise
-        results = None
-    gains = model.with_gains(scaled)
-    scores = None
+    evaluated = model.evaluated(scaled)
+    gains = model.with_gains(evaluated)
+    results = scores = None
+    notes = [Note("evaluated judgments", evaluated_text(model, scaled, evaluated))]
     if runs is not None:
-        binary = model.with_gains(scaled, grade_gains=model.relevant.astype(np.float64))
+        results = relevant_results(model, scaled, runs=runs, cutoff=cutoff, duplicates=conventions.duplicates)
+        binary = model.with_gains(evaluated, grade_gains=model.relevant.astype(np.float64))
         means = []
         for values in (gains, binary):
             scored = evaluate(runs, values, parsed, conventions=conventions)
             means.append(np.array([rank_systems(scored.sel(measure=name)).mean for name in scored.measures]))
         tau = np.array([kendall_tau_b(p, b) for p, b in zip(*means, strict=True)])
         scores = PredictedScores(tuple(map(str, parsed)), runs.systems, means[0], means[1], tau)
+        notes.append(_best_systems(cutoff, *found_by_others(model, scaled, results, runs=runs)))
     rules = scale_rules(judgments.scales, combine_scales, {"predicted relevance": "relevant"})
-    notes = (scale_note(judgments, rules), *_convention_notes(conventions))
-    return Prediction(model, gains, results, scores, notes)
+    notes = [scale_note(judgments, rules), *notes, *_convention_notes(conventions)]
+    return Prediction(model, gains, results, scores, tuple(notes))
+
+
+def _best_systems(cutoff: int, n_systems: int, expected: Floats, found: Floats) -> Note:
+    """Whether p(R|i) fits the results of the systems with the highest expected numbers."""
+    (error,) = standard_error((found - expected)[:, None])
+    away, least = found.mean() - expected.mean(), 2 * error + 1e-9
+    verdict = "too low" if away > least else "too high" if away < -least else "not shown to be wrong"
+    return Note(
+        "best systems",
+        f"of the results judged twice in the first {cutoff} ranks of the {count(n_systems, 'system')} with the highest "
+        f"expected numbers, p(R|i) expects {number(expected.mean(), 2)} relevant ones of a topic, and other assessors "
+        f"found {number(found.mean(), 2)} (standard error of the difference {number(error, 2)}): what is expected of "
+        f"these systems is {verdict}",
+    )
 
 
 def _convention_notes(conventions: Conventions) -> Iterator[Note]:
@@ -203,7 +199,6 @@ RESULTS = {
 SCORES = {
     "system": Column("system"),
     "predicted": Column("predicted", number),
-    "rank": Column("rank"),
     "binary": Column("binary", number),
     "rank_by_binary": Column("rank by binary"),
 }
@@ -218,8 +213,7 @@ def _grades_table(model: PredictedRelevance) -> Table:
 def _results_table(results: RelevantResults) -> Table:
     """Expected and counted relevant results of each system."""
     frame = results.to_frame().sort_values("predicted", ascending=False, kind="stable")
-    where = "among all judged documents" if results.cutoff is None else f"in the first {results.cutoff} ranks"
-    title = f"relevant results of a topic {where}, expected by p(R|i) and counted, the mean over assessors"
+    title = f"relevant results of a topic in the first {results.cutoff} ranks, expected by p(R|i) and counted"
     return frame_table(title, frame, RESULTS)
 
 
@@ -227,8 +221,7 @@ def _scores_tables(scores: PredictedScores) -> list[Table]:
     """Systems by predicted and by binary relevance, a table for each measure."""
     tables = []
     for (measure, frame), tau in zip(scores.to_frame().groupby("measure", sort=False), scores.tau, strict=True):
-        ranks = frame[["predicted", "binary"]].rank(ascending=False, method="min").astype(int)
-        frame = frame.assign(rank=ranks["predicted"], rank_by_binary=ranks["binary"])
+        frame = frame.assign(rank_by_binary=frame["binary"].rank(ascending=False, method="min").astype(int))
         title = f"{measure}, predicted and binary relevance; tau-b of the two rankings {number(tau, 3)}"
         tables.append(frame_table(title, frame.sort_values("predicted", ascending=False, kind="stable"), SCORES))
     return tables
@@ -244,13 +237,12 @@ def _model_notes(model: PredictedRelevance) -> Iterator[Note]:
     )
     yield Note(
         "p(R|i)",
-        "share of the other assessors who agree, of all documents judged twice, which tends to be too low for results "
-        "in the first ranks; it holds for users as far as they resemble assessors",
+        "share of the other assessors who find the document relevant, over all documents judged twice; it holds for "
+        "users as far as they resemble assessors",
     )
     method = "symmetric (equation 5), every judgment predicts all others of its document"
     if options.method != "symmetric":
-        names = [options.first] if isinstance(options.first, str) else options.first or ["whoever judged first"]
-        method = f"one-sided (equation 4), predicting from {', '.join(names)}"
+        method = f"one-sided (equation 4), predicting from {', '.join(options.first) or 'whoever judged first'}"
     yield Note("method", method + (f"; smoothing: {options.smoothing:g} counts" if options.smoothing else ""))
     yield _error(model)
     if data.n_left_out:
@@ -258,7 +250,16 @@ def _model_notes(model: PredictedRelevance) -> Iterator[Note]:
     yield from repeats_note(data.n_repeats)
     unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(model.probability)])
     if unknown:
-        yield Note("unknown", f"no double judgment holds grade {unknown}, so results are not counted: use --smoothing")
+        yield Note(
+            "unknown", f"no double judgment holds grade {unknown}, so its p(R|i) is not known without --smoothing"
+        )
+    zero = model.probability[model.grades == 0]
+    if zero.size and zero[0] > NEGLIGIBLE:
+        yield Note(
+            "p(R|0)",
+            f"{zero[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged ones gain 0; "
+            "--unjudged condensed compares on judged documents",
+        )
 
 
 def _error(model: PredictedRelevance) -> Note:
@@ -268,6 +269,5 @@ def _error(model: PredictedRelevance) -> Note:
         return Note("standard errors", f"binomial; intervals: {confidence}, Wilson")
     if not options.n_resamples:
         return Note("standard errors", "none, nothing was resampled")
-    alone = ", of the only topic" if model.data.n_topics == 1 and options.resample == "documents" else ""
     n = count(options.n_resamples, "resample")
-    return Note("standard errors", f"{n} of {options.resample}{alone}; intervals: {confidence}; seed: {model.seed!r}")
+    return Note("standard errors", f"{n} of {options.resample}; intervals: {confidence}; seed: {model.seed!r}")
