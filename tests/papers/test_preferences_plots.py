@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from qrowd.preferences import PreferenceTable
 from qrowd.reports.plots.style import Figure, render
-from qrowd_papers.preferences.inferred_tables import agreement_difference, redistributed
 from qrowd_papers.preferences.plots import (
-    plot_judging_times,
     plot_judgments_needed,
     plot_measures_beside,
-    plot_tie_rates,
-    plot_what_others_say,
 )
 from qrowd_papers.preferences.replays import Curves
 
@@ -31,18 +26,6 @@ def curves():
     return Curves(condition, documents, np.array([3, 1, 2, 1, 3, 2]), judgments, np.zeros(6), np.zeros(6))
 
 
-def table(*states, counts):
-    return PreferenceTable(states, np.array(counts, float), 10)
-
-
-PREFERRED = table("A < B", "A > B", counts=[[80, 20], [20, 80]])
-INFERRED = table("A < B", "A = B", "A > B", counts=[[50, 20, 10], [20, 40, 20], [10, 20, 50]])
-
-
-def line(ax, label):
-    return next(found for found in ax.lines if found.get_label() == label)
-
-
 def test_a_line_follows_its_condition_from_few_documents_to_many():
     ax = plot_judgments_needed(curves(), ["all pairs", "sorting"])
     drawn = [found for found in ax.lines if len(found.get_xdata()) == 3]
@@ -51,36 +34,6 @@ def test_a_line_follows_its_condition_from_few_documents_to_many():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all pairs", "sorting"]
     alone = plot_judgments_needed(curves(), ["sorting"])
     assert [found.get_ydata().tolist() for found in alone.lines if len(found.get_xdata()) == 3] == [[5, 7.2, 15.5]]
-
-
-def test_cells_say_the_share_and_rows_how_often_they_were_said():
-    ax = plot_what_others_say(["yes", "no"], np.array([[0.9, 0.1], [0.25, 0.75]]), total=np.array([1000, 400]))
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["yes (1,000)", "no (400)"]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["yes", "no"]
-    assert [text.get_text() for text in ax.texts][:4] == ["0.90", "0.10", "0.25", "0.75"]
-
-
-def test_grades_agree_as_ties_are_dealt_out_and_the_band_is_where_no_difference_is_significant():
-    ax = plot_tie_rates(PREFERRED, INFERRED, points=11)
-    grades = line(ax, "grades")
-    assert grades.get_ydata() == pytest.approx(
-        [redistributed(INFERRED, rate=r).agreement for r in np.linspace(0, 1, 11)]
-    )
-    assert (np.diff(grades.get_ydata()) > 0).all()
-    assert line(ax, "preferences").get_ydata()[0] == 0.8
-    alike = [agreement_difference(PREFERRED, redistributed(INFERRED, rate=r)).p >= 0.05 for r in np.linspace(0, 1, 11)]
-    assert any(alike)
-    assert not all(alike)
-    shaded = ax.collections[0].get_paths()[0].get_extents()
-    wanted = np.linspace(0, 1, 11)[alike]
-    assert (shaded.x0, shaded.x1) == (pytest.approx(wanted[0], abs=0.051), pytest.approx(wanted[-1], abs=0.051))
-
-
-def test_times_stand_in_a_row_for_each_assessor():
-    ax = plot_judging_times({"preference": [2.0, NAN], "absolute": [5.0, 6.0]}, ["ann", "bob"])
-    assert line(ax, "preference").get_xdata()[0] == 2
-    assert line(ax, "absolute").get_xdata().tolist() == [5, 6]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["ann", "bob"]
 
 
 def test_scores_that_one_measure_lacks_are_left_out_and_few_of_many_are_drawn():
@@ -101,8 +54,6 @@ def pixels(png):
 
 PICTURES = {
     "preferences-needed": lambda ax: plot_judgments_needed(curves(), ["all pairs", "sorting"], ax=ax),
-    "preferences-says": lambda ax: plot_what_others_say(PREFERRED.states, PREFERRED.probability, ax=ax),
-    "preferences-ties": lambda ax: plot_tie_rates(PREFERRED, INFERRED, ax=ax),
 }
 
 

@@ -32,7 +32,6 @@ from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import interval, number
 from qrowd_papers.frames import stacked
 from qrowd_papers.preferences import claims as printed
-from qrowd_papers.preferences.arms import feedback_claims, three_arms, times_claims
 from qrowd_papers.preferences.grades import grades_needed, savings_table
 from qrowd_papers.preferences.missing import Missing, missing_preferences
 from qrowd_papers.preferences.replays import (
@@ -151,7 +150,6 @@ def preferences_page(
             graded[f"{engines} engines' first five of {candidates}"] = grades_needed(topics, rng=seed)
         advance(name)
     study = printed.simulated_study(rng=chance.stream("study"))
-    arms = three_arms(study, rng=seed)
     measured = {"simulated": printed.measure_scores(study.runs, study.graded)}
     incomplete = missing_preferences(rng=chance.stream("missing"), **(QUICK if quick else {}))
     advance("missing pairs")
@@ -179,7 +177,7 @@ def preferences_page(
         savings_table(graded),
         _robustness(incomplete),
         *tables,
-        *(one.table() for one in (*printed.agreement_claims(study), times_claims(arms), feedback_claims(arms))),
+        printed.statements(study).table(),
         printed.measures_claims(measured).table(),
         *(_figure(curve, name) for name, curve in curves.items()),
     ]
@@ -187,9 +185,9 @@ def preferences_page(
         "judgments: preferences and Bad marks; a stop is proven unless it says 95 %: no completion of what is unknown, "
         "later marks included, changes the order of two systems by ppref",
         f"tau-b: of the systems' ranking with that by NIST's {GRADED}, over the topics that the assessor covers",
-        f"Tables 1 to 5: simulated are {len(study.runs.topics)} queries, the first five of {ENGINES} engines, two "
-        "assessors a query for each kind of judgment; how often each label and Bad are said was set near the printed "
-        "shares",
+        f"what the text says, and Table 5: simulated are {len(study.runs.topics)} queries, the first five of {ENGINES} "
+        "engines, two assessors a query for each kind of judgment; how often each label and Bad are said was set near "
+        "the printed shares",
         "Table 5: gains 2^g - 1, the first five documents, preferences implied by the same assessor's grades; systems "
         "that a measure holds equal on a topic are left out of agreement",
         "grades: as many of each as in section 3.2, along the order of the same simulated topics; DCG@5 with gains "
