@@ -120,7 +120,7 @@ def predicted_relevance_by_type(
     """
     judged = graded(judgments)
     relevant, rule = is_relevant(judged.grades, judged.scale, rel, None)
-    options = EstimationOptions("symmetric", None, 0.0, str(judged.scale), resample, n_resamples, 0.95)
+    options = EstimationOptions("symmetric", (), 0.0, str(judged.scale), resample, n_resamples, 0.95)
     type_of = {str(topic): str(kind) for topic, kind in types.items()}
     if not type_of:
         raise ArgumentError("types: no topic is named; expected {topic: type}")
